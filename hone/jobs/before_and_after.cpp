@@ -71,7 +71,7 @@ void describe_change(Document& document, const std::string& label, const BeforeA
                   both.gates.any() ? gate_headline(both.gates)
                                    : unjudged_headline(before.value, after.value, both.verdict));
   document.key_figures = {change_figure(before, after), flips_figure(both.comparison)};
-  const FigureChange& change = both.comparison.change;
+  const MetricChange& change = both.comparison.change;
   document.evidence =
       fmt::format("{}: {}.", capitalized(name_and_size(part)),
                   change_evidence(both.gates, both.verdict, change.differs, change.notes));
@@ -82,14 +82,14 @@ void describe_change(Document& document, const std::string& label, const BeforeA
 void describe_seeds(Document& document, const std::string& label, const std::vector<Json>& results,
                     const SeedChanges& changes, const Verdict& verdict, const JudgedGates& gates,
                     const std::string& part) {
-  const double before = figure_spread(results, "before").mean,
-               after = figure_spread(results, "after").mean;
+  const double before = metric_spread(results, "before").mean,
+               after = metric_spread(results, "after").mean;
   document.tone = gates.any() ? tone_of(verdict) : Tone::plain;
   document.headline = fmt::format("{}: {}", label,
                                   gates.any() ? change_headline(before, after, verdict)
                                               : unjudged_headline(before, after, verdict));
   const bool differ =
-      std::ranges::all_of(changes.changes, [](const FigureChange& c) { return c.differs; });
+      std::ranges::all_of(changes.changes, [](const MetricChange& c) { return c.differs; });
   document.evidence =
       fmt::format("{}: {}.", capitalized(part),
                   gates.any() ? verdict.summary

@@ -32,7 +32,7 @@ void Descent::consider(std::size_t index, Model candidate, const ComparedModel& 
 }
 
 void judge_in_sequence(const std::vector<ComparedModel*>& candidates) {
-  std::vector<FigureChange> changes;
+  std::vector<MetricChange> changes;
   for (const ComparedModel* candidate : candidates)
     changes.push_back(candidate->comparison->change);
   const std::vector<Verdict> verdicts = verdicts_in_sequence(changes);
@@ -42,7 +42,7 @@ void judge_in_sequence(const std::vector<ComparedModel*>& candidates) {
 Figure candidate_figure(const std::string& title, const Choice& choice, const std::string& parent,
                         const Axis& x, const std::vector<CandidateCurve>& curves) {
   const TaskEvaluation& before = choice.parent.evaluation;
-  const std::string figure = figure_title(before.figure);
+  const std::string figure = metric_title(before.figure);
   const bool flips = before.figure != kR2;
   Panel figures{.title = figure,
                 .x = x,
@@ -61,8 +61,8 @@ Figure candidate_figure(const std::string& title, const Choice& choice, const st
 }
 
 std::string candidate_figure_title(const Choice& choice) {
-  const FigureName& figure = choice.parent.evaluation.figure;
-  return figure_title(figure) + (figure == kR2 ? " and shifts" : " and flips");
+  const MetricName& figure = choice.parent.evaluation.figure;
+  return metric_title(figure) + (figure == kR2 ? " and shifts" : " and flips");
 }
 
 PageTable candidate_page_table(const Table& table, const Choice& choice, const std::string& parent,

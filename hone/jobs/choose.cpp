@@ -56,7 +56,7 @@ std::size_t smallest_of(const std::vector<Candidate>& candidates, std::size_t be
 void compare_with_best(std::vector<Candidate>& candidates, std::size_t best, double margin,
                        const Truth& truth) {
   const Logits parent = candidates[best].model.measurement.view();
-  std::vector<FigureChange> changes;
+  std::vector<MetricChange> changes;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (i == best) continue;
     ComparedModel& model = candidates[i].model;
@@ -89,7 +89,7 @@ std::optional<std::size_t> best_by(const Gate& gate, const std::vector<Candidate
 void judge_candidates(std::vector<Candidate>& candidates, std::size_t best,
                       const std::vector<Gate>& gates, const Truth& truth) {
   std::vector<std::vector<Gate>> to_pass(candidates.size());
-  std::vector<std::vector<FigureChange>> changes(candidates.size());
+  std::vector<std::vector<MetricChange>> changes(candidates.size());
   for (const Gate& gate : gates) {
     const std::optional<std::size_t> first = best_by(gate, candidates);
     const ComparedModel& reference = candidates[first.value_or(best)].model;
@@ -149,7 +149,7 @@ Cell result_cell(const Choosing& c, std::size_t index) {
 }
 
 Table table_of(const Choosing& c) {
-  const FigureName figure = c.candidates[c.best].model.measurement.evaluation.figure;
+  const MetricName figure = c.candidates[c.best].model.measurement.evaluation.figure;
   const std::vector<Column> of_figure = figure_columns(figure);
   // Nobody asked for the limit of the verdict there.
   const auto is_shown = [](const Column& column) { return column.key != "verdict"; };
@@ -243,7 +243,7 @@ std::string evidence_of(const Choosing& c) {
   const Candidate& chosen = c.candidates[c.chosen];
   const TaskEvaluation& e = chosen.model.measurement.evaluation;
   std::string text =
-      fmt::format("On {}: {} {}", name_and_size(c.part), e.figure.text, figure_sentence(e));
+      fmt::format("On {}: {} {}", name_and_size(c.part), e.figure.text, metric_sentence(e));
   if (!chosen.eligible) return text + "; " + chosen.gates.verdict.summary;
   if (c.chosen != c.best)
     text += fmt::format("; compared with {}, the best, {}", c.candidates[c.best].model.label,
@@ -263,7 +263,7 @@ void describe(const Choosing& c, Document& document) {
   document.headline = headline_of(c);
   document.tone = chosen.eligible ? Tone::good : Tone::bad;
   document.key_figures = {
-      c.chosen == c.best ? Fact{figure_title(e.figure), share_text(e.value)}
+      c.chosen == c.best ? Fact{metric_title(e.figure), share_text(e.value)}
                          : change_figure(best.model.measurement.evaluation, e),
       c.chosen == c.best ? Fact{"Size when packed", human_bytes(static_cast<double>(chosen.bytes))}
                          : size_figure("Size when packed", static_cast<double>(best.bytes),

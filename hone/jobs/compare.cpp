@@ -150,7 +150,7 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   outcome.document.headline =
       headline_of(outcome, unjudged_headline(a.value, b.value, outcome.verdict));
   outcome.document.key_figures = {change_figure(a, b), flips_figure(c.comparison)};
-  const FigureChange& change = c.comparison.change;
+  const MetricChange& change = c.comparison.change;
   outcome.document.evidence = evidence_of(measured, outcome, change.differs, change.notes);
   for (const std::string& sentence : lost_class_sentences(lost, c.labels))
     outcome.document.evidence += fmt::format(" {}.", capitalized(sentence));
@@ -175,7 +175,7 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   std::vector<Json> runs;
   std::vector<std::vector<Cell>> rows;
   TaskEvaluation baseline;
-  FigureName figure;
+  MetricName figure;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const std::int64_t seed = seeds[i];
     const auto [first, second] = open_pair(job, seeds, i, context);
@@ -207,8 +207,8 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   const std::vector<NamedFigures> figures = {{"a", "A, " + part, cautions(measured.part)},
                                              {"b", "B, " + part, cautions(measured.part)}};
   for (std::string& concern : seed_concerns(runs, figures)) notes.push_back(std::move(concern));
-  const SeedSpread spread_of_a = figure_spread(figure, changes.before),
-                   spread_of_b = figure_spread(figure, changes.after);
+  const SeedSpread spread_of_a = metric_spread(figure, changes.before),
+                   spread_of_b = metric_spread(figure, changes.after);
   Outcome outcome;
   outcome.verdict = verdict_of_seeds(changes, margin_for(measured.gates, figure));
   outcome.gates = judge_seeds(measured.gates, runs);

@@ -34,7 +34,7 @@ Cell short_number(double value) {
 
 }  // namespace
 
-bool worth_explaining(const FigureChange& change) {
+bool worth_explaining(const MetricChange& change) {
   return !(change.change > -kUsualMargin);  // also if it is not defined
 }
 

@@ -26,7 +26,7 @@ struct Diagnosis {
 };
 
 /// Whether a loss needs an explanation: half a point or more, significant or not, or the metric is no longer defined.
-bool worth_explaining(const FigureChange& change);
+bool worth_explaining(const MetricChange& change);
 
 /// `before` is the baseline on `data.test`, which is not measured again if it is the split that decides.
 Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,

@@ -57,7 +57,7 @@ void describe_evaluation(EvaluateResult& result, const EvaluateFields& fields,
                          const std::vector<std::string>& labels) {
   const TaskEvaluation& e = result.measured.evaluation;
   Document& document = result.document;
-  document.headline = figure_headline(name_and_size(part), e);
+  document.headline = metric_headline(name_and_size(part), e);
   document.key_figures = {
       {"Loss", fmt::format("{:.4f}", e.loss)},
       {"Throughput",

@@ -22,7 +22,7 @@ CompressOptions options_for(const FormatChoice& choice, const Graph& graph,
 }
 
 void judge(std::vector<FormatResult>& results) {
-  std::vector<FigureChange> changes;
+  std::vector<MetricChange> changes;
   for (const FormatResult& result : results) changes.push_back(result.model.comparison->change);
   const std::vector<Verdict> verdicts = verdicts_of_choice(changes);
   for (std::size_t i = 0; i < results.size(); ++i) results[i].model.verdict = verdicts[i];

@@ -20,7 +20,7 @@ std::vector<Point> loss_points(const std::vector<StepRecord>& steps) {
 }
 
 Point figure_point(const Json& line) {
-  const Estimate e = figure_estimate(line);
+  const Estimate e = metric_estimate(line);
   return {line["epoch"].get<double>(), 100 * e.value, 100 * e.low, 100 * e.high};
 }
 
@@ -31,7 +31,7 @@ const Json* first_evaluation(const TrainingLog& log) {
   return found == log.lines().end() ? nullptr : &*found;
 }
 
-FigureName figure_in(const TrainingLog& log) {
+MetricName figure_in(const TrainingLog& log) {
   const Json* evaluation = first_evaluation(log);
   return evaluation == nullptr ? kAccuracy : figure_of(*evaluation);
 }
@@ -41,11 +41,11 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
   const std::string of_each =
       losses.mean_of == 1 ? "" : fmt::format(", mean of {} steps", losses.mean_of);
   Series validation_loss{.label = "validation loss"};
-  const FigureName name = figure_in(log);
+  const MetricName name = figure_in(log);
   const std::string what = fmt::format("validation {}", name.text);
   Series figures{.label = what, .spread = Spread::bars};
   for (const Json& line : log.lines()) {
-    if (!line.contains("eval_loss") || std::isnan(figure_estimate(line).value)) continue;
+    if (!line.contains("eval_loss") || std::isnan(metric_estimate(line).value)) continue;
     figures.points.push_back(figure_point(line));
     if (line.contains("eval_samples")) figures.label = what + ", " + sample_size_text(line);
     if (!line["eval_loss"].is_null())
@@ -61,7 +61,7 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
                 .width = 1000};
   figure.panels[0].series.push_back(validation_loss);
   if (figures.points.size() >= 2) {
-    const std::string title = figure_title(name);
+    const std::string title = metric_title(name);
     figure.panels.push_back(
         {.title = title, .x = epochs, .y = {.label = title + " (%)"}, .series = {figures}});
   }
@@ -71,7 +71,7 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
 }  // namespace
 
 Table learning_curve_table(const TrainingLog& log) {
-  const FigureName figure = figure_in(log);
+  const MetricName figure = figure_in(log);
   const std::string key = fmt::format("eval_{}", figure.key);
   Table table({{"step", "Step"},
                {"epoch", "Epoch"},

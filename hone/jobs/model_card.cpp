@@ -334,7 +334,7 @@ std::string weights_section(const CardFacts& facts, const Model& model, Truncati
   if (truncation == Truncation::head_tail) sentences.emplace_back(kHeadTailElsewhere);
   if (facts.in_transformers && !facts.rows.empty()) {
     const auto& [what, here, split] = facts.rows.back();
-    const FigureName& metric = here.metric;
+    const MetricName& metric = here.metric;
     sentences.push_back(
         fmt::format("Measured on the {} split, n = {}: {} {} in `transformers`, {} here.",
                     split.split, facts.in_transformers->samples, metric.text,

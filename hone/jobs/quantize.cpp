@@ -80,7 +80,7 @@ struct QuantizeRun {
 struct Quantized {
   QuantizeFields fields = {};
   Document document = {};
-  FigureChange change;
+  MetricChange change;
   Verdict verdict;
   JudgedGates gates = {};
   std::vector<LayerBar> layers;
@@ -280,7 +280,7 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
   const Verdict change = verdict_of_seeds(changes, margin_for(run.gates, changes.figure()));
   const JudgedGates gates = judge_seeds(run.gates, results);
   const std::string spread =
-      fmt::format("After, on {}: {}.", run.part(), seed_sentence(figure_spread(results, "after")));
+      fmt::format("After, on {}: {}.", run.part(), seed_sentence(metric_spread(results, "after")));
   std::optional<Explanation> explanation;
   if (job.explain || std::ranges::any_of(changes.changes, worth_explaining))
     explanation = explain(run);
@@ -308,7 +308,7 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
       {"",
        {PageTable{table, caption}, Paragraph{spread},
         figure_block(dots, folder / "seeds",
-                     figure_title(changes.figure()) + " after, a dot for each seed, and before",
+                     metric_title(changes.figure()) + " after, a dot for each seed, and before",
                      undrawn)}}};
   std::vector<Block>& blocks = document.sections[0].blocks;
   for (Block& block : gate_blocks(gates, run.part())) blocks.push_back(std::move(block));

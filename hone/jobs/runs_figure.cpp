@@ -84,7 +84,7 @@ void add_training(const Training& training, Panel& loss, Panel& accuracy,
     const double epoch = number(line, "epoch");
     if (!every_step && line.contains("loss")) losses.push_back({epoch, number(line, "loss")});
     if (!line.contains("eval_loss")) continue;
-    const FigureName name = figure_of(line);
+    const MetricName name = figure_of(line);
     figures.insert(name.text);
     const std::string key = fmt::format("eval_{}", name.key);
     Point point{epoch, 100 * number(line, key.c_str())};

@@ -47,7 +47,7 @@ void describe(const SensitivityStudy& study, const std::string& measured_on, Doc
   document.headline = fmt::format("Most sensitive layer: {} with {}", worst.layer, worst.change);
   document.key_figures = {
       {"Divergence", fmt::format("{:.3g}", worst.divergence.mean)},
-      {figure_title(worst.comparison.change.figure) + " change", points_change(worst.comparison)},
+      {metric_title(worst.comparison.change.figure) + " change", points_change(worst.comparison)},
       flips_figure(worst.comparison)};
   document.evidence =
       fmt::format("{}: divergence 95% CI {:.3g} to {:.3g}, each layer changed alone.",

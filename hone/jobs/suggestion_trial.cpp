@@ -28,7 +28,7 @@ SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data,
   const Measurement& parent = trial.choice.parent;
   trial.given = compared(given, "given", parent, examples, batch_size, context);
   trial.suggested = compared(suggested, "suggested", parent, examples, batch_size, context);
-  const FigureChange both[] = {trial.given.comparison->change, trial.suggested.comparison->change};
+  const MetricChange both[] = {trial.given.comparison->change, trial.suggested.comparison->change};
   const std::vector<Verdict> verdicts = verdicts_of_choice(both);
   trial.given.verdict = verdicts[0];
   trial.suggested.verdict = verdicts[1];

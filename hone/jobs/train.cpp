@@ -57,11 +57,11 @@ std::string cautions_line(const TrainFields& fields) {
 
 // A row for each split that was measured.
 Table results_table(const std::vector<NamedEvaluation>& measured) {
-  const FigureName& figure = measured.front().evaluation.figure;
+  const MetricName& figure = measured.front().evaluation.figure;
   Table table(
       {{"split", "Split"},
        {"examples", "Examples"},
-       {figure.key, figure_title(figure)},
+       {figure.key, metric_title(figure)},
        figure == kAccuracy ? Column{"majority_share", "Majority"} : Column{"baseline", "Baseline"},
        {"loss", "Loss"}});
   for (const auto& [part, e, cautions] : measured) {
@@ -139,7 +139,7 @@ std::optional<Measurement> before_training(const TrainRun& run, const Model& ada
 // "Before training, on test, n = 2,000: accuracy 81.9 ± 1.7%."
 std::string before_text(const TaskEvaluation& before, const std::string& part, bool fresh_head) {
   return fmt::format("Before training, on {}, n = {}: {} {}{}", part, grouped(before.examples),
-                     figure_title(before.figure), display_text(figure_cell(before)),
+                     metric_title(before.figure), display_text(figure_cell(before)),
                      fresh_head ? ", of a head as it was drawn." : ".");
 }
 
@@ -278,7 +278,7 @@ constexpr const char* kNothingMeasured =
 std::string headline(const Trained& trained) {
   if (trained.measured.empty()) return kNothingMeasured;
   const auto& [part, evaluation, doubts] = trained.measured.back();
-  return figure_headline(part_text(part, evaluation, trained.fields.split(part)->split.cautions),
+  return metric_headline(part_text(part, evaluation, trained.fields.split(part)->split.cautions),
                          evaluation);
 }
 
@@ -329,7 +329,7 @@ std::vector<std::string> sentences_of(const std::vector<Json>& results) {
   std::vector<std::string> sentences;
   for (const char* part : {kParts[1], kParts[0]})
     if (value_at(results.front(), part).is_object())
-      sentences.push_back(figure_headline_of_seeds(results, {part, part}));
+      sentences.push_back(metric_headline_of_seeds(results, {part, part}));
   if (sentences.empty()) sentences.emplace_back(kNothingMeasured);
   return sentences;
 }
@@ -372,7 +372,7 @@ TrainSeedsFields fields_of_seeds(const TrainRun& run, const std::vector<Json>& r
     std::vector<double> losses;
     for (const Json& result : results)
       losses.push_back(number_or_nan(result.at(part).at("eval_loss")));
-    fields.metric_spread.emplace_back(part, figure_spread(results, part));
+    fields.metric_spread.emplace_back(part, metric_spread(results, part));
     fields.loss_spread.emplace_back(part, seed_spread(losses));
   }
   return fields;
@@ -396,7 +396,7 @@ void report_seeds(const TrainRun& run, const std::vector<Json>& results, JobResu
         results, figures, fmt::format("{} trained; {} seeds", run.job.model, results.size()));
     document.sections[0].blocks.push_back(figure_block(
         dots, run.output.path() / "seeds",
-        figure_title(figure_of(results.front()[part])) + " on each part, a dot for each seed",
+        metric_title(figure_of(results.front()[part])) + " on each part, a dot for each seed",
         undrawn));
     for (std::string& sign : signs_of_no_learning(results, {part, part}, run.splits.source.guessed))
       doubts.push_back(std::move(sign));

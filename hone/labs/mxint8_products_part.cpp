@@ -39,9 +39,9 @@ std::vector<Cell> change_cells(const LabProductModelResult& model) {
 }
 
 Table answers_table(const LabProductsResult& found) {
-  const FigureName& metric = found.models.front().measured.metrics.measured.metric;
+  const MetricName& metric = found.models.front().measured.metrics.measured.metric;
   Table table({{"model", "Model"},
-               {metric.key, figure_title(metric)},
+               {metric.key, metric_title(metric)},
                {"change", "Change"},
                {"flips", "Flips"},
                {"verdict", "Verdict"},

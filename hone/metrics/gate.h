@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "hone/metrics/figure_name.h"
+#include "hone/metrics/metric_name.h"
 #include "hone/metrics/task.h"
 #include "hone/metrics/task_evaluation.h"
 
@@ -17,7 +17,7 @@ namespace hone {
 
 /// A metric, of the whole or of one class, and how much of it may be lost.
 struct Gate {
-  FigureName
+  MetricName
       figure;  ///< key "recall(legal)", text "recall of legal"; of the whole: "f1_macro", "macro F1"
   std::string metric;  ///< its name in `metrics(task)`; of a class "precision", "recall" or "f1"
   std::optional<std::int64_t> of_class = {};  ///< or label; nothing: of the whole

@@ -266,18 +266,18 @@ std::string unit_of(const Gate& gate) {
 }
 
 // Not defined where it is not without one of the texts: it rests on that one alone.
-FigureChange change_unless_it_rests_on_one(const Gate& gate, double change,
+MetricChange change_unless_it_rests_on_one(const Gate& gate, double change,
                                            const Contributions& contributions,
                                            std::span<const std::int32_t> texts) {
   const bool rests_on_one =
       std::ranges::any_of(contributions.values, [](double part) { return std::isnan(part); });
-  FigureChange c =
+  MetricChange c =
       paired_change(gate.figure, rests_on_one ? kNotANumber : change, contributions, texts);
   if (rests_on_one && !std::isnan(change)) c.notes = "; it depends on a single example";
   return c;
 }
 
-FigureChange change_by_counts(const Gate& gate, const Both& both) {
+MetricChange change_by_counts(const Gate& gate, const Both& both) {
   const std::vector<std::size_t> rows = rows_of(both, gate);
   const std::vector<std::int32_t> texts = texts_of(both.truth.texts, rows);
   const Value value = [&](const TaskEvaluation& e) { return gated_value(gate, e); };
@@ -293,7 +293,7 @@ FigureChange change_by_counts(const Gate& gate, const Both& both) {
                                     : both.parent.same(both.candidate, rows[i]);
     differ.push_back(same ? 0 : 1);
   }
-  FigureChange c = change_unless_it_rests_on_one(
+  MetricChange c = change_unless_it_rests_on_one(
       gate, change,
       {.values = parts,
        .differ = differ,
@@ -306,7 +306,7 @@ FigureChange change_by_counts(const Gate& gate, const Both& both) {
   return c;
 }
 
-FigureChange change_by_parts(const Gate& gate, const Metric& metric, const Logits& parent,
+MetricChange change_by_parts(const Gate& gate, const Metric& metric, const Logits& parent,
                              const Logits& candidate, const Truth& truth, double change) {
   std::vector<double> parts = metric.parts(candidate, truth);
   const std::vector<double> before = metric.parts(parent, truth);
@@ -322,9 +322,9 @@ FigureChange change_by_parts(const Gate& gate, const Metric& metric, const Logit
       truth.texts);
 }
 
-FigureChange change_of_recall(const Gate& gate, const Both& both) {
+MetricChange change_of_recall(const Gate& gate, const Both& both) {
   const Comparison comparison = compare_on_class(both, *gate.of_class);
-  FigureChange c = accuracy_change(comparison);
+  MetricChange c = accuracy_change(comparison);
   if (comparison.examples == 0) c = {.change = kNotANumber};
   return c;
 }
@@ -346,7 +346,7 @@ std::string why_undefined(const Gate& gate, const TaskEvaluation& parent,
                        : "; the true answers, or those of a model, are all the same";
 }
 
-FigureChange change_of(const Gate& gate, const Logits& parent, const Logits& candidate,
+MetricChange change_of(const Gate& gate, const Logits& parent, const Logits& candidate,
                        const Truth& truth, double change) {
   if (gate.of_class) {
     const Both both(parent, candidate, truth);
@@ -363,13 +363,13 @@ FigureChange change_of(const Gate& gate, const Logits& parent, const Logits& can
 
 }  // namespace
 
-std::vector<FigureChange> gated_changes(std::span<const Gate> gates, const Logits& parent,
+std::vector<MetricChange> gated_changes(std::span<const Gate> gates, const Logits& parent,
                                         const Logits& candidate, const Truth& truth) {
   const TaskEvaluation before = evaluate(parent, truth), after = evaluate(candidate, truth);
-  std::vector<FigureChange> changes;
+  std::vector<MetricChange> changes;
   for (const Gate& gate : gates) {
     const double was = gated_value(gate, before), is = gated_value(gate, after);
-    FigureChange c = change_of(gate, parent, candidate, truth, is - was);
+    MetricChange c = change_of(gate, parent, candidate, truth, is - was);
     c.figure = gate.figure;
     c.unit = unit_of(gate);
     c.parent = was;
@@ -382,7 +382,7 @@ std::vector<FigureChange> gated_changes(std::span<const Gate> gates, const Logit
 
 std::string gated_examples(const Gate& gate) { return gate.of_class ? unit_of(gate) : "examples"; }
 
-FigureChange gated_change(const Gate& gate, const Logits& parent, const Logits& candidate,
+MetricChange gated_change(const Gate& gate, const Logits& parent, const Logits& candidate,
                           const Truth& truth) {
   return gated_changes({&gate, 1}, parent, candidate, truth).front();
 }
@@ -428,7 +428,7 @@ GateVerdict all_together(std::span<const Gate> gates, std::vector<Verdict> verdi
 
 }  // namespace
 
-GateVerdict judge_gates(std::span<const Gate> gates, std::span<const FigureChange> changes,
+GateVerdict judge_gates(std::span<const Gate> gates, std::span<const MetricChange> changes,
                         std::int64_t evaluations) {
   HONE_ASSERT(gates.size() == changes.size(), "{} gates, {} changes", gates.size(), changes.size());
   std::vector<Verdict> verdicts;
@@ -440,10 +440,10 @@ GateVerdict judge_gates(std::span<const Gate> gates, std::span<const FigureChang
 
 std::vector<GateVerdict> judge_gates_of_choice(
     std::span<const std::vector<Gate>> gates,
-    std::span<const std::vector<FigureChange>> candidates) {
+    std::span<const std::vector<MetricChange>> candidates) {
   HONE_ASSERT(gates.size() == candidates.size(), "gates of {} candidates, changes of {}",
               gates.size(), candidates.size());
-  std::vector<FigureChange> changes;
+  std::vector<MetricChange> changes;
   std::vector<double> margins;
   for (std::size_t i = 0; i < gates.size(); ++i) {
     HONE_ASSERT(gates[i].size() == candidates[i].size(), "{} gates, {} changes", gates[i].size(),

@@ -11,7 +11,7 @@
 
 /// How the metrics that gates name change from a parent to a candidate, and whether the gates hold.
 ///
-///     std::vector<FigureChange> changes;
+///     std::vector<MetricChange> changes;
 ///     for (const Gate& gate : gates) changes.push_back(gated_change(gate, parent, candidate, truth));
 ///     judge_gates(gates, changes).summary  // "all 2 gates hold: …"
 namespace hone {
@@ -25,10 +25,10 @@ namespace hone {
 /// the examples are those that one of the models takes for the class; of its F1 those that are of the class, too.
 ///
 /// Not defined, with a note that says why, where the metric is not: without examples of the class, for instance.
-FigureChange gated_change(const Gate& gate, const Logits& parent, const Logits& candidate,
+MetricChange gated_change(const Gate& gate, const Logits& parent, const Logits& candidate,
                           const Truth& truth);
 /// The same of several gates, for which both models are evaluated once.
-std::vector<FigureChange> gated_changes(std::span<const Gate> gates, const Logits& parent,
+std::vector<MetricChange> gated_changes(std::span<const Gate> gates, const Logits& parent,
                                         const Logits& candidate, const Truth& truth);
 
 /// What a gate counts: "examples", "examples of legal", "examples predicted as legal".
@@ -47,14 +47,14 @@ struct GateVerdict {
 /// Each gate by `verdict_of_look`, at a level corrected for `evaluations` times the number of gates: what is claimed of any gate
 /// in any evaluation holds together with all other claims. With one gate and one evaluation this is `verdict`.
 /// Throws `InternalError` unless there is a change per gate.
-GateVerdict judge_gates(std::span<const Gate> gates, std::span<const FigureChange> changes,
+GateVerdict judge_gates(std::span<const Gate> gates, std::span<const MetricChange> changes,
                         std::int64_t evaluations = 1);
 
 /// The same for candidates of which one is to be chosen, by Holm's correction over all gates of all candidates. `gates`, `candidates`:
 /// those that each has to pass, and its changes. Without gates a candidate is kept.
 std::vector<GateVerdict> judge_gates_of_choice(
     std::span<const std::vector<Gate>> gates,
-    std::span<const std::vector<FigureChange>> candidates);
+    std::span<const std::vector<MetricChange>> candidates);
 
 /// The same over seeds, by `verdict_of_seeds`. `changes`: one per gate. Levels are not corrected: that all gates are kept is
 /// false as soon as one is not, so that the chance of claiming it falsely is that of one gate (intersection-union test: Berger

@@ -196,7 +196,7 @@ Interval micro_f1_interval(const Answers& answers, std::int64_t examples,
                         texts);
 }
 
-FigureChange micro_f1_change(const Answers& parent, const Answers& candidate,
+MetricChange micro_f1_change(const Answers& parent, const Answers& candidate,
                              std::span<const char> differ, std::span<const std::int32_t> texts) {
   const auto examples = std::ssize(differ);
   const F1Parts before(parent, examples), after(candidate, examples);

@@ -7,7 +7,7 @@
 
 #include "hone/metrics/classification.h"
 #include "hone/metrics/comparison.h"
-#include "hone/metrics/figure_change.h"
+#include "hone/metrics/metric_change.h"
 
 /// What logits say about examples that have any number of labels: each label is a yes or no of its own.
 ///
@@ -93,8 +93,8 @@ struct MultiLabelComparison {
   /// Of examples all of whose answers are right: `only_parent` are those that are so in the parent alone. Its flips are
   /// examples with an answer that differs, and its margins the logits themselves.
   Comparison subset;
-  FigureChange subset_accuracy;  ///< of `subset`
-  FigureChange micro_f1;         ///< the primary one
+  MetricChange subset_accuracy;  ///< of `subset`
+  MetricChange micro_f1;         ///< the primary one
 };
 
 /// Both logits and the targets describe the same examples in the same order. `texts`: as in `evidence`.

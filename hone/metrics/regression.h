@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hone/metrics/classification.h"
-#include "hone/metrics/figure_change.h"
+#include "hone/metrics/metric_change.h"
 
 /// What a model's numbers say about examples whose true numbers are known.
 ///
@@ -102,7 +102,7 @@ struct RegressionComparison {
   std::int64_t parent_without = 0, candidate_without = 0;  ///< examples without a prediction
   /// r2 of the candidate minus that of the parent: (SSE of the parent - SSE of the candidate) / SST. Not defined where a
   /// prediction is no finite number, and where all targets are the same; the notes say so.
-  FigureChange r2;
+  MetricChange r2;
 };
 
 /// All three are of the same shape. `texts`: as in `evidence`. Throws `UserError` for a target that is no finite number.

@@ -19,10 +19,10 @@ struct MeanHalves {
   double below = 0, above = 0;
 };
 
-MeanHalves mean_halves(const std::vector<FigureChange>& seeds) {
+MeanHalves mean_halves(const std::vector<MetricChange>& seeds) {
   MeanHalves mean;
   const double count = static_cast<double>(seeds.size());
-  for (const FigureChange& c : seeds) {
+  for (const MetricChange& c : seeds) {
     mean.below += (c.change - c.interval->low) / count;
     mean.above += (c.interval->high - c.change) / count;
   }
@@ -35,7 +35,7 @@ std::string count_text(std::int64_t seeds) {
 
 // How many seeds would tell, or how many texts where the half of theirs alone is as wide as what is to be told apart.
 void plan_seeds(Verdict& v, const SeedSpread& s, const MeanHalves& mean,
-                const std::vector<FigureChange>& seeds) {
+                const std::vector<MetricChange>& seeds) {
   const double gap = std::abs(v.change + v.margin),
                half = v.change > -v.margin ? mean.below : mean.above;
   if (gap > half || gap == 0 || falls_short(v.change, v.margin)) {
@@ -78,18 +78,18 @@ Verdict verdict_by_mean(const SeedChanges& changes, const SeedSpread& s, Verdict
 }
 
 // What every seed shows alone; unclear where one of them does not.
-Conclusion shown_by_each(const std::vector<FigureChange>& seeds, double margin) {
+Conclusion shown_by_each(const std::vector<MetricChange>& seeds, double margin) {
   const Conclusion first = verdict(seeds.front(), margin).conclusion;
-  const auto as_first = [&](const FigureChange& c) {
+  const auto as_first = [&](const MetricChange& c) {
     return verdict(c, margin).conclusion == first;
   };
   return std::ranges::all_of(seeds, as_first) ? first : Conclusion::inconclusive;
 }
 
 // From the least to the greatest end of the seeds' intervals.
-Interval hull_of(const std::vector<FigureChange>& seeds) {
+Interval hull_of(const std::vector<MetricChange>& seeds) {
   Interval hull = *seeds.front().interval;
-  for (const FigureChange& c : seeds)
+  for (const MetricChange& c : seeds)
     hull = {std::min(hull.low, c.interval->low), std::max(hull.high, c.interval->high)};
   return hull;
 }
@@ -107,10 +107,10 @@ ChangeWords words_for_each(const SeedSpread& s) {
 }
 
 // How many texts would let every one of them tell, whose changes are the same.
-void plan_each(Verdict& v, const std::vector<FigureChange>& seeds) {
+void plan_each(Verdict& v, const std::vector<MetricChange>& seeds) {
   std::int64_t most = 0;
   const ChangePlan* hardest = &seeds.front().plan;
-  for (const FigureChange& c : seeds) {
+  for (const MetricChange& c : seeds) {
     const std::int64_t planned =
         planned_texts(c.plan, c.change, v.margin).value_or(kMostExamples + 1);
     if (planned > most) hardest = &c.plan;
@@ -124,14 +124,14 @@ void plan_each(Verdict& v, const std::vector<FigureChange>& seeds) {
 
 // By each seed alone, for these seeds and other texts.
 Verdict verdict_by_each(const SeedChanges& changes, const SeedSpread& s, Verdict v) {
-  const std::vector<FigureChange>& seeds = changes.changes;
+  const std::vector<MetricChange>& seeds = changes.changes;
   const bool few = s.count < kFewestSeeds;
   v.grounds = Grounds::each_seed;
   v.conclusion = shown_by_each(seeds, v.margin);
   if (!few) v.change_interval = hull_of(seeds);
   const ChangeWords words = words_for_each(s);
   if (v.conclusion != Conclusion::inconclusive) {
-    const bool differ = std::ranges::all_of(seeds, [](const FigureChange& c) { return c.differs; });
+    const bool differ = std::ranges::all_of(seeds, [](const MetricChange& c) { return c.differs; });
     v.summary = decided_text(v, differ, words) + changes.notes + "; every seed shows it" +
                 (few ? ", for these seeds only" : "");
     return v;
@@ -156,7 +156,7 @@ Verdict verdict_of_seeds(const SeedChanges& changes, double margin) {
             .margin = margin,
             .p_value = std::numeric_limits<double>::quiet_NaN()};
   const auto undefined =
-      std::ranges::count_if(changes.changes, [](const FigureChange& c) { return !c.interval; });
+      std::ranges::count_if(changes.changes, [](const MetricChange& c) { return !c.interval; });
   if (undefined > 0) {
     v.change = std::numeric_limits<double>::quiet_NaN();
     v.summary = fmt::format("inconclusive: {} is not defined with {} of {} seeds", v.figure.text,

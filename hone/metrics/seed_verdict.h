@@ -11,10 +11,10 @@ namespace hone {
 /// The figure that is judged before and after of each seed, and what its examples say of the change.
 struct SeedChanges {
   std::vector<double> before = {}, after = {};
-  std::vector<FigureChange> changes = {};
+  std::vector<MetricChange> changes = {};
   std::string notes = {};  ///< what follows the change in a sentence: "; 0.30% flips on average"
 
-  const FigureName& figure() const { return changes.front().figure; }
+  const MetricName& figure() const { return changes.front().figure; }
 };
 
 /// From five seeds on that differ, for other seeds and other examples: the mean change in an interval whose halves are

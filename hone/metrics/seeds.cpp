@@ -91,11 +91,11 @@ SeedSpread share_spread(std::span<const double> shares) {
   return s;
 }
 
-SeedSpread figure_spread(const FigureName& figure, std::span<const double> values) {
+SeedSpread metric_spread(const MetricName& figure, std::span<const double> values) {
   return figure.may_be_negative ? seed_spread(values) : share_spread(values);
 }
 
-SeedSpread change_spread(const FigureName& figure, std::span<const double> before,
+SeedSpread change_spread(const MetricName& figure, std::span<const double> before,
                          std::span<const double> after) {
   HONE_ASSERT(before.size() == after.size(), "{} seeds against {}", before.size(), after.size());
   std::vector<double> differences;

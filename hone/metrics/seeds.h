@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hone/base/fields.h"
-#include "hone/metrics/figure_name.h"
+#include "hone/metrics/metric_name.h"
 #include "hone/metrics/proportion.h"
 
 /// What a few repetitions of a job with different seeds say together.
@@ -36,10 +36,10 @@ SeedSpread seed_spread(std::span<const double> values);
 /// seeds it speaks of other seeds on the same examples.
 SeedSpread share_spread(std::span<const double> shares);
 /// `share_spread`; of a figure that may be negative `seed_spread`.
-SeedSpread figure_spread(const FigureName& figure, std::span<const double> values);
+SeedSpread metric_spread(const MetricName& figure, std::span<const double> values);
 
 /// Of after - before, seed by seed. The interval is cut where the mean of the figure would leave what it can be.
-SeedSpread change_spread(const FigureName& figure, std::span<const double> before,
+SeedSpread change_spread(const MetricName& figure, std::span<const double> before,
                          std::span<const double> after);
 
 /// The two-sided p-value of the paired t-test (Student 1908): whether the mean of `differences`, one per seed, is zero.

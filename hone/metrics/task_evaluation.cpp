@@ -14,7 +14,7 @@ Outputs numbers(const Logits& outputs) { return {outputs.values, outputs.classes
 
 // What all tasks have, taken from the figures of one.
 template <typename E>
-TaskEvaluation task_evaluation(const FigureName& figure, double value, const Interval& interval,
+TaskEvaluation task_evaluation(const MetricName& figure, double value, const Interval& interval,
                                double baseline, double loss, E figures) {
   return {.figure = figure,
           .value = value,
@@ -58,13 +58,13 @@ TaskEvaluation evaluate(const Logits& outputs, const Truth& truth) {
   return of_classes(evaluate(outputs, truth.classes, truth.texts));
 }
 
-std::string baseline_answer(const FigureName& figure) {
+std::string baseline_answer(const MetricName& figure) {
   if (figure == kAccuracy) return "always predicting the most frequent class";
   if (figure == kR2) return "always predicting the mean";
   return "the best constant set of labels";
 }
 
-std::string baseline_text(const FigureName& figure, double baseline) {
+std::string baseline_text(const MetricName& figure, double baseline) {
   return fmt::format("{} scores {}", baseline_answer(figure), share_text(baseline));
 }
 

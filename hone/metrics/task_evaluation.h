@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hone/metrics/classification.h"
-#include "hone/metrics/figure_change.h"
+#include "hone/metrics/metric_change.h"
 #include "hone/metrics/multi_label.h"
 #include "hone/metrics/regression.h"
 #include "hone/metrics/task.h"
@@ -28,7 +28,7 @@ struct Truth {
 };
 
 struct TaskEvaluation {
-  FigureName figure = kAccuracy;  ///< by which the task is judged
+  MetricName figure = kAccuracy;  ///< by which the task is judged
   double value = 0;               ///< of it; NaN where it is not defined
   Interval interval;              ///< 95%
   double baseline = 0;            ///< the figure of who looks at no text: see `baseline_text`
@@ -47,9 +47,9 @@ struct TaskEvaluation {
 TaskEvaluation evaluate(const Logits& outputs, const Truth& truth);
 
 /// A constant prediction: "always predicting the most frequent class", "always predicting the mean".
-std::string baseline_answer(const FigureName& figure);
+std::string baseline_answer(const MetricName& figure);
 /// The same with its score: "always predicting the most frequent class scores 50.1%".
-std::string baseline_text(const FigureName& figure, double baseline);
+std::string baseline_text(const MetricName& figure, double baseline);
 std::string baseline_text(const TaskEvaluation& evaluation);
 
 /// What has to be known before any figure of the evaluation is looked at, a sentence each. `labels` are the names of the
@@ -64,7 +64,7 @@ std::string part_text(const std::string& part, const TaskEvaluation& evaluation,
 
 /// A candidate (quantized, pruned, …) against its parent on the same examples.
 struct TaskComparison {
-  FigureChange change;  ///< of the figure by which the task is judged
+  MetricChange change;  ///< of the figure by which the task is judged
   /// Of examples whose answers are counted as right or wrong, where the task has such: with several labels an example is right
   /// where all its answers are, and flips where one of them differs.
   std::optional<Comparison> counted = {};

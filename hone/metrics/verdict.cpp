@@ -26,7 +26,7 @@ struct Tested {
 
 // "inconclusive with n = 400 for the allowed drop of 0.50", "inconclusive with n = 400 for the allowed drop of 0.50 after
 // correction for 4 comparisons (alone: within limit)"
-std::string undecided_text(const Verdict& v, const FigureChange& c) {
+std::string undecided_text(const Verdict& v, const MetricChange& c) {
   const Interval& alone = *v.change_interval;
   const bool within = alone.low >= -v.margin, exceeds = alone.high < -v.margin;
   const std::string unit = c.unit.empty() ? "" : " " + c.unit;
@@ -41,12 +41,12 @@ std::string undecided_text(const Verdict& v, const FigureChange& c) {
 }
 
 // What is counted by the number of examples that would tell.
-std::string plan_unit(const FigureChange& c) {
+std::string plan_unit(const MetricChange& c) {
   return fmt::format("{} {}", c.evidence < 1 ? " different" : "",
                      c.unit.empty() ? "examples" : c.unit);
 }
 
-Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
+Verdict verdict_by(const MetricChange& c, double margin, const Tested& tested) {
   Verdict v{.figure = c.figure,
             .margin = margin,
             .change_interval = c.interval,
@@ -77,7 +77,7 @@ Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
 }
 
 // The score at a loss of the whole margin; 0, which shows nothing, where there is no change.
-double score_at_margin(const FigureChange& c, double margin) {
+double score_at_margin(const MetricChange& c, double margin) {
   return std::isnan(c.change) ? 0 : c.score(-margin);
 }
 
@@ -143,16 +143,16 @@ Verdict verdict(const Comparison& comparison, double margin) {
   return verdict(accuracy_change(comparison), margin);
 }
 
-Verdict verdict(const FigureChange& change, double margin) {
+Verdict verdict(const MetricChange& change, double margin) {
   const double score = score_at_margin(change, margin);
   return verdict_by(change, margin, {.kept_p = normal_tail(score), .lost_p = normal_tail(-score)});
 }
 
-std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates, double margin) {
+std::vector<Verdict> verdicts_of_choice(std::span<const MetricChange> candidates, double margin) {
   return verdicts_of_choice(candidates, std::vector<double>(candidates.size(), margin));
 }
 
-std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates,
+std::vector<Verdict> verdicts_of_choice(std::span<const MetricChange> candidates,
                                         std::span<const double> margins) {
   HONE_ASSERT(candidates.size() == margins.size(), "{} changes, {} margins", candidates.size(),
               margins.size());
@@ -172,7 +172,7 @@ std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates
   return verdicts;
 }
 
-Verdict verdict_of_look(const FigureChange& change, std::int64_t looks, double margin) {
+Verdict verdict_of_look(const MetricChange& change, std::int64_t looks, double margin) {
   if (looks == 1) return verdict(change, margin);
   const double score = score_at_margin(change, margin);
   const auto of_all = [&](double p) { return std::min(1.0, p * static_cast<double>(looks)); };
@@ -189,10 +189,10 @@ Verdict overruled(Verdict verdict, const std::string& why) {
   return verdict;
 }
 
-std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidates, double margin) {
+std::vector<Verdict> verdicts_in_sequence(std::span<const MetricChange> candidates, double margin) {
   std::vector<Verdict> verdicts;
   bool going_on = true;
-  for (const FigureChange& candidate : candidates) {
+  for (const MetricChange& candidate : candidates) {
     Verdict v = verdict(candidate, margin);
     if (!going_on && v.kept())
       v = overruled(v, "not tested, as the candidate before it is not within the limit");

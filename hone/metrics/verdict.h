@@ -8,7 +8,7 @@
 
 #include "hone/base/fields.h"
 #include "hone/metrics/comparison.h"
-#include "hone/metrics/figure_change.h"
+#include "hone/metrics/metric_change.h"
 
 /// One rule for whether a candidate keeps its parent's accuracy, or the figure that stands for it in another task, used
 /// wherever two models are compared, a gate decides
@@ -45,7 +45,7 @@ inline constexpr double kUsualMargin = 0.005;
 /// What a comparison with the parent says.
 struct Verdict {
   Conclusion conclusion = Conclusion::inconclusive;
-  FigureName figure = kAccuracy;  ///< of what is spoken
+  MetricName figure = kAccuracy;  ///< of what is spoken
   double margin = kUsualMargin;   ///< loss of it that is allowed, a share: 0.01 is one point
   double change =
       0;  ///< figure of the candidate minus that of the parent; NaN where it is not defined
@@ -80,22 +80,22 @@ Verdict verdict(const Comparison& comparison, double margin = kUsualMargin);
 
 /// The rule for any figure: kept where the score at a loss of `margin` is 1.96 or more, lost where it is -1.96 or less.
 /// That of `accuracy_change` is Tango's.
-Verdict verdict(const FigureChange& change, double margin = kUsualMargin);
+Verdict verdict(const MetricChange& change, double margin = kUsualMargin);
 
 /// The verdicts on K candidates of which one is to be chosen: both claims hold at their level for all of them together,
 /// by Holm's correction (hone/metrics/p_value.h). The intervals are those of each alone.
-std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates,
+std::vector<Verdict> verdicts_of_choice(std::span<const MetricChange> candidates,
                                         double margin = kUsualMargin);
 
 /// The same of changes of several metrics too, each with a margin of its own.
-std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> changes,
+std::vector<Verdict> verdicts_of_choice(std::span<const MetricChange> changes,
                                         std::span<const double> margins);
 
 /// The verdict on one of several candidates that are judged one after the other, each as soon as it is there, of which there will be no
 /// more than `looks`: both claims hold at their level for all of them together, by Bonferroni's correction (Dunn 1961, J. Amer. Statist.
 /// Assoc. 56:52). The interval is that of this one alone. What is tried next may depend on the verdicts before it, which no
 /// correction for their number makes good: what is chosen in the end is to be measured on other texts.
-Verdict verdict_of_look(const FigureChange& change, std::int64_t looks,
+Verdict verdict_of_look(const MetricChange& change, std::int64_t looks,
                         double margin = kUsualMargin);
 
 /// The verdict where something else decides that the limit is not shown to hold: inconclusive, with `why` as a clause after the
@@ -105,7 +105,7 @@ Verdict overruled(Verdict verdict, const std::string& why);
 /// The verdicts on candidates whose order was fixed beforehand, the safest first: each is tested at its full level, and
 /// after the first that is not kept none is called kept any more. That needs no correction (fixed-sequence testing:
 /// Maurer, Hothorn & Lehmacher 1995; Westfall & Krishen 2001, J. Statist. Plann. Inference 99:25).
-std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidates,
+std::vector<Verdict> verdicts_in_sequence(std::span<const MetricChange> candidates,
                                           double margin = kUsualMargin);
 
 }  // namespace hone

@@ -56,7 +56,7 @@ std::string shift_text(double mean_shift) {
                          : fmt::format("; predictions move by {:.3g} on average", mean_shift);
 }
 
-std::string seed_notes(const FigureName& figure, double difference) {
+std::string seed_notes(const MetricName& figure, double difference) {
   if (figure == kR2) return shift_text(difference);
   const bool labels = figure == kMicroF1;
   if (difference == 0) return labels ? "; no label changed" : "; no prediction changed";

@@ -38,6 +38,6 @@ std::string shift_text(double mean_shift);
 
 /// What follows a change over seeds, from the mean over them of what their answers differ by: of the figure's task the share of
 /// flips, of answers that differ, or the mean shift.
-std::string seed_notes(const FigureName& figure, double difference);
+std::string seed_notes(const MetricName& figure, double difference);
 
 }  // namespace hone

@@ -54,7 +54,7 @@ std::string unjudged_headline(double before, double after, const Verdict& v) {
 }
 
 Fact change_figure(const TaskEvaluation& before, const TaskEvaluation& after) {
-  return {figure_title(before.figure),
+  return {metric_title(before.figure),
           fmt::format("{} ({} points)", values_text(before.value, after.value),
                       points_text(after.value - before.value))};
 }

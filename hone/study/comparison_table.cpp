@@ -9,7 +9,7 @@ Cell figure_cell(const TaskEvaluation& e) {
   return percent_within(e.value, e.interval.low, e.interval.high);
 }
 
-std::string figure_sentence(const TaskEvaluation& e) {
+std::string metric_sentence(const TaskEvaluation& e) {
   return sentence_text({e.value, e.interval.low, e.interval.high});
 }
 
@@ -26,7 +26,7 @@ std::string difference_sentence(const TaskComparison& c) {
 
 }  // namespace
 
-Cell change_cell(const FigureChange& c) {
+Cell change_cell(const MetricChange& c) {
   if (!c.interval) return absent;
   return points_within(c.change, c.interval->low, c.interval->high);
 }
@@ -44,7 +44,7 @@ Cell difference_cell(const TaskComparison& c) {
                       c.counted->flip_interval.high);
 }
 
-Column difference_column(const FigureName& figure) {
+Column difference_column(const MetricName& figure) {
   if (figure == kR2) return {"mean_shift", "Mean shift"};
   return {"flips", "Predictions changed"};
 }
@@ -56,9 +56,9 @@ Cell verdict_cell(const Verdict& verdict) {
   return toned(to_string(verdict.conclusion), tone);
 }
 
-std::vector<Column> figure_columns(const FigureName& figure) {
+std::vector<Column> figure_columns(const MetricName& figure) {
   std::vector<Column> columns = {
-      {figure.key, figure_title(figure)}, {"change", "Change (points)"}, difference_column(figure)};
+      {figure.key, metric_title(figure)}, {"change", "Change (points)"}, difference_column(figure)};
   if (figure == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});
   columns.push_back({"verdict", "Result"});
   columns.push_back({"loss", "Loss"});
@@ -79,11 +79,11 @@ std::vector<Cell> figure_cells(const ComparedModel& model) {
 }
 
 Table comparison_table(const std::vector<ComparedModel>& models) {
-  const FigureName& figure = models.front().measurement.evaluation.figure;
+  const MetricName& figure = models.front().measurement.evaluation.figure;
   const bool judged = std::ranges::any_of(
       models, [](const ComparedModel& model) { return model.verdict.has_value(); });
   std::vector<Column> columns = {{"model", "Model"},
-                                 {figure.key, figure_title(figure)},
+                                 {figure.key, metric_title(figure)},
                                  {"change", "Change (points)"},
                                  difference_column(figure)};
   if (judged) columns.push_back({"verdict", "Result"});

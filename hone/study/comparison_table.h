@@ -30,7 +30,7 @@ Table statistics_table(const std::vector<ComparedModel>& models);
 
 /// What tables say of a model of a task that is judged by this figure: the figure, its change and flips against the parent
 /// with their 95% intervals (of numbers how far they move), of accuracy McNemar's p, verdict, loss, margin SNR.
-std::vector<Column> figure_columns(const FigureName& figure);
+std::vector<Column> figure_columns(const MetricName& figure);
 /// The cells of these columns.
 std::vector<Cell> figure_cells(const ComparedModel& model);
 
@@ -64,13 +64,13 @@ std::vector<MeasuredModelResult> measured_models(const std::vector<ComparedModel
 /// Cells of such tables, each with its 95% interval.
 Cell figure_cell(const TaskEvaluation& evaluation);
 /// The same in a sentence: "80.6% (95% CI 79.4 to 81.8)".
-std::string figure_sentence(const TaskEvaluation& evaluation);
-Cell change_cell(const FigureChange& change);
+std::string metric_sentence(const TaskEvaluation& evaluation);
+Cell change_cell(const MetricChange& change);
 /// What a candidate changes, in a sentence: "+0.00 points, 95%: -0.38 to +0.38; 0.00% flips, 95%: 0.00 to 0.38".
 std::string change_sentence(const TaskComparison& comparison);
 /// By how much answers differ: the share of flips; of numbers how far they move on average.
 Cell difference_cell(const TaskComparison& comparison);
-Column difference_column(const FigureName& figure);
+Column difference_column(const MetricName& figure);
 /// "within limit", "exceeds limit", "inconclusive".
 Cell verdict_cell(const Verdict& verdict);
 

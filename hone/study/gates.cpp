@@ -34,8 +34,8 @@ std::vector<std::string> gate_beginnings() {
 }
 
 // What `gate_result` kept of it.
-FigureChange change_from(const Gate& gate, const GatedChangeResult& result) {
-  FigureChange change;
+MetricChange change_from(const Gate& gate, const GatedChangeResult& result) {
+  MetricChange change;
   const std::int64_t examples = result.examples.value();
   const double evidence = result.evidence.value();
   if (!result.verdict.change_interval)
@@ -63,7 +63,7 @@ std::string words_of(Conclusion conclusion) {
   return conclusion == Conclusion::exceeds_limit ? "failed" : "inconclusive";
 }
 
-std::int64_t effective_of(const FigureChange& change) {
+std::int64_t effective_of(const MetricChange& change) {
   return effective_examples(change.examples, change.evidence);
 }
 
@@ -84,7 +84,7 @@ std::string headline_of(const JudgedGates& judged, std::size_t gate) {
 
 // The one gate is on the metric by which the task is judged, so that headline and table tell all of it.
 bool is_told_already(const JudgedGates& judged) {
-  const FigureName& figure = judged.gates.front().figure;
+  const MetricName& figure = judged.gates.front().figure;
   return judged.gates.size() == 1 && (figure == kAccuracy || figure == kR2 || figure == kMicroF1);
 }
 
@@ -113,7 +113,7 @@ std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& schem
   return gates;
 }
 
-double margin_for(const std::vector<Gate>& gates, const FigureName& figure) {
+double margin_for(const std::vector<Gate>& gates, const MetricName& figure) {
   const auto found = std::ranges::find(gates, figure, &Gate::figure);
   return found == gates.end() ? kUsualMargin : found->margin;
 }
@@ -133,7 +133,7 @@ JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Lo
 
 ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, const Truth& truth,
                           std::int64_t evaluations) {
-  const std::vector<FigureChange> changes = gated_changes(gates, parent, parent, truth);
+  const std::vector<MetricChange> changes = gated_changes(gates, parent, parent, truth);
   const auto judged_once_of = [&](std::int64_t count) {
     GateVerdict all = judge_gates(gates, changes, count);
     std::erase_if(all.gates, [](const Verdict& one) { return one.margin <= 0; });
@@ -173,7 +173,7 @@ std::string too_few_sentence(const ParentJudged& judged, const std::string& meas
 }
 
 std::vector<JudgedGates> judge_choice(const std::vector<std::vector<Gate>>& gates,
-                                      const std::vector<std::vector<FigureChange>>& changes) {
+                                      const std::vector<std::vector<MetricChange>>& changes) {
   const std::vector<GateVerdict> verdicts = judge_gates_of_choice(gates, changes);
   std::vector<JudgedGates> judged;
   for (std::size_t i = 0; i < changes.size(); ++i)
@@ -188,7 +188,7 @@ JudgedGates judge_seeds(const std::vector<Gate>& gates, const std::vector<Json>&
   for (const Json& result : results) {
     const auto judged_before = from_json<GateResult>(result.at("gate"));
     for (std::size_t i = 0; i < gates.size(); ++i) {
-      FigureChange change = change_from(gates[i], judged_before.gates.at(i));
+      MetricChange change = change_from(gates[i], judged_before.gates.at(i));
       changes[i].before.push_back(change.parent);
       changes[i].after.push_back(change.candidate);
       changes[i].changes.push_back(std::move(change));
@@ -247,7 +247,7 @@ GateResult gate_result(const JudgedGates& judged) {
     if (gate.of_class) row.of_class = gate.class_name;
     row.verdict.figure.key = gate.metric;
     if (!judged.changes.empty()) {
-      const FigureChange& c = judged.changes[i];
+      const MetricChange& c = judged.changes[i];
       row.examples = c.examples;
       row.evidence = c.evidence;
       row.before = c.parent;
@@ -277,7 +277,7 @@ Table gate_table(const JudgedGates& judged) {
   const bool of_classes =
       std::ranges::any_of(judged.gates, [](const Gate& gate) { return gate.of_class.has_value(); });
   const bool repeat = std::ranges::any_of(
-      judged.changes, [](const FigureChange& c) { return effective_of(c) != c.examples; });
+      judged.changes, [](const MetricChange& c) { return effective_of(c) != c.examples; });
   std::vector<Column> columns = {{"gate", "Gate"}};
   if (of_classes) columns.push_back({"counted", "Counts"});
   if (one_seed) columns.push_back({"examples", "n"});
@@ -292,7 +292,7 @@ Table gate_table(const JudgedGates& judged) {
     std::vector<Cell> row = {judged.gates[i].text};
     if (of_classes) row.emplace_back(gated_examples(judged.gates[i]));
     if (one_seed) {
-      const FigureChange& change = judged.changes[i];
+      const MetricChange& change = judged.changes[i];
       row.emplace_back(change.examples);
       if (repeat) row.emplace_back(effective_of(change));
       row.insert(row.end(), {percent(change.parent), percent(change.candidate)});
@@ -328,7 +328,7 @@ Tone tone_of(const JudgedGates& judged) {
   return tone_of(Verdict{.conclusion = judged.verdict.conclusion});
 }
 
-std::optional<Verdict> shown_verdict(const JudgedGates& judged, const FigureName& figure) {
+std::optional<Verdict> shown_verdict(const JudgedGates& judged, const MetricName& figure) {
   const auto on_it = std::ranges::find(judged.gates, figure, &Gate::figure);
   if (on_it == judged.gates.end()) return std::nullopt;
   return judged.verdict.gates[static_cast<std::size_t>(on_it - judged.gates.begin())];

@@ -37,7 +37,7 @@ Options options_of(const GateOptions*);
 std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& scheme);
 
 /// What of the metric by which a task is judged may be lost: the margin of the gate on it, else `kUsualMargin`.
-double margin_for(const std::vector<Gate>& gates, const FigureName& figure);
+double margin_for(const std::vector<Gate>& gates, const MetricName& figure);
 
 /// The gate that is the hardest to pass: of the greatest p-value. There is one at least.
 const Verdict& hardest(const GateVerdict& verdict);
@@ -45,7 +45,7 @@ const Verdict& hardest(const GateVerdict& verdict);
 /// Gates, and how they were judged on one part. Without gates there is no verdict.
 struct JudgedGates {
   std::vector<Gate> gates = {};
-  std::vector<FigureChange> changes = {};  ///< of each gate; over seeds empty
+  std::vector<MetricChange> changes = {};  ///< of each gate; over seeds empty
   GateVerdict verdict = {};
 
   bool any() const { return !gates.empty(); }
@@ -77,7 +77,7 @@ std::string too_few_sentence(const ParentJudged& judged, const std::string& meas
 /// The same of candidates of which one is to be chosen: verdicts are corrected for all gates of all candidates (Holm). `gates`,
 /// `changes`: of each candidate.
 std::vector<JudgedGates> judge_choice(const std::vector<std::vector<Gate>>& gates,
-                                      const std::vector<std::vector<FigureChange>>& changes);
+                                      const std::vector<std::vector<MetricChange>>& changes);
 
 /// A gate in results. Counts are those of one seed, null over seeds.
 struct GatedChangeResult {
@@ -123,7 +123,7 @@ std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& mea
 std::string gate_headline(const JudgedGates& judged);
 Tone tone_of(const JudgedGates& judged);
 /// The verdict to show of the metric by which the task is judged: that of the gate on it. Nothing without one: nobody asked for a limit.
-std::optional<Verdict> shown_verdict(const JudgedGates& judged, const FigureName& figure);
+std::optional<Verdict> shown_verdict(const JudgedGates& judged, const MetricName& figure);
 /// How sure the change of that metric is, with the verdict that is shown: its summary, else the change alone. `notes` follow that;
 /// `differs`: an exact test finds a change too.
 std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,

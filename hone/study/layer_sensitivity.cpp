@@ -258,7 +258,7 @@ std::vector<const LayerSensitivity*> ranked(const SensitivityStudy& study) {
 
 Table sensitivity_table(const SensitivityStudy& study) {
   constexpr int kDigits = 6;  // of 8 bits and more divergences are of millionths
-  const FigureName& figure = study.model.figure;
+  const MetricName& figure = study.model.figure;
   Table table({{"layer", "Layer"},
                {"change", "Alone in"},
                {"divergence", "Divergence"},

@@ -41,7 +41,7 @@ std::string figure_sign(const std::string& part, const TaskEvaluation& e,
   if (std::holds_alternative<RegressionEvaluation>(e.figures) && e.value <= e.baseline) return "";
   std::string text =
       fmt::format("{}: the {} does not show that it learnt: n = {}, {}, and {}", part,
-                  e.figure.text, grouped(e.examples), figure_sentence(e), alternative(e, labels));
+                  e.figure.text, grouped(e.examples), metric_sentence(e), alternative(e, labels));
   constexpr double kChance = 0.5;
   if (const Evaluation* classes = e.classes(); classes && classes->auc.interval.low > kChance)
     text += fmt::format(
@@ -112,7 +112,7 @@ std::vector<std::string> signs_of_no_learning(const std::vector<Json>& results,
     const Json& measured = result[figures.key];
     baseline = baseline_text(measured);
     figure = figure_of(measured).text;
-    if (baseline_of(measured) < 1 && figure_estimate(measured).low <= baseline_of(measured))
+    if (baseline_of(measured) < 1 && metric_estimate(measured).low <= baseline_of(measured))
       not_above.push_back(seed);
   }
   std::vector<std::string> signs;

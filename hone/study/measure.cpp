@@ -73,7 +73,7 @@ std::vector<std::string> metrics_with_intervals() {
   return {"accuracy", "r2", "f1_micro", "auc", "subset_accuracy", "pearson", "spearman"};
 }
 
-std::string key_of(const FigureName& figure) { return fmt::format("eval_{}", figure.key); }
+std::string key_of(const MetricName& figure) { return fmt::format("eval_{}", figure.key); }
 
 }  // namespace
 
@@ -96,18 +96,18 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
   return measured;
 }
 
-std::string figure_title(const FigureName& figure) { return capitalized(std::string(figure.text)); }
+std::string metric_title(const MetricName& figure) { return capitalized(std::string(figure.text)); }
 
-std::string figure_headline(const std::string& measured_on, const TaskEvaluation& e) {
-  return fmt::format("{} on {}: {}; {}.", figure_title(e.figure), measured_on,
+std::string metric_headline(const std::string& measured_on, const TaskEvaluation& e) {
+  return fmt::format("{} on {}: {}; {}.", metric_title(e.figure), measured_on,
                      sentence_text({e.value, e.interval.low, e.interval.high}), baseline_text(e));
 }
 
-FigureName figure_of(const Json& measurement) {
-  return figure_name(measurement.at("eval_metric").get<std::string>());
+MetricName figure_of(const Json& measurement) {
+  return metric_name(measurement.at("eval_metric").get<std::string>());
 }
 
-Estimate figure_estimate(const Json& measurement) {
+Estimate metric_estimate(const Json& measurement) {
   const std::string key = key_of(figure_of(measurement));
   const Json& ends = measurement.at(key + "_interval");
   return {number_or_nan(measurement.at(key)), number_or_nan(ends.at(0)), number_or_nan(ends.at(1))};

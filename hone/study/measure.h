@@ -28,15 +28,15 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
                     ProgressEnd end = ProgressEnd::stays);
 
 /// "Accuracy on test, n = 4,000: 80.6% (95% CI 79.4 to 81.8); the most frequent class alone makes 50.1%."
-std::string figure_headline(const std::string& measured_on, const TaskEvaluation& evaluation);
+std::string metric_headline(const std::string& measured_on, const TaskEvaluation& evaluation);
 
 /// The figure at the begin of a sentence: "Accuracy", "R²", "Micro F1".
-std::string figure_title(const FigureName& figure);
+std::string metric_title(const MetricName& figure);
 
 /// The name of the figure by which what a result has measured is judged (`eval_metric`).
-FigureName figure_of(const Json& measurement);
+MetricName figure_of(const Json& measurement);
 /// Its value and interval there; NaN where it is not defined.
-Estimate figure_estimate(const Json& measurement);
+Estimate metric_estimate(const Json& measurement);
 /// The baseline of what a result has measured (NaN where it is not defined), and `baseline_text` of it.
 double baseline_of(const Json& measurement);
 std::string baseline_text(const Json& measurement);
@@ -72,7 +72,7 @@ struct EvaluationResult {
   template <typename T>
   using ByName = std::vector<std::pair<std::string, T>>;
 
-  FigureName metric = kAccuracy;    ///< by which the task is judged
+  MetricName metric = kAccuracy;    ///< by which the task is judged
   ByName<double> metrics = {};      ///< of the task, see hone/metrics/metric.h
   ByName<Interval> intervals = {};  ///< of those that have one
   double baseline = 0;              ///< `TaskEvaluation::baseline`

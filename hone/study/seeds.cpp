@@ -43,20 +43,20 @@ std::vector<SeedFolder> seed_folders(const fs::path& folder, std::uint64_t first
 
 std::vector<double> figures_of_seeds(const std::vector<Json>& results, const std::string& part) {
   std::vector<double> found;
-  for (const Json& result : results) found.push_back(figure_estimate(result.at(part)).value);
+  for (const Json& result : results) found.push_back(metric_estimate(result.at(part)).value);
   return found;
 }
 
-SeedSpread figure_spread(const std::vector<Json>& results, const std::string& part) {
-  return figure_spread(figure_of(results.front().at(part)), figures_of_seeds(results, part));
+SeedSpread metric_spread(const std::vector<Json>& results, const std::string& part) {
+  return metric_spread(figure_of(results.front().at(part)), figures_of_seeds(results, part));
 }
 
-std::string figure_headline_of_seeds(const std::vector<Json>& results,
+std::string metric_headline_of_seeds(const std::vector<Json>& results,
                                      const NamedFigures& figures) {
   const Json& first = results.front().at(figures.key);
-  return fmt::format("{} on {}: {}; {}.", figure_title(figure_of(first)),
+  return fmt::format("{} on {}: {}; {}.", metric_title(figure_of(first)),
                      part_text(figures, results.front()),
-                     seed_sentence(figure_spread(results, figures.key)), baseline_text(first));
+                     seed_sentence(metric_spread(results, figures.key)), baseline_text(first));
 }
 
 namespace {
@@ -81,12 +81,12 @@ std::vector<NamedFigures> those_in(const Json& result, std::vector<NamedFigures>
 Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures) {
   const bool compared = value_at(results.front(), "comparison").is_object();
   const std::vector<NamedFigures> present = those_in(results.front(), figures);
-  const FigureName figure =
+  const MetricName figure =
       present.empty() ? kAccuracy : figure_of(results.front().at(present.front().key));
   std::vector<Column> columns = {{"seed", "Seed"}};
   for (const NamedFigures& one : present) {
     columns.push_back({fmt::format("{}_{}", one.key, figure.key),
-                       fmt::format("{} ({})", figure_title(figure), one.key)});
+                       fmt::format("{} ({})", metric_title(figure), one.key)});
     columns.push_back({one.key + "_loss", fmt::format("Loss ({})", one.key)});
   }
   if (compared) {
@@ -98,7 +98,7 @@ Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigure
     std::vector<Cell> row = {std::to_string(result.at("seed").get<std::int64_t>())};
     for (const NamedFigures& one : present) {
       const Json& measured = result.at(one.key);
-      row.emplace_back(figure_estimate(measured));
+      row.emplace_back(metric_estimate(measured));
       row.push_back(real(number_or_nan(measured.at("eval_loss")), 4));
     }
     if (compared) {
@@ -119,8 +119,8 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
       means{.label = "mean", .draw = Draw::points, .spread = Spread::bars};
   Panel panel;
   for (const auto& [key, name, cautions] : those_in(results.front(), figures)) {
-    panel.y.label = figure_title(figure_of(results.front().at(key))) + " (%)";
-    const SeedSpread s = figure_spread(results, key);
+    panel.y.label = metric_title(figure_of(results.front().at(key))) + " (%)";
+    const SeedSpread s = metric_spread(results, key);
     if (key == kShared && s.least == s.greatest) {
       panel.references.push_back(
           {100 * s.mean, fmt::format("{}, one model for all seeds: {}", key, share_text(s.mean))});
@@ -129,7 +129,7 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
     const auto row = static_cast<double>(panel.x.ticks.size());
     panel.x.ticks.push_back({row, part_text({key, name, cautions}, results.front())});
     for (const Json& result : results) {
-      Point dot{row, 100 * figure_estimate(result.at(key)).value};
+      Point dot{row, 100 * metric_estimate(result.at(key)).value};
       dot.name = fmt::format("seed {}, {}", result.at("seed").get<std::int64_t>(), name);
       dots.points.push_back(std::move(dot));
     }
@@ -160,7 +160,7 @@ SeedSpreads seed_spreads(const std::vector<Json>& results, const std::vector<std
   SeedSpreads spreads;
   for (const std::string& part : parts) {
     if (!value_at(results.front(), part).is_object()) continue;
-    spreads.metric.emplace_back(part, figure_spread(results, part));
+    spreads.metric.emplace_back(part, metric_spread(results, part));
     spreads.loss.emplace_back(part, seed_spread(values(results, part, "eval_loss")));
   }
   return spreads;
@@ -200,7 +200,7 @@ Comparison counted(const Json& measurement, const Json& comparison) {
           .mcnemar_p = comparison.at("mcnemar_p")};
 }
 
-FigureChange ratio_change_of(const FigureName& figure, const Json& measurement,
+MetricChange ratio_change_of(const MetricName& figure, const Json& measurement,
                              const Json& comparison) {
   const Json& interval = comparison.at("change_interval");
   const std::int64_t examples = samples_of(measurement);
@@ -223,7 +223,7 @@ SeedChanges seed_changes(const std::vector<Json>& results, const std::string& be
                          const std::string& after) {
   SeedChanges changes{.before = figures_of_seeds(results, before),
                       .after = figures_of_seeds(results, after)};
-  const FigureName figure = figure_of(results.front().at(after));
+  const MetricName figure = figure_of(results.front().at(after));
   std::vector<Json> compared;
   for (const Json& result : results) {
     compared.push_back(result.at("comparison"));

@@ -39,9 +39,9 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
                    const std::string& title);
 
 /// The figures of one part over the seeds.
-SeedSpread figure_spread(const std::vector<Json>& results, const std::string& part);
+SeedSpread metric_spread(const std::vector<Json>& results, const std::string& part);
 /// "Accuracy on test, n = 500: 83.2% on average over 5 seeds …; the most frequent class alone makes 50.1%."
-std::string figure_headline_of_seeds(const std::vector<Json>& results, const NamedFigures& figures);
+std::string metric_headline_of_seeds(const std::vector<Json>& results, const NamedFigures& figures);
 
 /// Metric and loss over the seeds in results, by what was measured ("test", "after", …).
 struct SeedSpreads {

@@ -18,7 +18,7 @@ using testing::format_called;
 using testing::quiet_context;
 
 // Of 1000 examples, so many are right in the parent only, and in the candidate only.
-FigureChange change(std::int64_t lost, std::int64_t gained) {
+MetricChange change(std::int64_t lost, std::int64_t gained) {
   Comparison c;
   c.examples = 1000;
   c.only_parent = lost;

@@ -30,8 +30,8 @@ inline Comparison counted(std::int64_t examples, std::int64_t lost, std::int64_t
 }
 
 /// Changes of accuracy, as choices among them are judged.
-inline std::vector<FigureChange> changes_of(std::span<const Comparison> comparisons) {
-  std::vector<FigureChange> changes;
+inline std::vector<MetricChange> changes_of(std::span<const Comparison> comparisons) {
+  std::vector<MetricChange> changes;
   for (const Comparison& c : comparisons) changes.push_back(accuracy_change(c));
   return changes;
 }

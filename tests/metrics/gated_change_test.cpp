@@ -43,7 +43,7 @@ struct Sample {
   Logits parent_logits() const { return {parent, outputs}; }
   Logits candidate_logits() const { return {candidate, outputs}; }
   Gate gate(std::string_view text) const { return parse_gate(text, scheme_of(task, outputs)); }
-  FigureChange change(std::string_view text) const {
+  MetricChange change(std::string_view text) const {
     return gated_change(gate(text), parent_logits(), candidate_logits(), truth());
   }
   /// The gated metric of the candidate minus that of the parent, from two evaluations.
@@ -244,7 +244,7 @@ Coverage coverage_of(const Setting& setting, std::int64_t texts, bool repeated, 
   RandomSequence random(17, stream_of(fmt::format("{} {} {}", setting.name, texts, repeated)));
   Coverage shares{.draws = draws, .true_change = setting.population->true_change(setting.gate)};
   for (int draw = 0; draw < draws; ++draw) {
-    const FigureChange c = setting.population->draw(random, texts, repeated).change(setting.gate);
+    const MetricChange c = setting.population->draw(random, texts, repeated).change(setting.gate);
     const Conclusion conclusion = verdict(c, -shares.true_change).conclusion;
     shares.kept += conclusion == Conclusion::within_limit;
     shares.lost += conclusion == Conclusion::exceeds_limit;
@@ -326,7 +326,7 @@ TEST(LongGatedChange, CoversTheTrueChangeInAllSettings) {
   }
 }
 
-void expect_same(const FigureChange& a, const FigureChange& b) {
+void expect_same(const MetricChange& a, const MetricChange& b) {
   EXPECT_DOUBLE_EQ(a.change, b.change);
   EXPECT_DOUBLE_EQ(a.interval->low, b.interval->low);
   EXPECT_DOUBLE_EQ(a.interval->high, b.interval->high);
@@ -362,7 +362,7 @@ TEST(GatedChange, OfTheRecallOfAClassIsTangosOnItsExamples) {
     std::int64_t squares = 0;
     for (const auto& [text, count] : rows) squares += count * count;
     if (repeated) by_hand.evidence = static_cast<double>(examples) / static_cast<double>(squares);
-    const FigureChange change = s.change("recall(c1)>=-2");
+    const MetricChange change = s.change("recall(c1)>=-2");
     expect_same(change, accuracy_change(by_hand));
     EXPECT_DOUBLE_EQ(change.evidence, by_hand.evidence);
     EXPECT_DOUBLE_EQ(change.score(-0.02), tango_score(by_hand, -0.02));
@@ -409,7 +409,7 @@ TEST(GatedChange, OfTheRecallOfALabelIsTangosOnItsExamples) {
     gained += s.parent[i] < 0 && s.candidate[i] > 0;
   }
   ASSERT_GT(lost, gained);
-  const FigureChange change = s.change("recall(c2)>=-2");
+  const MetricChange change = s.change("recall(c2)>=-2");
   expect_same(change, accuracy_change(counted(examples, lost, gained)));
   EXPECT_NEAR(change.change, s.difference("recall(c2)>=-2"), 1e-15);
 }
@@ -445,7 +445,7 @@ TEST(GatedChange, IsTheDifferenceOfTwoEvaluations) {
   for (const Sample& s : {repeated_sample(), label_sample(), number_sample(),
                           ScorePopulation(0.4, 0.6).draw(random, 300, true)}) {
     for (const std::string& gate : all_gates(s)) {
-      const FigureChange c = s.change(gate);
+      const MetricChange c = s.change(gate);
       EXPECT_NE(c.change, 0) << gate;
       EXPECT_NEAR(c.change, s.difference(gate), 1e-14) << gate;
       EXPECT_EQ(c.candidate - c.parent, s.difference(gate)) << gate;
@@ -502,7 +502,7 @@ TEST(GatedChange, HasTheStandardErrorOfAPairedBootstrapOverTexts) {
     const std::vector<double> errors = bootstrap_errors(*s, gates, 2000);
     for (std::size_t g = 0; g < gates.size(); ++g) {
       SCOPED_TRACE(gates[g]);
-      const FigureChange c = s->change(gates[g]);
+      const MetricChange c = s->change(gates[g]);
       const double error = c.half_width / student_975(c.texts - 1),
                    added = 5 * kNormal975 * kNormal975 / static_cast<double>(c.differing_texts);
       EXPECT_GT(c.differing_texts, 60);
@@ -518,7 +518,7 @@ TEST(GatedChange, OfTheSameModelIsZeroWithAWidth) {
                    ScorePopulation(0.4, 0.6).draw(random, 300, true)}) {
     s.candidate = s.parent;
     for (const std::string& gate : all_gates(s)) {
-      const FigureChange c = s.change(gate);
+      const MetricChange c = s.change(gate);
       EXPECT_EQ(c.change, 0) << gate;
       ASSERT_TRUE(c.interval) << gate;
       EXPECT_LT(c.interval->low, 0) << gate;
@@ -538,7 +538,7 @@ TEST(GatedChange, OfOneAnswerIsNoSurerThanOfNone) {
   for (const char* gate : {"f1_macro>=0", "f1_weighted>=0", "f1(c1)>=0", "precision(c2)>=0",
                            "recall(c1)>=0", "accuracy>=0"}) {
     SCOPED_TRACE(gate);
-    const FigureChange before = none.change(gate), after = one.change(gate);
+    const MetricChange before = none.change(gate), after = one.change(gate);
     EXPECT_LT(after.change, 0);
     EXPECT_LT(after.interval->low, before.interval->low);
     EXPECT_GT(after.interval->high, 0) << "one answer shows no loss";
@@ -555,12 +555,12 @@ TEST(GatedChange, IsNotDefinedWithoutExamplesOfTheClass) {
                                    {"f1(c2)>=-2", "; there is no example of c2"},
                                    {"precision(c2)>=-2", "; the baseline never predicts c2"}}) {
     SCOPED_TRACE(gate);
-    const FigureChange c = s.change(gate);
+    const MetricChange c = s.change(gate);
     EXPECT_TRUE(std::isnan(c.change));
     EXPECT_FALSE(c.interval);
     EXPECT_EQ(c.notes, note);
     const Gate gates[] = {s.gate(gate)};
-    const FigureChange changes[] = {c};
+    const MetricChange changes[] = {c};
     EXPECT_EQ(judge_gates(gates, changes).conclusion, Conclusion::inconclusive);
   }
   // An area needs both classes.
@@ -572,7 +572,7 @@ TEST(GatedChange, IsNotDefinedWithoutExamplesOfTheClass) {
 // The one example that the parent takes for the class holds its precision up alone: no error can be computed from it.
 TEST(GatedChange, IsNotDefinedWhereItRestsOnOneText) {
   const Sample s = sample_of(2, {0, 1, 0, 1, 1}, {0, 1, 0, 0, 0}, {0, 1, 0, 1, 1});
-  const FigureChange c = s.change("precision(c1)>=-2");
+  const MetricChange c = s.change("precision(c1)>=-2");
   EXPECT_TRUE(std::isnan(c.change));
   EXPECT_FALSE(c.interval);
   EXPECT_EQ(c.notes, "; it depends on a single example");
@@ -597,7 +597,7 @@ Gate gate_on_class(double margin, std::int64_t c = 0) {
 TEST(JudgeGates, IsTheOneRuleForOneGateAndOneEvaluation) {
   const Gate gates[] = {gate_on_class(0.02)};
   for (const int lost : {0, 10, 30, 60, 200}) {
-    const FigureChange changes[] = {accuracy_change(counted(2000, lost, 10))};
+    const MetricChange changes[] = {accuracy_change(counted(2000, lost, 10))};
     const Verdict alone = verdict(changes[0], 0.02);
     const GateVerdict all = judge_gates(gates, changes);
     EXPECT_EQ(all.conclusion, alone.conclusion);
@@ -610,11 +610,11 @@ TEST(JudgeGates, IsTheOneRuleForOneGateAndOneEvaluation) {
 TEST(JudgeGates, AsksMoreOfMoreGatesAndEvaluations) {
   int stricter = 0;
   for (int lost = 0; lost < 60; ++lost) {
-    const FigureChange change = accuracy_change(counted(2000, lost, 10));
+    const MetricChange change = accuracy_change(counted(2000, lost, 10));
     const double alone = verdict(change, 0.01).p_value;
     for (const auto& [count, evaluations] : {std::pair(1, 1), {2, 1}, {3, 1}, {2, 5}}) {
       std::vector<Gate> gates;
-      std::vector<FigureChange> changes(static_cast<std::size_t>(count), change);
+      std::vector<MetricChange> changes(static_cast<std::size_t>(count), change);
       for (int g = 0; g < count; ++g) gates.push_back(gate_on_class(0.01, g));
       const GateVerdict all = judge_gates(gates, changes, evaluations);
       const double corrected = std::min(1.0, count * evaluations * alone);
@@ -627,12 +627,12 @@ TEST(JudgeGates, AsksMoreOfMoreGatesAndEvaluations) {
 }
 
 TEST(JudgeGates, KeepsWhereAllAreKeptAndLosesWhereOneIsLost) {
-  const FigureChange kept = accuracy_change(counted(10'000, 10, 10)),
+  const MetricChange kept = accuracy_change(counted(10'000, 10, 10)),
                      unclear = accuracy_change(counted(10'000, 110, 10)),
                      lost = accuracy_change(counted(10'000, 900, 10));
   const Gate gates[] = {gate_on_class(0.01, 0), gate_on_class(0.01, 1)};
-  const auto conclusion = [&](const FigureChange& a, const FigureChange& b) {
-    const FigureChange changes[] = {a, b};
+  const auto conclusion = [&](const MetricChange& a, const MetricChange& b) {
+    const MetricChange changes[] = {a, b};
     return judge_gates(gates, changes).conclusion;
   };
   EXPECT_EQ(conclusion(kept, kept), Conclusion::within_limit);
@@ -640,13 +640,13 @@ TEST(JudgeGates, KeepsWhereAllAreKeptAndLosesWhereOneIsLost) {
   EXPECT_EQ(conclusion(unclear, kept), Conclusion::inconclusive);
   EXPECT_EQ(conclusion(kept, lost), Conclusion::exceeds_limit);
   EXPECT_EQ(conclusion(lost, unclear), Conclusion::exceeds_limit);
-  const FigureChange both[] = {kept, lost};
+  const MetricChange both[] = {kept, lost};
   EXPECT_EQ(judge_gates(gates, both).summary, "1 of 2 gates fails, in points: accuracy -8.90");
   EXPECT_THROW(judge_gates(gates, std::span(both, 1)), InternalError);
 }
 
 TEST(JudgeGates, SayOfEachUnclearOneHowManyExamplesWouldTell) {
-  const FigureChange changes[] = {accuracy_change(counted(10'000, 10, 10)),
+  const MetricChange changes[] = {accuracy_change(counted(10'000, 10, 10)),
                                   accuracy_change(counted(100, 1, 0))};
   const Gate gates[] = {gate_on_class(0.01, 0), gate_on_class(0.03, 1)};
   const GateVerdict all = judge_gates(gates, changes);
@@ -660,8 +660,8 @@ TEST(JudgeGates, SayOfEachUnclearOneHowManyExamplesWouldTell) {
 
 // Each gate has its own margin.
 TEST(JudgeGates, TakesTheMarginOfEachGate) {
-  const FigureChange loses_two = accuracy_change(counted(10'000, 210, 10));
-  const FigureChange changes[] = {loses_two, loses_two};
+  const MetricChange loses_two = accuracy_change(counted(10'000, 210, 10));
+  const MetricChange changes[] = {loses_two, loses_two};
   const Gate gates[] = {gate_on_class(0.01, 0), gate_on_class(0.05, 1)};
   const GateVerdict all = judge_gates(gates, changes);
   EXPECT_EQ(all.gates[0].conclusion, Conclusion::exceeds_limit);
@@ -671,10 +671,10 @@ TEST(JudgeGates, TakesTheMarginOfEachGate) {
 TEST(JudgeGatesOfChoice, IsHolmsOverCandidatesTimesGates) {
   const Gate gates[] = {gate_on_class(0.01, 0), gate_on_class(0.02, 1)};
   const auto change = [](int lost) { return accuracy_change(counted(4000, lost, 20)); };
-  const std::vector<std::vector<FigureChange>> candidates = {
+  const std::vector<std::vector<MetricChange>> candidates = {
       {change(20), change(60)}, {change(35), change(40)}, {change(300), change(20)}};
   std::vector<double> p_values;
-  for (const std::vector<FigureChange>& one : candidates)
+  for (const std::vector<MetricChange>& one : candidates)
     for (std::size_t g = 0; g < 2; ++g)
       p_values.push_back(verdict(one[g], gates[g].margin).p_value);
   const std::vector<double> adjusted = holm_adjusted(p_values);
@@ -697,9 +697,9 @@ TEST(JudgeGatesOfChoice, IsHolmsOverCandidatesTimesGates) {
 
 TEST(JudgeGatesOfChoice, CorrectForTheGatesThatEachHasToPass) {
   const Gate first = gate_on_class(0.01, 0), second = gate_on_class(0.02, 1);
-  const FigureChange change = accuracy_change(counted(4000, 20, 20));
+  const MetricChange change = accuracy_change(counted(4000, 20, 20));
   const std::vector<std::vector<Gate>> gates = {{}, {first, second}, {second}};
-  const std::vector<std::vector<FigureChange>> changes = {{}, {change, change}, {change}};
+  const std::vector<std::vector<MetricChange>> changes = {{}, {change, change}, {change}};
   const std::vector<GateVerdict> verdicts = judge_gates_of_choice(gates, changes);
   ASSERT_EQ(verdicts.size(), 3u);
   EXPECT_TRUE(verdicts[0].kept()) << "it has none to pass";

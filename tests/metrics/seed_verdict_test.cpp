@@ -50,7 +50,7 @@ TEST(VerdictOfSeeds, FollowsTheIntervalFromFiveOn) {
   EXPECT_EQ(kept.conclusion, Conclusion::within_limit);
   const double of_seeds = 2.7764451 * 0.001 / std::sqrt(5.0);  // changes of 0.001, deviation 0.001
   double of_texts = 0;
-  for (const FigureChange& c : even.changes) of_texts += (c.interval->high - c.change) / 5;
+  for (const MetricChange& c : even.changes) of_texts += (c.interval->high - c.change) / 5;
   EXPECT_NEAR(kept.change_interval->high, std::hypot(of_seeds, of_texts), 1e-9);
   EXPECT_TRUE(kept.summary.ends_with("; 0.40% of predictions changed on average")) << kept.summary;
   const Verdict narrow = verdict_of_seeds(even, 0.0015);
@@ -99,7 +99,7 @@ TEST(VerdictOfSeeds, IsNoWeakerThanEverySeedAlone) {
   const Verdict lost = verdict_of_seeds(far);
   EXPECT_EQ(lost.conclusion, Conclusion::exceeds_limit);
   EXPECT_EQ(lost.grounds, Grounds::each_seed) << "they spread too wide for their mean";
-  for (const FigureChange& c : far.changes) {
+  for (const MetricChange& c : far.changes) {
     EXPECT_EQ(verdict(c).conclusion, Conclusion::exceeds_limit);
     EXPECT_LE(lost.change_interval->low, c.interval->low);
     EXPECT_GE(lost.change_interval->high, c.interval->high);

@@ -253,7 +253,7 @@ TEST(VerdictOfLook, HoldsItsLevelForAllLooksTogether) {
   int only_alone = 0;
   for (int lost = 0; lost < 12; ++lost)
     for (int gained = 0; gained < 12; ++gained) {
-      const FigureChange change = accuracy_change(counted(2000, lost, gained));
+      const MetricChange change = accuracy_change(counted(2000, lost, gained));
       const Verdict alone = verdict(change), one = verdict_of_look(change, 1),
                     many = verdict_of_look(change, 20);
       EXPECT_EQ(one.conclusion, alone.conclusion);

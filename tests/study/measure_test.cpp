@@ -98,7 +98,7 @@ TEST(Measure, SaysNumbersInTheirWords) {
   EXPECT_EQ(json["eval_outputs"]["stars"]["mae"], 0.5);
   EXPECT_EQ(json["eval_baseline"], 0);
   EXPECT_EQ(baseline_text(json), "always predicting the mean scores 0.0%");
-  EXPECT_EQ(figure_estimate(json).value, 1 - 2 / 14.0);
+  EXPECT_EQ(metric_estimate(json).value, 1 - 2 / 14.0);
   EXPECT_FALSE(json.contains("eval_accuracy"));
   EXPECT_TRUE(json["eval_classes"].is_null());
   // What is not defined has no end below.

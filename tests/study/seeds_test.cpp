@@ -25,7 +25,7 @@ const std::vector<NamedFigures> kParts = {{"validation", "validation"}, {"test",
 const std::vector<NamedFigures> kSides = {{"before", "before, test"}, {"after", "after, test"}};
 
 std::string sentence(const std::vector<double>& accuracies) {
-  return seed_sentence(figure_spread(results_with(accuracies), "test"));
+  return seed_sentence(metric_spread(results_with(accuracies), "test"));
 }
 
 TEST(SeedSentence, ShowsFewSeedsAsTheyAre) {
@@ -111,7 +111,7 @@ TEST(SeedConcerns, AreOneSentenceForAllSeedsOfWhichTheySpeak) {
 }
 
 TEST(SeedSpreadJson, IsNullWhereFewSeedsTellNone) {
-  const Json few = to_json(figure_spread(results_with({0.5, 0.6}), "test"));
+  const Json few = to_json(metric_spread(results_with({0.5, 0.6}), "test"));
   EXPECT_EQ(few["mean"], 0.55);
   EXPECT_TRUE(few.at("mean_interval").is_null());
   EXPECT_TRUE(few.at("standard_deviation").is_null());

@@ -144,7 +144,7 @@ std::vector<EvaluatedAllocation> allocation_points(const AllocationFindings& f) 
   return rows;
 }
 
-Table point_table(const std::vector<EvaluatedAllocation>& points, const FigureName& figure) {
+Table point_table(const std::vector<EvaluatedAllocation>& points, const MetricName& figure) {
   std::vector<double> shown;
   for (const EvaluatedAllocation& point : points)
     shown.insert(shown.end(), {point.predicted, point.divergence});
@@ -158,7 +158,7 @@ Table point_table(const std::vector<EvaluatedAllocation>& points, const FigureNa
                {"divergence", "Divergence"},
                {"divergence_low", "CI from"},
                {"divergence_high", "CI to"},
-               {"metric", figure_title(figure)},
+               {"metric", metric_title(figure)},
                {"within", "Within budget"},
                {"chosen", "Chosen"}});
   for (const EvaluatedAllocation& point : points) {

@@ -42,7 +42,7 @@ std::string prediction_text(const AllocationFindings& f, const PredictionCheck& 
     text += fmt::format(" (95% CI {:.3f} to {:.3f})", check.interval.low, check.interval.high);
   text += fmt::format("; the largest error is {1:+.3g}, of trial {0}.", check.worst_trial,
                       check.worst_residual);
-  const FigureName& figure = f.subject.parent_measured->evaluation.figure;
+  const MetricName& figure = f.subject.parent_measured->evaluation.figure;
   const auto loss = [&](double lost) {
     return figure.may_be_negative ? fmt::format("{:+.3g}", lost) : points_text(lost) + " points";
   };

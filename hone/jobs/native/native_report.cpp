@@ -322,8 +322,8 @@ Block native_figure(const NativeFindings& found, const BeforeAndAfter& both,
   const auto mebibytes = [](const ModelSize& size) {
     return Point{static_cast<double>(size.memory_bytes) / kMebibyte, 0};
   };
-  const FigureName& name = both.before.evaluation.figure;
-  add(fmt::format("{} (%)", figure_title(name)), {100 * both.before.evaluation.value, 0},
+  const MetricName& name = both.before.evaluation.figure;
+  add(fmt::format("{} (%)", metric_title(name)), {100 * both.before.evaluation.value, 0},
       {100 * both.after.evaluation.value, 0});
   add("Weights in memory (MiB)", mebibytes(found.size_before), mebibytes(found.size));
   for (const ModelTimes& one : found.times)

@@ -91,10 +91,10 @@ JobResult report_seeds(const PruneReport& run, JobResult made, const std::vector
       {"",
        {PageTable{seed_table(results, figures), caption_of(run, caveat)},
         Paragraph{fmt::format("After pruning, on {}: {}.", part_of(run),
-                              seed_sentence(figure_spread(results, "after")))},
+                              seed_sentence(metric_spread(results, "after")))},
         Paragraph{"The model card of each seed lists what was removed, its size and its latency."},
         figure_block(dots, run.output.path() / "seeds",
-                     figure_title(changes.figure()) + " of each seed, and of the baseline",
+                     metric_title(changes.figure()) + " of each seed, and of the baseline",
                      doubts)}}};
   for (Block& block : gate_blocks(gates, part_of(run)))
     document.sections[0].blocks.push_back(std::move(block));

@@ -94,7 +94,7 @@ std::string gap_text(const SearchFindings& f, const TrialModel& made, const Meas
              "The winner was chosen by its {} on {}, {}. The best of many trials is also lucky, so "
              "its result is evaluated on {} only.",
              chosen.figure.text, f.subject.data.measured_choice().facts.part,
-             figure_sentence(chosen), name_and_size(f.subject.data.measured)) +
+             metric_sentence(chosen), name_and_size(f.subject.data.measured)) +
          (std::isfinite(test.value) ? fmt::format(" The difference between the two is {} points.",
                                                   points_text(chosen.value - test.value))
                                     : "");
@@ -164,7 +164,7 @@ void describe_winner(const SearchFindings& f, const Reported& reported, const Mo
   } else {
     document.headline = fmt::format("{}: {} {} on {}", label, after.figure.text,
                                     share_text(after.value), part.facts.part);
-    document.key_figures = {{figure_title(after.figure), figure_sentence(after)}};
+    document.key_figures = {{metric_title(after.figure), metric_sentence(after)}};
     document.evidence =
         fmt::format("{}: {}.", capitalized(name_and_size(part)), baseline_text(after));
   }

@@ -10,7 +10,7 @@
 
 #include "hone/base/json.h"
 #include "hone/base/text.h"
-#include "hone/metrics/figure_name.h"
+#include "hone/metrics/metric_name.h"
 #include "hone/metrics/proportion.h"
 #include "hone/search/engine/trial_table.h"
 #include "hone/study/result.h"

@@ -97,7 +97,7 @@ Figure summary_figure(const SizeAndTime& takes, const TaskEvaluation& before,
                    two_bars(fmt::format("Latency per example, batch size {} (ms)", batch.at_a_time),
                             batch.times.before.median_ms, batch.times.after.median_ms,
                             [](double value) { return three_digits(value); }),
-                   two_bars(fmt::format("{}{}", figure_title(before.figure), percent ? " (%)" : ""),
+                   two_bars(fmt::format("{}{}", metric_title(before.figure), percent ? " (%)" : ""),
                             scale * before.value, scale * after.value,
                             [](double value) { return fmt::format("{:.1f}", value); })};
   return figure;

@@ -123,7 +123,7 @@ Table before_and_after_table(const std::vector<ShrunkModel>& models) {
                 return Cells{ms_text(own.after.median_ms), speedup_text(own)};
               });
   const TaskEvaluation& before = models.front().both.before.evaluation;
-  table.add(figure_title(before.figure), share_text(before.value), [](const ShrunkModel& model) {
+  table.add(metric_title(before.figure), share_text(before.value), [](const ShrunkModel& model) {
     return Cells{share_text(model.both.after.evaluation.value),
                  points_change(model.both.comparison)};
   });

@@ -9,13 +9,13 @@
 #include <variant>
 
 #include "hone/metrics/comparison.h"
-#include "hone/metrics/figure_name.h"
+#include "hone/metrics/metric_name.h"
 #include "hone/metrics/planning.h"
 
 /// How a figure of a candidate differs from that of its parent on the same examples, and how sure that is: what the one
 /// rule of hone/metrics/verdict.h judges, whatever the task.
 ///
-///     FigureChange change = compare_regression(parent, candidate, targets).r2;
+///     MetricChange change = compare_regression(parent, candidate, targets).r2;
 ///     verdict(change).summary  // "kept: +0.02 points of R² (95% CI -0.10 to +0.14), within the margin of 0.50; …"
 namespace hone {
 
@@ -30,8 +30,8 @@ struct DifferingTexts {
 /// From what it is predicted how many texts would tell.
 using ChangePlan = std::variant<DisagreementRates, DifferingTexts>;
 
-struct FigureChange {
-  FigureName figure = kAccuracy;
+struct MetricChange {
+  MetricName figure = kAccuracy;
   std::int64_t examples = 0;
   double evidence = 1;  ///< of each example, as some repeat others (hone/metrics/evidence.h)
   double change =
@@ -62,10 +62,10 @@ std::optional<std::int64_t> planned_texts(const ChangePlan& plan, double change,
 /// What is assumed of that: "the true change is the one seen".
 std::string condition_text(const ChangePlan& plan);
 /// What is planned with over several seeds of one figure: the means.
-ChangePlan mean_plan(std::span<const FigureChange> seeds);
+ChangePlan mean_plan(std::span<const MetricChange> seeds);
 
 /// That of accuracy, by Tango's score and interval; `differs` is McNemar's test.
-FigureChange accuracy_change(const Comparison& comparison);
+MetricChange accuracy_change(const Comparison& comparison);
 
 /// What every example adds to a ratio of sums, or to its change.
 struct Contributions {
@@ -101,7 +101,7 @@ struct Contributions {
 /// freedom of the chi-squared distribution with the same mean and variance (Satterthwaite 1946, Biometrics Bulletin 2:110);
 /// with few of them the normal distribution would claim too much. Of a figure that is a share the interval is cut at -1 and 1. Not defined for
 /// less than two texts. `texts`: as in `evidence`.
-FigureChange paired_change(const FigureName& figure, double change,
+MetricChange paired_change(const MetricName& figure, double change,
                            const Contributions& contributions, std::span<const std::int32_t> texts);
 
 /// The same change from what results keep of it: its interval's half width, G and K.
@@ -109,12 +109,12 @@ struct RatioChange {
   double change = 0, half = 0;
   std::int64_t texts = 0, differing_texts = 0;
 };
-FigureChange ratio_change(const FigureName& figure, std::int64_t examples, double evidence,
+MetricChange ratio_change(const MetricName& figure, std::int64_t examples, double evidence,
                           const RatioChange& change);
 
 /// The 95% interval of one model's ratio of sums, by the same formula, K being the texts that are not all right; cut at 1, and
 /// where the figure is a share at 0. Up to the least and 1 where it is not defined.
-Interval ratio_interval(const FigureName& figure, double value, const Contributions& contributions,
+Interval ratio_interval(const MetricName& figure, double value, const Contributions& contributions,
                         std::span<const std::int32_t> texts);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-#include "hone/metrics/figure_change.h"
+#include "hone/metrics/metric_change.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using Floats = std::vector<float>;
 struct Population {
   double true_change = 0;
   /// Draws `count` texts; those of an even number stand `copies` times.
-  std::function<FigureChange(RandomSequence& random, std::int64_t count, int copies)> draw;
+  std::function<MetricChange(RandomSequence& random, std::int64_t count, int copies)> draw;
 };
 
 /// The number of the text of each row.
@@ -119,7 +119,7 @@ Shares shares_of(const Population& population, std::int64_t count, int copies, d
   constexpr double kDraws = 500;
   Shares shares;
   for (int draw = 0; draw < static_cast<int>(kDraws); ++draw) {
-    const FigureChange change = population.draw(random, count, copies);
+    const MetricChange change = population.draw(random, count, copies);
     const bool covered = change.interval->low <= population.true_change &&
                          population.true_change <= change.interval->high;
     const Conclusion conclusion = verdict(change, margin).conclusion;
@@ -165,7 +165,7 @@ TEST(LongPairedChange, IsPlannedWithThePowerItPromises) {
   for (const Population& population : {numbers(0.97, 0.15), labels(-0.1, 0.3)}) {
     constexpr double kMargin = 0.05;
     RandomSequence random(9, stream_of("plan"));
-    const FigureChange seen = population.draw(random, 40'000, 1);
+    const MetricChange seen = population.draw(random, 40'000, 1);
     const std::int64_t needed = *planned_texts(seen.plan, seen.change, kMargin);
     EXPECT_GT(needed, 40);
     const Shares shares = shares_of(population, needed, 1, kMargin);
@@ -174,7 +174,7 @@ TEST(LongPairedChange, IsPlannedWithThePowerItPromises) {
 }
 
 /// Predictions of which each says `shift` too much where the truth rises by one from text to text.
-FigureChange shifted(std::int64_t count, float shift, int differing) {
+MetricChange shifted(std::int64_t count, float shift, int differing) {
   Floats truth, parent, candidate;
   for (std::int64_t i = 0; i < count; ++i) {
     truth.push_back(static_cast<float>(i % 4));
@@ -188,7 +188,7 @@ TEST(PairedChange, FollowsTheFormula) {
   // Two ratios' linearised parts, by hand: Σ u² = 14, G = 4, K = 2.
   const std::vector<double> values = {1, -3, 2, 0};
   const std::vector<char> differ = {1, 0, 1, 0};
-  const FigureChange change = paired_change(kMicroF1, 0.25, {values, differ, 1}, {});
+  const MetricChange change = paired_change(kMicroF1, 0.25, {values, differ, 1}, {});
   const double z2 = kNormal975 * kNormal975,
                half = student_975(3) * std::sqrt(4.0 / 3 * (14 + z2 * 14 / 2));
   EXPECT_NEAR(change.half_width, half, 1e-12);
@@ -252,8 +252,8 @@ TEST(PairedChange, DoesNotGrowSurerByAFirstLoss) {
   const auto change = [&](const std::vector<float>& candidate) {
     return compare_multi_label({logits, kLabels}, {candidate, kLabels}, truth).micro_f1;
   };
-  const FigureChange none = change(logits);
-  for (const FigureChange& first : {change(one_lost), change(one_given)}) {
+  const MetricChange none = change(logits);
+  for (const MetricChange& first : {change(one_lost), change(one_given)}) {
     EXPECT_LT(first.change, 0);
     EXPECT_GE(first.half_width, none.half_width);
     EXPECT_LT(first.interval->low, none.interval->low);
@@ -262,7 +262,7 @@ TEST(PairedChange, DoesNotGrowSurerByAFirstLoss) {
 
 TEST(PairedChange, DoesNotGrowSurerByRepetition) {
   const Floats t = {1, 3, 4, 8, 2, 6}, a = {1, 2, 5, 6, 3, 7}, b = {2, 2, 5, 4, 3, 7};
-  const FigureChange once = compare_regression({a, 1}, {b, 1}, t).r2,
+  const MetricChange once = compare_regression({a, 1}, {b, 1}, t).r2,
                      none_once = compare_regression({a, 1}, {a, 1}, t).r2;
   Floats tt, aa, bb;
   std::vector<std::int32_t> texts;
@@ -272,7 +272,7 @@ TEST(PairedChange, DoesNotGrowSurerByRepetition) {
     bb.insert(bb.end(), b.begin(), b.end());
     for (std::int32_t i = 0; i < 6; ++i) texts.push_back(i);
   }
-  const FigureChange thrice = compare_regression({aa, 1}, {bb, 1}, tt, texts).r2,
+  const MetricChange thrice = compare_regression({aa, 1}, {bb, 1}, tt, texts).r2,
                      none_thrice = compare_regression({aa, 1}, {aa, 1}, tt, texts).r2;
   EXPECT_NEAR(thrice.interval->low, once.interval->low, 1e-12);
   EXPECT_NEAR(thrice.interval->high, once.interval->high, 1e-12);
@@ -284,7 +284,7 @@ TEST(PairedChange, DoesNotGrowSurerByRepetition) {
 
 // Where nothing differs the interval is about that of Tango's score, z² / n.
 TEST(PairedChange, TakesLackOfEvidenceForNothing) {
-  const FigureChange none = shifted(1000, 0, 0);
+  const MetricChange none = shifted(1000, 0, 0);
   const double z2 = kNormal975 * kNormal975;
   EXPECT_EQ(none.change, 0);
   EXPECT_NEAR(none.interval->high, z2 / 1000, 3e-5);
@@ -320,13 +320,13 @@ TEST(PairedChange, IsJudgedByTheOneRule) {
 }
 
 TEST(PairedChange, IsChosenAmongSeveralByTheOneRule) {
-  const FigureChange all[] = {shifted(1000, 0.001f, 1000), shifted(1000, 0.3f, 1000)};
+  const MetricChange all[] = {shifted(1000, 0.001f, 1000), shifted(1000, 0.3f, 1000)};
   const std::vector<Verdict> verdicts = verdicts_of_choice(all);
   EXPECT_EQ(verdicts[0].conclusion, Conclusion::within_limit);
   EXPECT_EQ(verdicts[1].conclusion, Conclusion::exceeds_limit);
   EXPECT_EQ(verdicts[0].candidates, 2);
   EXPECT_GE(verdicts[0].p_value, verdict(all[0]).p_value);
-  const FigureChange descending[] = {all[1], all[0]};
+  const MetricChange descending[] = {all[1], all[0]};
   EXPECT_EQ(verdicts_in_sequence(descending)[1].conclusion, Conclusion::inconclusive);
   EXPECT_TRUE(verdicts_in_sequence(descending)[1].summary.find("not tested") != std::string::npos);
 }
@@ -335,7 +335,7 @@ TEST(PairedChange, IsChosenAmongSeveralByTheOneRule) {
 TEST(AccuracyChange, IsJudgedAsItsComparison) {
   for (const int lost : {0, 3, 40, 90}) {
     const Comparison c = testing::counted(1000, lost, 20);
-    const FigureChange change = accuracy_change(c);
+    const MetricChange change = accuracy_change(c);
     EXPECT_EQ(change.change, c.accuracy_change());
     EXPECT_EQ(change.interval->low, accuracy_change_interval(c).low);
     EXPECT_EQ(verdict(change).summary, verdict(c).summary);

@@ -1,4 +1,4 @@
-#include "hone/metrics/figure_change.h"
+#include "hone/metrics/metric_change.h"
 
 #include <fmt/format.h>
 
@@ -78,7 +78,7 @@ TextSums sums_by_text(const Contributions& c, std::span<const std::int32_t> text
 }
 
 // Of the interval of a change what can be.
-Interval possible(const FigureName& figure, const Interval& interval) {
+Interval possible(const MetricName& figure, const Interval& interval) {
   if (figure.may_be_negative) return interval;
   return {std::max(-1.0, interval.low), std::min(1.0, interval.high)};
 }
@@ -127,11 +127,11 @@ std::string condition_text(const ChangePlan& plan) {
       grouped(std::llround(1 / texts.rate)));
 }
 
-ChangePlan mean_plan(std::span<const FigureChange> seeds) {
+ChangePlan mean_plan(std::span<const MetricChange> seeds) {
   const double count = static_cast<double>(seeds.size());
   DisagreementRates rates{.assumed = true};  // until one disagrees
   DifferingTexts texts{.assumed = true};
-  for (const FigureChange& seed : seeds) {
+  for (const MetricChange& seed : seeds) {
     if (const auto* own = std::get_if<DisagreementRates>(&seed.plan)) {
       rates.lost += own->lost / count;
       rates.gained += own->gained / count;
@@ -147,7 +147,7 @@ ChangePlan mean_plan(std::span<const FigureChange> seeds) {
   return texts;
 }
 
-FigureChange accuracy_change(const Comparison& c) {
+MetricChange accuracy_change(const Comparison& c) {
   if (c.examples == 0) return {.interval = Interval{-1, 1}, .score = [](double) { return 0.0; }};
   return {.examples = c.examples,
           .evidence = c.evidence,
@@ -160,7 +160,7 @@ FigureChange accuracy_change(const Comparison& c) {
           .counted = c};
 }
 
-FigureChange paired_change(const FigureName& figure, double change,
+MetricChange paired_change(const MetricName& figure, double change,
                            const Contributions& contributions,
                            std::span<const std::int32_t> texts) {
   const TextSums sums = sums_by_text(contributions, texts);
@@ -175,7 +175,7 @@ FigureChange paired_change(const FigureName& figure, double change,
                       {change, sums.half_width(), sums.count, sums.differ});
 }
 
-FigureChange ratio_change(const FigureName& figure, std::int64_t examples, double evidence,
+MetricChange ratio_change(const MetricName& figure, std::int64_t examples, double evidence,
                           const RatioChange& c) {
   const auto texts = static_cast<double>(c.texts),
              differing = static_cast<double>(c.differing_texts);
@@ -195,7 +195,7 @@ FigureChange ratio_change(const FigureName& figure, std::int64_t examples, doubl
       .half_width = c.half};
 }
 
-Interval ratio_interval(const FigureName& figure, double value, const Contributions& contributions,
+Interval ratio_interval(const MetricName& figure, double value, const Contributions& contributions,
                         std::span<const std::int32_t> texts) {
   const double least = figure.may_be_negative ? -std::numeric_limits<double>::infinity() : 0;
   const TextSums sums = sums_by_text(contributions, texts);

@@ -1,0 +1,19 @@
+#include "hone/metrics/metric_name.h"
+
+#include "hone/base/error.h"
+
+namespace hone {
+
+MetricName metric_name(std::string_view key) {
+  for (const MetricName& figure : {kAccuracy, kR2, kMicroF1, kSubsetAccuracy})
+    if (figure.key == key) return figure;
+  fail("'{}' is no metric that a task is judged by", key);
+}
+
+void read_field_text(const std::string& key, MetricName& name) {
+  name = {key, key};
+  for (const MetricName& known : {kAccuracy, kR2, kMicroF1, kSubsetAccuracy})
+    if (known.key == key) name = known;
+}
+
+}  // namespace hone
