@@ -7,8 +7,8 @@
 namespace hone::testing {
 namespace {
 
-enum class Colour { red, green };
-std::span<const EnumWord> enum_words(Colour) {
+enum class Paint { red, green };
+std::span<const EnumWord> enum_words(Paint) {
   static constexpr EnumWord words[] = {{0, "red"}, {1, "green"}};
   return words;
 }
@@ -27,7 +27,7 @@ struct Outer {
   Inner inner;
   std::vector<double> rates = {0.5};
   std::optional<bool> lowercase;
-  Colour colour = Colour::red;
+  Paint colour = Paint::red;
   std::uint64_t seed = 42;
   std::string name;
 };
@@ -59,7 +59,7 @@ TEST(Options, SetMembersOfEveryType) {
   EXPECT_EQ(with("rates", "0.25,1").rates, (std::vector<double>{0.25, 1}));
   EXPECT_EQ(with("rates", 0.1).rates, std::vector<double>{0.1});
   EXPECT_EQ(with("lowercase", "false").lowercase, std::optional(false));
-  EXPECT_EQ(with("colour", "green").colour, Colour::green);
+  EXPECT_EQ(with("colour", "green").colour, Paint::green);
   EXPECT_EQ(with("seed", 18446744073709551615U).seed, 18446744073709551615U);
 }
 

@@ -134,6 +134,7 @@ TEST(MixedModel, FollowsAStatedRule) {
                            .w8a8_speedup_interval = {fastest, slowest}};
   };
   const LabSensitivityResult sensitivity = {
+      .split = "validation",
       .layers = {layer("least", 1e-3, 0.8, 1.3), layer("most", 3e-3, 1.8, 2.1),
                  layer("slow", 2e-3, 0.7, 0.9), layer("exact", 0, 0.8, 1.3)}};
   const LinearWays mixed = mixed_ways(sensitivity);
