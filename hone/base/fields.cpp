@@ -18,7 +18,7 @@ void add_nulls(const Fields& fields, Json& json) {
   for (const FieldDef& field : fields.rows) {
     if (field.key.empty())
       add_nulls(inlined_fields(field), json);
-    else
+    else if (field.names == nullptr)
       json[field.key] = nullptr;
   }
 }

@@ -336,7 +336,7 @@ void OutputFolder::clear_temporary() {
   std::vector<fs::path> files = own_files();
   std::erase(files, fs::path(kRecordFile));
   remove_files(temporary_, std::move(files));
-  written_->clear();
+  if (written_) written_->clear();
   remove_empty_folders_in(temporary_);
 }
 

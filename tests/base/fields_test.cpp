@@ -59,6 +59,14 @@ const Fields& fields_of(const Model*) {
   return fields;
 }
 
+struct Run {
+  std::optional<Model> model = {};
+};
+const Fields& fields_of(const Run*) {
+  static const Fields fields = describe<Run>("run", "A run.", inlined<&Run::model>());
+  return fields;
+}
+
 Model example() {
   return {.name = "tiny",
           .size = {2048, 4096},
@@ -82,6 +90,12 @@ TEST(FieldTables, WriteEveryFieldUnderItsKeyAndNullForWhatIsNotThere) {
   without.packed.reset();
   const Json json = to_json(without);
   for (const char* key : {"bytes", "disk_bytes", "kibibytes"}) EXPECT_TRUE(json.at(key).is_null());
+}
+
+TEST(FieldTables, OfNothingHaveNoKeysOfASpreadMap) {
+  const Json json = to_json(Run{});
+  EXPECT_TRUE(json.at("name").is_null());
+  for (const char* key : {"eval_", "eval_accuracy"}) EXPECT_FALSE(json.contains(key)) << key;
 }
 
 TEST(FieldTables, ReadWhatTheyWrote) {

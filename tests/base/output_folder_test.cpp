@@ -673,7 +673,8 @@ TEST(OutputFolder, KnowsTheFilesOfOtherCommandsByTheirOwnRecordsAndLists) {
   output.go_on({});
   output.commit();
   Names names;
-  for (const auto& [path, file] : read_record(destination)->files) names.push_back(path);
+  const std::optional<FolderRecord> record = read_record(destination);
+  for (const auto& [path, file] : record->files) names.push_back(path);
   EXPECT_EQ(names, (Names{"done/record.json", "done/x"}));
   EXPECT_FALSE(fs::exists(destination / "begun.partial/y"));
   EXPECT_TRUE(fs::exists(destination / "begun.partial/notes"));

@@ -230,7 +230,7 @@ TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
        joined({"quantize", "model", "--native", "int(bits=8,per=row)"}, {"--data", "reviews.csv"})},
       {"pruned", joined({"prune", "model", "--sparsity", "0.5"}, steps)},
       {"allocated",
-       {"allocate", "model", "--formats", "int(bits=8),none", "--budget", "average_bits<=6",
+       {"allocate", "model", "--formats", "int(bits=8),none", "--budget", "average_bits<=9",
         "--candidates", "2", "--swaps", "1", "--no_cache", "--data", "reviews.csv"}},
       {"searched",
        {"search", "model", "--recipe", "bits.toml", "--trials", "2", "--workers", "2", "--no_cache",

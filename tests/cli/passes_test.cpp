@@ -255,7 +255,7 @@ TEST(Passes, SayWhatDoesNotFit) {
   expect_refusal("is for graphs that are about to be run", {"keep_outputs", "names=logits"});
   expect_refusal("is for graphs that are about to be run", {"fuse_linear"});
   expect_refusal("names is given twice", {"freeze", "names=a", "names=b"});
-  expect_refusal("needs names: globs of parameters", {"freeze"});
+  expect_refusal("needs names: globs over names of parameters", {"freeze"});
   expect_refusal("r: expected a whole number, got 'many'", {"insert_lora", "r=many"});
   expect_refusal("unknown format 'bf17'", {"quantize", "format=bf17"});
   expect_refusal("cannot stand in its place", {"replace_by_identity", "names=classifier"});

@@ -175,7 +175,7 @@ TEST_F(Pruning, OfActivationsBelowOneNumberIsAPass) {
     return run_json({"predict", model, "fine"}, folder())["logits"];
   };
   EXPECT_NE(logits("cut"), logits("model"));
-  expect_refusal("pass prune_inputs: needs least: magnitudes below it are 0",
+  expect_refusal("pass prune_inputs: needs least: threshold: smaller magnitudes become 0",
                  {"pass", "model", "prune_inputs", "-o", "none"});
   expect_refusal("`least`: expected a magnitude from 0 on, got -1",
                  {"pass", "model", "prune_inputs", "least=-1.0", "-o", "none"});

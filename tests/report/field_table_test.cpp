@@ -57,7 +57,7 @@ TEST(FieldTable, HasAColumnForEveryField) {
                                          {.name = "second", .guess = {1}}};
   EXPECT_EQ(to_csv(field_table(attempts)),
             "name,guess_chance,change,change_low,change_high,chosen,shape\r\n"
-            "\"first, of two\",0.25,-0.5,-0.75,,true,\"[8, 128]\"\r\n"
+            "\"first, of two\",0.25,-0.5,-0.75,,true,\"[8,128]\"\r\n"
             "second,1,,,,false,[]\r\n");
 }
 

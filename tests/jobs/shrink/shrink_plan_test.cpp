@@ -119,7 +119,7 @@ TEST_F(ShrinkPlan, GoesOnFromWhatIsKeptAndLearnsFromWhatIsNot) {
   ASSERT_TRUE(next.has_value());
   // Half of the neurons again, with training behind, that alone was lost.
   EXPECT_EQ(next->point[0], 2u);
-  EXPECT_TRUE(next->recipe.ends_with(", linears int8"))
+  EXPECT_TRUE(next->recipe.ends_with(", linear layers int8"))
       << "what the best has too: " << next->recipe;
   EXPECT_GT(next->point[1], 0u);
   EXPECT_NEAR(next->shares.time, 0.64 * 0.5 / 0.8, 1e-12);
