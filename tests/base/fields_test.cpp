@@ -59,11 +59,11 @@ const Fields& fields_of(const Model*) {
   return fields;
 }
 
-struct Run {
+struct Trial {
   std::optional<Model> model = {};
 };
-const Fields& fields_of(const Run*) {
-  static const Fields fields = describe<Run>("run", "A run.", inlined<&Run::model>());
+const Fields& fields_of(const Trial*) {
+  static const Fields fields = describe<Trial>("trial", "A trial.", inlined<&Trial::model>());
   return fields;
 }
 
@@ -93,7 +93,7 @@ TEST(FieldTables, WriteEveryFieldUnderItsKeyAndNullForWhatIsNotThere) {
 }
 
 TEST(FieldTables, OfNothingHaveNoKeysOfASpreadMap) {
-  const Json json = to_json(Run{});
+  const Json json = to_json(Trial{});
   EXPECT_TRUE(json.at("name").is_null());
   for (const char* key : {"eval_", "eval_accuracy"}) EXPECT_FALSE(json.contains(key)) << key;
 }
