@@ -1,7 +1,7 @@
 #include "hone/base/terminal.h"
 #include "hone/base/text.h"
 #include "hone/cli/command.h"
-#include "hone/cli/output_schema/output_schema.h"
+#include "hone/cli/json_schema.h"
 #include "hone/cli/print_result.h"
 #include "hone/report/table.h"
 

@@ -32,7 +32,7 @@ void print_message(std::string_view text) {
 }
 
 void check_gate(const GateOutcome& gate, const RunArguments& a) {
-  if (!gate.passed) throw GateFailure(a.json ? gate.summary : "the gates did not pass");
+  if (!gate.passed) throw GateFailure(a.json ? gate.summary : "the limit was not shown to hold");
 }
 
 void print(std::string_view command, const JobResult& result, const RunArguments& arguments) {

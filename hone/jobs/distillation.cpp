@@ -154,7 +154,7 @@ Options options_of(const DistillJob*) {
           {option<&DistillJob::parent>("distill", "teacher model folder to distil from")
                .takes(kModelValue),
            option<&DistillJob::options, &Distillation::temperature>("distill_temperature",
-                                                                      "distillation temperature")
+                                                                    "distillation temperature")
                .above_zero()
                .needing("distill")
                .rare(),

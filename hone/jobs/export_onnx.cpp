@@ -97,8 +97,8 @@ ExportForm onnx_form(const ExportJob& job, ExportedModel& exported, Context& con
   Model& model = exported.model;
   run_passes(exported.graph, model.parameters, context.session(),
              {"remove_dropout", "remove_dead_code"});
-  OnnxModel onnx = to_onnx(exported.graph, model.parameters, model.facts.architecture,
-                           job.opset, job.dtype);
+  OnnxModel onnx =
+      to_onnx(exported.graph, model.parameters, model.facts.architecture, job.opset, job.dtype);
   onnx.metadata = metadata_of(job, model);
   ExportForm form{.title = "ONNX",
                   .library = "onnx",

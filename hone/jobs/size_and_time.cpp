@@ -135,4 +135,10 @@ LoadingResult loading_result(const TransformersLoading& loading) {
   return {.others_load = false, .others_load_reason = loading.reason};
 }
 
+std::string size_change(double before, double after) {
+  if (before == after) return "the same";
+  return before > after ? fmt::format("{}× smaller", three_digits(before / after))
+                        : fmt::format("{}× larger", three_digits(after / before));
+}
+
 }  // namespace hone

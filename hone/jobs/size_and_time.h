@@ -59,4 +59,7 @@ struct SizeAndTimeResult {
 const Fields& fields_of(const SizeAndTimeResult*);
 SizeAndTimeResult size_and_time_result(const SizeAndTime& found);
 
+/// "16× smaller", "1.02× larger", "the same".
+std::string size_change(double before, double after);
+
 }  // namespace hone

@@ -166,9 +166,9 @@ std::string too_few_sentence(const ParentJudged& judged, const std::string& meas
     ways.push_back(fmt::format("{} {}", option, judged.evaluations_that_show));
   return fmt::format(
       "On {}, not even the baseline compared with itself would be shown to be within the limit in "
-      "{}; {} would do.",
+      "{}. Needed: {}.",
       measured_on, evaluations,
-      ways.empty() ? "more examples, or gates that allow more,"
+      ways.empty() ? "more examples, or a wider limit"
                    : fmt::format("{}", fmt::join(ways, ", or ")));
 }
 

@@ -4,8 +4,8 @@
 
 #include "hone/onnx/onnx_file.h"
 #include "hone/onnx/to_onnx.h"
-#include "hone/passes/fuse_attention.h"
 #include "hone/passes/dead_code.h"
+#include "hone/passes/fuse_attention.h"
 #include "hone/passes/pack.h"
 #include "hone/passes/remove_dropout.h"
 #include "tests/frontends/golden.h"

@@ -31,7 +31,8 @@ TEST(Pass, SaysWhatIsWrong) {
   const auto message = [](std::string_view text) { return message_of([&] { pass_of(text); }); };
   EXPECT_EQ(message("frezze(names=x)"),
             "there is no pass 'frezze'; `hone passes` lists them; did you mean 'freeze'?");
-  EXPECT_EQ(message("freeze"), "pass freeze: needs names: globs over names of parameters, separated by commas");
+  EXPECT_EQ(message("freeze"),
+            "pass freeze: needs names: globs over names of parameters, separated by commas");
   EXPECT_EQ(message("freeze(name=x)"),
             "pass freeze: has no option 'name'; it has names; did you mean 'names'?");
   EXPECT_EQ(message("freeze(names=x, names=y)"), "pass freeze: names is given twice");

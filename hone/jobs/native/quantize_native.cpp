@@ -11,6 +11,7 @@
 #include "hone/jobs/native/native_model.h"
 #include "hone/jobs/native/native_report.h"
 #include "hone/jobs/run_identity.h"
+#include "hone/jobs/size_and_time.h"
 #include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/passes/prune.h"
@@ -307,10 +308,13 @@ Document document_of(const NativeRun& run, const NativeOutcome& outcome,
       .sections = sections_with_result(run, outcome, doubts)};
   const NativeFindings& found = outcome.found;
   const ModelTimes& times = found.times.front();
-  describe_change(document,
-                  fmt::format("{}, {} at batch size {}", outcome.label,
-                              speedup_headline(times.times.ratio()), times.at_a_time),
-                  outcome.both, run.data.measured);
+  describe_change(
+      document,
+      fmt::format("{}, {} at batch size {}, {}",
+                  size_change(static_cast<double>(found.size_before.memory_bytes),
+                              static_cast<double>(found.size.memory_bytes)),
+                  speedup_headline(times.times.ratio()), times.at_a_time, outcome.label),
+      outcome.both, run.data.measured);
   if (!outcome.without_head.empty())
     document.headline = fmt::format("{}: {}", outcome.label, outcome.without_head);
   for (Fact& figure : key_figures_of(found, run.job.invocation.setting("keep_slower")))

@@ -137,7 +137,8 @@ void check_structure_setting(const std::string& key, const Json& value) {
     user_check(word == "l1" || word == "l2" || word == "first_order",
                "expected \"l1\", \"l2\" or \"first_order\", got {}", to_line(value));
   } else if (key == "freeze") {
-    user_check(value.is_string(), "expected globs over names of linear layers separated by commas, got {}",
+    user_check(value.is_string(),
+               "expected globs over names of linear layers separated by commas, got {}",
                to_line(value));
   } else if (key == "scope") {
     user_check(word == "local" || word == "global", "expected \"local\" or \"global\", got {}",

@@ -44,6 +44,8 @@ void describe(const ShrinkFindings& f, const ShrunkModel& judged, Document& docu
         "No candidate was shown to be within the limit. Most promising: {}", document.headline);
   if (f.chosen && f.proven && !judged.both.gates.verdict.kept())
     document.evidence += fmt::format(" The result on {} is not confirmed.", f.made_on());
+  if (f.is_measured_where_chosen())
+    document.evidence += " It was chosen on the same examples, which flatters it.";
   document.evidence += " " + end_sentence(f);
   if (const std::string noise = noise_warning(judged.takes.times); !noise.empty())
     document.evidence += " " + noise;

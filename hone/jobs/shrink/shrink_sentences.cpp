@@ -56,7 +56,8 @@ std::vector<std::string> choice_sentences(const ShrinkFindings& f) {
     const JudgedPoint& one = f.points[*f.not_shown];
     lines.push_back(fmt::format(
         "Candidate {} is smaller or faster ({:.1f}% of the size, {:.1f}% of the latency), but {}. "
-        "More data, or a larger --validation_split, may show it.",
+        "More validation examples may show it: train the baseline again with a larger "
+        "--validation_split.",
         one.number, 100 * one.measured->shares.bytes, 100 * one.measured->shares.time,
         one.measured->summary));
   }
@@ -73,7 +74,7 @@ std::string end_sentence(const ShrinkFindings& f) {
   if (f.itself.passes) return text;
   const bool has_number =
       !f.proven && f.chosen && f.points[*f.chosen].measured->examples_needed.has_value();
-  if (!has_number) return text + " " + too_few_texts_sentence(f);
+  if (!has_number) return too_few_texts_sentence(f) + " " + text;
   text += fmt::format(" {} has too few examples for {} evaluations", capitalized(f.made_on()),
                       f.job.looks);
   if (f.itself.evaluations_that_show > 0)

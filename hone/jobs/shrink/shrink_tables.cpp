@@ -95,12 +95,6 @@ Cell share_beside_predicted(const JudgedPoint& one, double ShrinkShares::*share)
 
 }  // namespace
 
-std::string size_change(double before, double after) {
-  if (before == after) return "the same";
-  return before > after ? fmt::format("{}× smaller", three_digits(before / after))
-                        : fmt::format("{}× larger", three_digits(after / before));
-}
-
 Table before_and_after_table(const std::vector<ShrunkModel>& models) {
   BesideBaseline table(models);
   const auto bytes_text = [](double count) { return short_bytes(count); };
@@ -163,6 +157,7 @@ Table brief_candidate_table(const ShrinkFindings& f) {
   Table table({{"candidate", "Candidate"},
                {"size_share", "Size"},
                {"latency_share", latency_header(f)},
+               {"batch_1_latency_share", "Latency, batch size 1"},
                {"change", "Change (95% CI)"},
                {"verdict", "Result"},
                {"seconds", "Took (s)"},
@@ -173,7 +168,7 @@ Table brief_candidate_table(const ShrinkFindings& f) {
     };
     const bool timed = one.measured && !one.trained_before;
     table.add_row({one.number, share(&ShrinkShares::bytes), share(&ShrinkShares::time),
-                   change_cell(one), result_cell(f, one),
+                   share(&ShrinkShares::time_alone), change_cell(one), result_cell(f, one),
                    timed ? real(one.measured->seconds, 1) : Cell(took_text(one)), one.recipe});
   }
   return table;

@@ -9,9 +9,6 @@
 /// The tables that a report of shrinking shows to people.
 namespace hone {
 
-/// "16× smaller", "1.02× larger", "the same".
-std::string size_change(double before, double after);
-
 /// What a person asks first, a row each; two columns for each model, of which there is one at least.
 Table before_and_after_table(const std::vector<ShrunkModel>& models);
 
