@@ -343,7 +343,7 @@ std::string change_evidence(const JudgedGates& judged, const Verdict& usual, boo
 
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on) {
   if (is_told_already(judged))
-    return fmt::format("Gate on {} ({}): {}.", measured_on, judged.gates.front().text,
+    return fmt::format("Limit on {} ({}): {}.", measured_on, judged.gates.front().text,
                        words_of(judged.verdict.conclusion));
   return fmt::format("Gate{} on {}: {}; {}.", judged.gates.size() == 1 ? "" : "s", measured_on,
                      words_of(judged.verdict.conclusion), judged.verdict.summary);

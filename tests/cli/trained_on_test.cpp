@@ -115,7 +115,7 @@ TEST_F(TrainedModel, SaysItBesideEveryFigure) {
             std::string::npos)
       << gate.output;
   EXPECT_NE(read_page(path() / "gate/report.html")
-                .find("Gate on train, n = 180, all trained on (accuracy&gt;=-50): passed."),
+                .find("Limit on train, n = 180, all trained on (accuracy&gt;=-50): passed."),
             std::string::npos);
 
   run_well({"eval", "model", "--data", "reviews.csv", "-o", "honest"}, path());

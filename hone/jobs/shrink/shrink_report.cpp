@@ -46,9 +46,8 @@ void describe(const ShrinkFindings& f, const ShrunkModel& judged, Document& docu
     document.evidence += fmt::format(" The result on {} is not confirmed.", f.made_on());
   if (f.is_measured_where_chosen())
     document.evidence += " It was chosen on the same examples, which flatters it.";
-  document.evidence += " " + end_sentence(f);
-  if (const std::string noise = noise_warning(judged.takes.times); !noise.empty())
-    document.evidence += " " + noise;
+  if (std::string noise = noise_warning(judged.takes.times); !noise.empty())
+    document.notes.push_back(std::move(noise));
 }
 
 std::vector<NextCommand> next_commands(const ShrinkFindings& f) {
@@ -82,7 +81,8 @@ Section result_section(const ShrinkFindings& f, const std::vector<ShrunkModel>& 
     write_file(folder / "summary-dark.svg", dark_svg(read_file(figure)));
   for (Block& block : gate_blocks(judged.both.gates, measured_on))
     section.blocks.push_back(std::move(block));
-  for (Block& block : paragraphs(joined({choice_sentences(f), loadable_sentences(f, models)})))
+  for (Block& block :
+       paragraphs(joined({choice_sentences(f), {end_sentence(f)}, loadable_sentences(f, models)})))
     section.blocks.push_back(std::move(block));
   return section;
 }
