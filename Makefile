@@ -22,10 +22,10 @@ build: packages-to-run
 	@cmake --build $(BUILD) -j $(JOBS) --target hone
 
 # Trains a small model on built-in data and shrinks it. Exit code 3 of shrink is a result: the limit was not shown to hold.
-DEMO_DATA = 'synth:tail?seed=7&n=60000' --validation_split 0.2
+DEMO_DATA = 'synth:tail?seed=7&n=60000'
 
 demo: build
-	$(BUILD)/bin/hone train tiny --data $(DEMO_DATA) --epochs 1 --batch_size 32 --lr 5e-4 --overwrite -o demo/model
+	$(BUILD)/bin/hone train tiny --data $(DEMO_DATA) --validation_split 0.2 --epochs 1 --batch_size 32 --lr 5e-4 --overwrite -o demo/model
 	$(BUILD)/bin/hone shrink demo/model --data $(DEMO_DATA) --overwrite -o demo/small || [ $$? -eq 3 ]
 
 # The program, its manual page and the completions of bash, zsh and fish; headers, libraries and CMake package.

@@ -182,6 +182,9 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   describe_change(quantized.document, run.label(), both, run.data.measured);
   if (!job.qat && !run.without_head().empty())
     quantized.document.headline = fmt::format("{}: {}", run.label(), run.without_head());
+  quantized.document.next = {{"Store the weights in few bits",
+                              fmt::format("hone pack {} -o {}", shell_word(job.output.folder),
+                                          shell_word(job.output.folder + "-packed"))}};
   quantized.layers = layer_bars(unrounded, model.model, options.plan, run.graph());
   write_model(model, folder);
   if (job.qat || run.parent_is_unrounded) write_unrounded(unrounded, model.model, folder);

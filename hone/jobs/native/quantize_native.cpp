@@ -320,6 +320,14 @@ Document document_of(const NativeRun& run, const NativeOutcome& outcome,
   for (Fact& figure : key_figures_of(found, run.job.invocation.setting("keep_slower")))
     document.key_figures.push_back(std::move(figure));
   document.output = run.job.output.folder;
+  const std::string folder = shell_word(run.job.output.folder);
+  document.next = {
+      {"Export it for other programs",
+       fmt::format("hone export {} -o {}", folder, shell_word(run.job.output.folder + "-onnx"))},
+      {"Search for a smaller model",
+       fmt::format("hone shrink {} --data {} -o {}", shell_word(run.job.model),
+                   shell_word(run.job.data.options.source),
+                   shell_word(run.job.output.folder + "-small"))}};
   return document;
 }
 
