@@ -363,10 +363,14 @@ bool is_packed_weight(Value value) {
 }
 
 std::string packed_weight(OnnxBuilder& to, Node& unpack) {
-  // Products and embeddings ask for it in the form that suits them.
-  const std::vector<Node*>& users = unpack.users();
-  const bool asked = std::ranges::all_of(
-      users, [](const Node* user) { return user->is("linear") || user->is("embedding"); });
+  // Products and embeddings ask for their weight in the form that suits them; a bias they read as it is.
+  const auto is_its_weight = [&](const Node* user) {
+    if (!user->is("linear") && !user->is("embedding")) return false;
+    for (std::size_t i = 0; i < user->inputs().size(); ++i)
+      if ((user->input(i) == unpack.result()) != (i == 1)) return false;
+    return true;
+  };
+  const bool asked = std::ranges::all_of(unpack.users(), is_its_weight);
   if (asked) return "";
   const std::optional<CodedMatrix> matrix = coded_matrix(to, unpack);
   return matrix ? dequantized(to, unpack, *matrix, /*transposed=*/false)

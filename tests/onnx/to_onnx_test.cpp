@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "hone/passes/dead_code.h"
+#include "hone/passes/pack.h"
 #include "hone/passes/remove_dropout.h"
 #include "tests/frontends/golden.h"
 #include "tests/support/expect.h"
@@ -131,6 +132,25 @@ TEST(ToOnnx, NamesAllOperationsWithoutAForm) {
 output y = %s
 )");
   });
+}
+
+TEST(ToOnnx, BiasesInFewBitsHaveANodeOfTheirOwn) {
+  const Model model = tiny_model();
+  Graph graph = forward_graph(model);
+  remove_dropout(graph);
+  LayerFormats formats;
+  formats.weight = formats.bias = parse_format("int(bits=4,scale=dynamic)", builtin().formats);
+  quantize(graph, uniform_plan(graph, formats));
+  ThreadPool pool(1);
+  ParameterStore parameters = model.parameters;
+  pack_weights(graph, parameters, pool);
+  int additions = 0;
+  for (const OnnxNode& node : to_onnx(graph, parameters, "test").nodes) {
+    if (node.op != "Add") continue;
+    ++additions;
+    for (const std::string& input : node.inputs) EXPECT_FALSE(input.empty()) << node.name;
+  }
+  EXPECT_GT(additions, 0);
 }
 
 TEST(ToOnnx, WritesAttentionAsItsSteps) {
