@@ -32,7 +32,7 @@ TensorPlace place_of(const Tensor& tensor) {
 bool goes_along(const fs::path& path) {
   constexpr std::string_view kOfTheJob[] = {"machine.json", "results.json",       "settings.json",
                                             "report.md",    "trainer_state.json", "record.json",
-                                            "resume.json",  kModulesFile};
+                                            kModulesFile};
   constexpr std::string_view kEndings[] = {".json", ".txt", ".hone", ".model", ".jinja", ".md"};
   const std::string name = path.filename().string();
   if (name == kUnroundedFile) return true;

@@ -135,11 +135,10 @@ const Fields& fields_of(const DiagnosisResult*) {
           "The same with the noisiest quarter of the operands in full precision. Null: better "
           "parameters were tried, there is no such split, or nothing else is quantized."),
       field<&D::recipe>("recipe",
-                        "A recipe (TOML): the better parameters; where there are none, the "
+                        "A recipe (TOML): the better parameters, or else the "
                         "noisiest quarter of the operands in full precision. Null: nothing else "
                         "is quantized."),
-      field<&D::command>("command",
-                         "A command that quantizes with the recipe; null: there is none."));
+      field<&D::command>("command", "A command that quantizes with the recipe; null without one."));
   return fields;
 }
 

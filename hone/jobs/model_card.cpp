@@ -52,7 +52,7 @@ std::string interval_text(const Interval& interval, int digits = kShareDigits) {
                      percent_number(interval.high, digits));
 }
 
-// The element of a name; none: there is none.
+// The element of that name, if there is one.
 template <typename T>
 std::optional<T> named(const EvaluationResult::ByName<T>& elements, std::string_view name) {
   for (const auto& [own, element] : elements)

@@ -265,13 +265,10 @@ RunFolder unfinished(const fs::path& folder) {
       row.split = "validation";
     }
   }
-  for (const char* name : {"resume.json", "record.json"}) {
-    const Json job = read_if_there(folder / name);
-    const Json& settings = value_at(job, "job").is_object() ? job["job"] : job;
-    if (!settings.is_object() || !row.settings.empty()) continue;
-    for (const auto& [key, value] : settings.items())
+  const Json record = read_if_there(folder / "record.json");
+  if (const Json& job = value_at(record, "job"); job.is_object())
+    for (const auto& [key, value] : job.items())
       if (!key.starts_with("the ")) row.settings.emplace_back(key, value);  // fingerprints
-  }
   row.step = step;
   return {folder, {std::move(row)}};
 }
@@ -280,8 +277,7 @@ RunFolder unfinished(const fs::path& folder) {
 bool is_interrupted(const fs::path& folder) {
   if (is_file(folder / "results.json") || is_file(folder / "settings.json")) return false;
   const bool trained = is_file(folder / "training_log.jsonl") || newest_checkpoint(folder) > 0;
-  return is_file(folder / "resume.json") ||
-         value_at(read_if_there(folder / "record.json"), "finished") == false ||
+  return value_at(read_if_there(folder / "record.json"), "finished") == false ||
          (folder.filename().string().ends_with(kPartial) && trained);
 }
 
