@@ -135,11 +135,6 @@ OptionDef&& OptionDef::excluding(std::string_view option) && {
   return std::move(*this);
 }
 
-OptionDef&& OptionDef::defaults_to(std::string_view text) && {
-  default_text = text;
-  return std::move(*this);
-}
-
 const std::string& OptionDef::name() const {
   return *std::ranges::find_if(
       names, [&](const std::string& one) { return one.size() > 1 || names.size() == 1; });

@@ -75,7 +75,7 @@ struct OptionType {
   std::string (*problem)(const std::string&) = nullptr;  ///< why a text is no value; "": it is one
   void (*parse)(const std::string& text, void* value) = nullptr;  ///< lists: one more element
   void (*clear)(void* list) = nullptr;
-  std::string (*text)(const void* value) = nullptr;  ///< "": there is none
+  std::string (*text)(const void* value) = nullptr;  ///< "" for no value
 };
 
 /// How a list is written.
@@ -133,7 +133,6 @@ struct OptionDef {
   OptionDef&& replaced(OptionCheck by) &&;
   OptionDef&& needing(std::string_view option) &&;
   OptionDef&& excluding(std::string_view option) &&;
-  OptionDef&& defaults_to(std::string_view text) &&;
 
   /// The name in settings: the first long one.
   const std::string& name() const;
@@ -162,7 +161,7 @@ Options options() {
   return options_of(static_cast<const T*>(nullptr));
 }
 
-/// The row that has this name among its names; null: there is none.
+/// The row that has this name among its names, or null.
 const OptionDef* find_option(const Options& options, std::string_view name);
 
 /// All words that an option takes; none: it takes other texts.

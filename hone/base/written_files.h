@@ -46,7 +46,7 @@ void claim_folder(const fs::path& folder);
 /// Returns whether the file is in a folder that has a `WrittenFiles` and is not listed there.
 bool is_foreign(const fs::path& file);
 
-/// Returns the list in `folder`; empty where there is none. Throws `UserError`.
+/// Returns the list in `folder`; empty without a list. Throws `UserError`.
 std::vector<fs::path> listed_files(const fs::path& folder);
 
 }  // namespace hone

@@ -31,7 +31,7 @@ struct ShrinkFindings {
   std::optional<TrimmedVocabulary> trimmed = {};  ///< none: nobody asked, or every token is used
   std::optional<std::size_t> chosen =
       {};  ///< of the points; none: it is the model with fewer tokens, or as it was given
-  /// Of the points: takes less than what was chosen, lost less than the margin, and was not shown to; none: there is none.
+  /// Of the points: takes less than what was chosen, lost less than the margin, and was not shown to, if there is one.
   std::optional<std::size_t> not_shown = {};
   bool proven = false;       ///< it was shown to be kept on the part that choices are made on
   std::string end = {};      ///< why it ended, a sentence without its full stop

@@ -21,7 +21,7 @@ std::vector<std::string> choice_sentences(const ShrinkFindings& findings);
 std::string end_sentence(const ShrinkFindings& findings);
 /// The vocabulary, and how candidates were evaluated.
 std::vector<std::string> search_sentences(const ShrinkFindings& findings);
-/// Candidates whose weights are of an earlier run, without its full stop; "": there are none.
+/// Candidates whose weights are of an earlier run, without its full stop; "" without such candidates.
 std::string reused_sentence(const ShrinkFindings& findings);
 
 /// Predictions, size and latency of a model.
