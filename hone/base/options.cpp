@@ -166,6 +166,17 @@ std::vector<std::string> words_of(const OptionDef& row) {
   return row.type->words();
 }
 
+std::string problem_of(const OptionDef& row, const std::string& text) {
+  const std::vector<std::string> words = words_of(row);
+  std::string problem = words.empty() ? "" : problem_of_word(text, words);
+  for (const OptionCheck& check : row.checks)
+    if (problem.empty()) problem = check(text);
+  if (problem.empty() && row.type->problem != nullptr) problem = row.type->problem(text);
+  if (problem.empty() && text.empty() && row.kind.access != Access::none)
+    problem = fmt::format("expected {}, got ''", row.kind.shown);
+  return problem;
+}
+
 void set_option(const OptionDef& row, void* object, const Json& value) {
   void* const member = row.at(object);
   if (row.type->flag) {
@@ -179,13 +190,10 @@ void set_option(const OptionDef& row, void* object, const Json& value) {
   if (row.type->list) row.type->clear(member);
   for (const std::string& text :
        row.type->list ? split(whole, ',') : std::vector<std::string>{whole}) {
-    const std::vector<std::string> words = words_of(row);
-    std::string problem = words.empty() ? "" : problem_of_word(text, words);
-    for (const OptionCheck& check : row.checks)
-      if (problem.empty()) problem = check(text);
-    if (problem.empty() && row.type->problem != nullptr) problem = row.type->problem(text);
+    const std::string meant = row.replace ? row.replace(text) : text;
+    const std::string problem = problem_of(row, meant);
     user_check(problem.empty(), "{}", problem);
-    row.type->parse(row.replace ? row.replace(text) : text, member);
+    row.type->parse(meant, member);
   }
 }
 

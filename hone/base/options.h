@@ -167,6 +167,9 @@ const OptionDef* find_option(const Options& options, std::string_view name);
 /// All words that an option takes; none: it takes other texts.
 std::vector<std::string> words_of(const OptionDef& row);
 
+/// Why the option refuses a text, after `replace`; "": it accepts it.
+std::string problem_of(const OptionDef& row, const std::string& text);
+
 /// Sets the option's member of `object` to a value of a file: a truth value of a flag, a text or a number of others, of lists a text
 /// with commas. Throws `UserError` for what a command line would refuse.
 void set_option(const OptionDef& row, void* object, const Json& value);

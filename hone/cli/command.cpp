@@ -30,10 +30,6 @@ std::string shown_value(const OptionDef& row) {
   return std::string(row.kind.shown.empty() ? row.type->name : row.kind.shown);
 }
 
-CLI::Validator validator(const OptionCheck& check) {
-  return {[check](const std::string& text) { return check(text); }, ""};
-}
-
 }  // namespace
 
 CommandApp::CommandApp(const Command& command)
@@ -82,20 +78,15 @@ CLI::Option* CommandApp::declare(const OptionDef& row) {
   if (type->list && row.list_form == ListForm::separated) option->delimiter(',');
   if (row.replace)
     option->transform([replace = row.replace](const std::string& text) { return replace(text); });
-  if (const std::vector<std::string> words = words_of(row); !words.empty())
-    option->check(validator([this, &row, words](const std::string& text) -> std::string {
-      if (!row.open_with.empty()) {
-        const CLI::Option* data = get_option_no_throw("--" + row.open_with);
-        if (data != nullptr && data->count() > 0 && is_folder(data->results().back())) return "";
-      }
-      return problem_of_word(text, words);
-    }));
-  for (const OptionCheck& check : row.checks) option->check(validator(check));
-  if (type->problem != nullptr) option->check(validator(type->problem));
-  if (row.kind.access != Access::none)
-    option->check(validator([shown = row.kind.shown](const std::string& text) -> std::string {
-      return text.empty() ? fmt::format("expected {}, got ''", shown) : "";
-    }));
+  option->check([this, &row](const std::string& text) {
+    const CLI::Option* opener =
+        row.open_with.empty() ? nullptr : get_option_no_throw("--" + row.open_with);
+    if (opener == nullptr || opener->count() == 0 || !is_folder(opener->results().back()))
+      return problem_of(row, text);
+    OptionDef open = row;
+    open.words.clear();
+    return problem_of(open, text);
+  });
   return option;
 }
 

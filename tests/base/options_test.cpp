@@ -29,7 +29,7 @@ struct Outer {
   std::optional<bool> lowercase;
   Paint colour = Paint::red;
   std::uint64_t seed = 42;
-  std::string name;
+  std::string name, folder;
 };
 Options options_of(const Outer*) {
   return {argument<&Outer::name>("NAME", "a name").required(),
@@ -37,7 +37,10 @@ Options options_of(const Outer*) {
           option<&Outer::rates>("rates", "several rates").separated().above_zero(1),
           option<&Outer::lowercase>("lowercase", "lower-case text"),
           option<&Outer::colour>("colour", "a colour"),
-          option<&Outer::seed>("seed", "random seed").under(Heading::execution)};
+          option<&Outer::seed>("seed", "random seed").under(Heading::execution),
+          option<&Outer::folder>("folder", "a folder")
+              .takes({.shown = "FOLDER", .access = Access::writes})
+              .replaced([](const std::string& text) { return text.substr(0, text.find('/')); })};
 }
 
 const OptionDef& row(std::string_view name) {
@@ -72,6 +75,11 @@ TEST(Options, RefuseValuesOutsideOfWhatTheyTake) {
                     [] { with("colour", "gren"); });
   expect_user_error("expected true or false, got 1", [] { with("no_shuffle", 1); });
   expect_user_error("expected a whole number of at least 0, got -1", [] { with("seed", -1); });
+}
+
+TEST(Options, AreCheckedAfterTextsAreReplaced) {
+  EXPECT_EQ(with("folder", "out/").folder, "out");
+  expect_user_error("expected FOLDER, got ''", [] { with("folder", "/"); });
 }
 
 TEST(Options, KeepTheHeadingOfTheirOwnTable) {
