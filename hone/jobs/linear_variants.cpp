@@ -1,0 +1,136 @@
+#include "hone/jobs/linear_variants.h"
+
+#include "hone/formats/calibrate.h"
+#include "hone/formats/packing.h"
+#include "hone/runtime/kernel_choice.h"
+#include "hone/runtime/packed_kernels.h"
+
+namespace hone {
+
+std::int64_t LinearVariant::bytes(const LinearJob& job, std::int64_t rows) const {
+  const auto value_bytes = static_cast<std::int64_t>(info(values()).size_bytes);
+  return weight_bytes + value_bytes * (job.outputs + rows * (job.inputs + job.outputs));
+}
+
+LinearVariant dense_variant(ProductWay way, const Tensor& weight, const Tensor& bias) {
+  LinearVariant variant{.way = way};
+  variant.operands = {{"weight", weight.cast(variant.values())},
+                      {"bias", bias.cast(variant.values())}};
+  variant.weight_bytes = static_cast<std::int64_t>(variant.operands[0].second.size_bytes());
+  return variant;
+}
+
+namespace {
+
+LinearVariant coded_variant(ProductWay way, const Format& format, const Tensor& weight,
+                            const Tensor& bias, Context& context) {
+  LinearVariant variant{.way = way, .format = format};
+  variant.objection = packing_objection(format, weight.sizes());
+  if (variant.objection.empty() && way == ProductWay::native)
+    variant.objection = native_objection(format);
+  if (!variant.objection.empty()) return variant;
+  if (way == ProductWay::native)
+    variant.input_format = native_input(format, context.library.formats);
+  const std::vector<Tensor> state =
+      calibrate_tensor(format, weight.sizes(), weight.values<float>());
+  const PackedLayout layout = packed_layout(format, weight.sizes(), Arrangement::panels);
+  PackedCodes packed =
+      pack({format, weight.sizes(), weight.values<float>(), state}, layout, context.pool);
+  variant.operands = {
+      {"codes", std::move(packed.codes)}, {"shared", std::move(packed.shared)}, {"bias", bias}};
+  variant.weight_bytes = layout.bytes_without_padding();
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    variant.operands.emplace_back(fmt::format("state.{}", i), state[i]);
+    variant.weight_bytes += static_cast<std::int64_t>(state[i].size_bytes());
+  }
+  return variant;
+}
+
+}  // namespace
+
+std::vector<LinearVariant> linear_variants(const LinearJob& job, const Tensor& weight,
+                                           const Tensor& bias, Context& context) {
+  std::vector<LinearVariant> variants;
+  for (const ProductWay way : job.ways) {
+    if (!has_codes(way)) {
+      variants.push_back(dense_variant(way, weight, bias));
+      continue;
+    }
+    for (const Format& format : job.formats)
+      variants.push_back(coded_variant(way, format, weight, bias, context));
+  }
+  return variants;
+}
+
+namespace {
+
+Value add_linear(Graph& graph, const LinearVariant& variant, const LinearJob& job, Value x,
+                 const std::vector<Value>& operands, const Session& session) {
+  std::vector<Value> inputs = {x};
+  inputs.insert(inputs.end(), operands.begin(), operands.end());
+  if (!has_codes(variant.way)) return graph.add("linear", std::move(inputs));
+  Attributes attributes = {{"format", *variant.format},
+                           {"shape", Shape{Dim(job.outputs), Dim(job.inputs)}}};
+  if (variant.way == ProductWay::packed)
+    return graph.add("packed_linear", std::move(inputs), std::move(attributes));
+  attributes.set("input_format", *variant.input_format);
+  // Products round values themselves where nothing encodes such formats.
+  const Attributes of_encoder = {{"format", *variant.input_format}};
+  if (has_fast_kernel("encode_rows", of_encoder, {x.type()}, {x.type()}, session))
+    inputs[0] = graph.add("encode_rows", {x}, of_encoder);
+  return graph.add("native_linear", std::move(inputs), std::move(attributes));
+}
+
+}  // namespace
+
+Graph linears_graph(const LinearVariant& variant, const LinearJob& job, std::int64_t count,
+                    bool gives_y, const Session& session) {
+  Graph graph(session.library.ops);
+  const Value x =
+      graph.add_parameter("x", {variant.values(), {Dim::of_symbol('B'), Dim(job.inputs)}},
+                          ParameterRole::buffer, false);
+  Value y;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::vector<Value> operands;
+    for (const auto& [name, tensor] : variant.operands) {
+      Type type{tensor.dtype(), {}};
+      for (const std::int64_t size : tensor.sizes()) type.shape.emplace_back(size);
+      operands.push_back(graph.add_parameter(fmt::format("{}.{}", name, i), std::move(type),
+                                             ParameterRole::buffer, false));
+    }
+    y = add_linear(graph, variant, job, x, operands, session);
+  }
+  if (gives_y) graph.set_output("y", y);
+  return graph;
+}
+
+ParameterStore linears_store(const LinearVariant& variant, std::int64_t count, Device& device) {
+  ParameterStore store;
+  for (std::int64_t i = 0; i < count; ++i)
+    for (const auto& [name, tensor] : variant.operands)
+      store.set(fmt::format("{}.{}", name, i),
+                tensor.storage()->mapped ? tensor.on(device) : tensor.copy_to(device));
+  return store;
+}
+
+std::string missing_kernel(const Graph& graph, const Session& session) {
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    const std::vector<KernelAnswer> answers =
+        kernel_answers(session.library.kernels, call_site(*node), session.device);
+    if (!answers.empty() && answers.back().refusal.empty()) continue;
+    std::string text =
+        fmt::format("no kernel of {} on {}", node->op().name, to_string(session.device));
+    for (const KernelAnswer& answer : answers)
+      text += fmt::format("; {}: {}", answer.kernel->name, answer.refusal);
+    return text;
+  }
+  return "";
+}
+
+std::string product_kernel(const Graph& graph, const Session& session) {
+  const Node& product = *graph.of_kind(NodeKind::operation).back();
+  return fmt::format("{} / {}", product.op().name,
+                     find_kernel(session.library.kernels, product, session.device)->name);
+}
+
+}  // namespace hone
