@@ -104,7 +104,7 @@ struct FieldDef {
   std::string_view key;  ///< "": the fields of an object are inlined
   Unit unit = Unit::none;
   std::string_view meaning = {};
-  std::string_view header = {};  ///< of a table's column; "": the key
+  std::string_view header = {};  ///< of its column in tables for people; "": they leave it out
   const TypeDef* type = nullptr;
   const void* (*get)(const void* object) = nullptr;  ///< nullptr: computed, see `value`
   void* (*at)(void* object) = nullptr;               ///< nullptr: computed, and not read
@@ -383,7 +383,7 @@ using RowOf = Row<typename Member<decltype(kMember)>::Class,
 
 }  // namespace detail
 
-/// A data member, or a const member function without arguments, which is written and not read. `header`: of a table's column.
+/// A data member, or a const member function without arguments, which is written and not read. `header`: of its column in tables for people.
 template <auto kMember>
 detail::RowOf<kMember> field(std::string_view key, Unit unit, std::string_view meaning,
                              std::string_view header = {}) {

@@ -1,6 +1,9 @@
 #include "hone/report/field_table.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "hone/base/text.h"
 
@@ -74,6 +77,67 @@ void add_cells(const Fields& fields, const Json& row, std::vector<Cell>& cells) 
   }
 }
 
+void add_headed(const Fields& fields, std::vector<const FieldDef*>& headed) {
+  for (const FieldDef& field : fields.rows) {
+    if (field.key.empty())
+      add_headed(type_of(field).fields(), headed);
+    else if (!field.header.empty())
+      headed.push_back(&field);
+  }
+}
+
+Cell shown_within(double value, Unit unit, const Json& ends) {
+  const Quantity of = unit == Unit::share        ? Quantity::share
+                      : unit == Unit::difference ? Quantity::points
+                                                 : Quantity::number;
+  const auto end = [&](std::size_t i) {
+    return ends.is_array() && ends[i].is_number() ? ends[i].get<double>() : std::nan("");
+  };
+  return Estimate{value, end(0), end(1), of};
+}
+
+Cell shown_number(double value, Unit unit, int share_digits) {
+  switch (unit) {
+    case Unit::share:
+      return percent(value, share_digits);
+    case Unit::bytes:
+      return bytes(std::llround(value));
+    case Unit::bits:
+      return bits(value);
+    case Unit::decibels:
+    case Unit::seconds:
+      return real(value, 1);
+    default:
+      return significant(value);
+  }
+}
+
+Cell shown_cell(const FieldDef& field, const Json& row, int share_digits) {
+  const Json& value = member(row, field.key);
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (const TypeDef& type = type_of(field);
+      type.kind == FieldKind::list && type.element()->kind == FieldKind::text)
+    return value.empty()
+               ? Cell(absent)
+               : Cell(fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ", ")));
+  if (!value.is_number() || (value.is_number_integer() && field.unit != Unit::bytes))
+    return cell_of(value);
+  const Json& ends = member(row, fmt::format("{}{}", field.key, kInterval));
+  if (!ends.is_null() || field.unit == Unit::difference)
+    return shown_within(value.get<double>(), field.unit, ends);
+  return shown_number(value.get<double>(), field.unit, share_digits);
+}
+
+// As many as show what is not zero.
+int share_digits(const FieldDef& field, const Json& rows) {
+  const bool vanishes = std::ranges::any_of(rows, [&](const Json& row) {
+    const Json& value = member(row, field.key);
+    return value.is_number() && value != 0 &&
+           std::abs(value.get<double>()) < 0.5 * std::pow(10, -2 - kShareDigits);
+  });
+  return vanishes ? kDifferenceDigits : kShareDigits;
+}
+
 }  // namespace
 
 Table field_table(const Fields& fields, const Json& rows) {
@@ -83,6 +147,25 @@ Table field_table(const Fields& fields, const Json& rows) {
   for (const Json& row : rows) {
     std::vector<Cell> cells;
     add_cells(fields, row, cells);
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+Table headed_table(const Fields& fields, const Json& rows) {
+  std::vector<const FieldDef*> headed;
+  add_headed(fields, headed);
+  std::vector<Column> columns;
+  std::vector<int> digits;
+  for (const FieldDef* field : headed) {
+    columns.push_back({std::string(field->key), std::string(field->header)});
+    digits.push_back(share_digits(*field, rows));
+  }
+  Table table(std::move(columns));
+  for (const Json& row : rows) {
+    std::vector<Cell> cells;
+    for (std::size_t i = 0; i < headed.size(); ++i)
+      cells.push_back(shown_cell(*headed[i], row, digits[i]));
     table.add_row(std::move(cells));
   }
   return table;

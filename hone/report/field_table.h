@@ -15,4 +15,14 @@ Table field_table(const std::vector<T>& rows) {
   return field_table(fields<T>(), to_json(rows));
 }
 
+/// The same for people: a column for every field that has a header, those of inlined structs included. Its unit says how a number is
+/// shown: a share as a percentage, with the decimals of a difference where a value would vanish otherwise; a difference in points; bytes;
+/// decibels and seconds with a decimal; others with three significant digits. A number whose interval is the field KEY_interval is shown
+/// with it. Truth values are "yes" and "no", null is absent.
+Table headed_table(const Fields& fields, const Json& rows);
+template <Described T>
+Table headed_table(const std::vector<T>& rows) {
+  return headed_table(fields<T>(), to_json(rows));
+}
+
 }  // namespace hone
