@@ -129,10 +129,12 @@ const Fields& fields_of(const ParameterDifference*) {
   using P = ParameterDifference;
   static const Fields fields = describe<P>(
       "parameter_difference", "A parameter whose values differ between two models.",
-      field<&P::name>("parameter", "Its name."),
-      field<&P::elements>("elements", "Number of its elements."),
-      field<&P::differing>("differing", "Number of elements with different values."),
-      field<&P::largest>("largest", "Largest absolute difference; null: it is no number.")
+      field<&P::name>("parameter", "Its name.", "Parameter"),
+      field<&P::elements>("elements", "Number of its elements.", "Elements"),
+      field<&P::differing>("differing", "Number of elements with different values.",
+                           "Different values"),
+      field<&P::largest>("largest", "Largest absolute difference; null: it is no number.",
+                         "Largest difference")
           .or_null());
   return fields;
 }

@@ -11,6 +11,7 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
+#include "hone/report/field_table.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -107,13 +108,6 @@ void cache(CacheArguments& a) {
                      .trial_bytes = bytes_of(results)};
   for (const StoreEntry& entry : entries) fields.entries.push_back(stage_of(entry));
   if (a.run.json) return print_result("cache", to_json(fields));
-  Table table({{"stage", "Stage"},
-               {"bytes", "Size"},
-               {"used", "Last used (UTC)"},
-               {"command_line", "Command"}});
-  for (const StoredStage& stage : fields.entries)
-    table.add_row({stage.stage, bytes(static_cast<std::int64_t>(stage.bytes)), stage.used,
-                   stage.command_line});
   std::string text = fmt::format("{}: {} stages, {} of at most {}\n", store.folder().string(),
                                  entries.size(), human_bytes(static_cast<double>(fields.bytes)),
                                  human_bytes(static_cast<double>(fields.limit_bytes)));
@@ -122,7 +116,7 @@ void cache(CacheArguments& a) {
   if (removal.entries > 0)
     text += fmt::format("removed: {} of them, {}\n", removal.entries,
                         human_bytes(static_cast<double>(removal.bytes)));
-  if (!entries.empty()) text += "\n" + to_text(table, text_style(a.run));
+  if (!entries.empty()) text += "\n" + to_text(headed_table(fields.entries), text_style(a.run));
   print_text(a.run, "{}", text);
 }
 
@@ -130,15 +124,15 @@ void cache(CacheArguments& a) {
 
 const Fields& fields_of(const StoredStage*) {
   using S = StoredStage;
-  static const Fields fields =
-      describe<S>("stored_stage", "A stage in the store.",
-                  field<&S::key>("key", "Fingerprint of what it was computed from."),
-                  field<&S::stage>("stage", "Its name."),
-                  field<&S::command_line>("command_line", "The command that computed it."),
-                  field<&S::bytes>("bytes", Unit::bytes, "Of its files."),
-                  field<&S::files>("files", "Number of its files."),
-                  field<&S::seconds>("seconds", Unit::seconds, "How long it took; null: unknown."),
-                  field<&S::used>("used", "When it was last used, in UTC."));
+  static const Fields fields = describe<S>(
+      "stored_stage", "A stage in the store.",
+      field<&S::key>("key", "Fingerprint of what it was computed from."),
+      field<&S::stage>("stage", "Its name.", "Stage"),
+      field<&S::bytes>("bytes", Unit::bytes, "Of its files.", "Size"),
+      field<&S::files>("files", "Number of its files."),
+      field<&S::seconds>("seconds", Unit::seconds, "How long it took; null: unknown."),
+      field<&S::used>("used", "When it was last used, in UTC.", "Last used (UTC)"),
+      field<&S::command_line>("command_line", "The command that computed it.", "Command"));
   return fields;
 }
 

@@ -9,6 +9,7 @@
 #include "hone/cli/screen.h"
 #include "hone/formats/packing.h"
 #include "hone/jobs/tensor_file.h"
+#include "hone/report/field_table.h"
 #include "hone/report/table.h"
 #include "hone/runtime/packed_kernels.h"
 #include "hone/study/format_facts.h"
@@ -29,10 +30,6 @@ constexpr std::size_t kListedValues = 64;
 
 // hone formats
 void list_formats(const Context& context, const RunArguments& run) {
-  Table table({{"format", "Format"},
-               {"average_bits", "Bits per weight"},
-               {"state", "State"},
-               {"summary", "What it is"}});
   FormatsFields fields;
   for (const auto& [name, def] : context.library.formats) {
     const Format format = parse_format(name, context.library.formats);
@@ -40,10 +37,6 @@ void list_formats(const Context& context, const RunArguments& run) {
                   .average_bits = average_bits(format, {768, 768}),
                   .summary = std::string(def.summary)};
     for (const FormatStateDef& state : states_of(format)) row.state.emplace_back(state.name);
-    table.add_row(
-        {row.format, bits(row.average_bits),
-         row.state.empty() ? Cell(absent) : Cell(fmt::format("{}", fmt::join(row.state, ", "))),
-         row.summary});
     fields.formats.push_back(std::move(row));
   }
   if (run.json) return print_result("formats", to_json(fields));
@@ -51,7 +44,7 @@ void list_formats(const Context& context, const RunArguments& run) {
              "{}\nBits: per weight of a 768 x 768 matrix, shared exponents and scales included.\n"
              "`hone formats NAME` shows parameters and values, `hone formats NAME NUMBER` a number "
              "spelled out.\n",
-             to_text(table, text_style(run)));
+             to_text(headed_table(fields.formats), text_style(run)));
 }
 
 std::string range_text(const FormatParameterDef& p) {
@@ -118,7 +111,8 @@ std::optional<std::string> native_input_text(const Format& format, const Context
 std::string native_text(const Format& format, const Context& context) {
   const std::optional<std::string> input = native_input_text(format, context);
   return input
-             ? fmt::format("weights of linears with inputs in {}: products are of codes", *input)
+             ? fmt::format("weights of linear layers with inputs in {}: products are of codes",
+                           *input)
              : "no product of codes with these weights: they are simulated, or packed with sums in "
                "fp32";
 }
@@ -307,13 +301,15 @@ const Fields& fields_of(const FormatRow*) {
   using F = FormatRow;
   static const Fields fields = describe<F>(
       "format_row", "A number format.",
-      field<&F::format>("format", "The format with its default parameters."),
+      field<&F::format>("format", "The format with its default parameters.", "Format"),
       field<&F::average_bits>("average_bits", Unit::bits,
-                              "Per weight of a 768 x 768 matrix, shared scales included."),
+                              "Per weight of a 768 x 768 matrix, shared scales included.",
+                              "Bits per weight"),
       field<&F::state>("state",
                        "Tensors stored with the weights: calibrated ranges, learned "
-                       "scales."),
-      field<&F::summary>("summary", "What it is."));
+                       "scales.",
+                       "State"),
+      field<&F::summary>("summary", "What it is.", "What it is"));
   return fields;
 }
 

@@ -3,6 +3,7 @@
 #include "hone/cli/command.h"
 #include "hone/cli/json_schema.h"
 #include "hone/cli/print_result.h"
+#include "hone/report/field_table.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -28,18 +29,13 @@ void print_schema(const std::string& name) {
 }
 
 void list_documents(bool json) {
-  if (json) {
-    SchemaFields fields;
-    for (const SchemaDocument& document : documents())
-      fields.documents.push_back({document.name, document.meaning});
-    return print_result("schema", to_json(fields));
-  }
-  Table table({{"document", "Document"}, {"meaning", "What it is"}});
+  SchemaFields fields;
   for (const SchemaDocument& document : documents())
-    table.add_row({document.name, document.meaning});
+    fields.documents.push_back({document.name, document.meaning});
+  if (json) return print_result("schema", to_json(fields));
   const TextStyle style{.columns = terminal_columns(stdout)};
   fmt::print(
-      "{}\n{}", to_text(table, style),
+      "{}\n{}", to_text(headed_table(fields.documents), style),
       fitted("`hone schema DOCUMENT` prints its JSON Schema, `hone schema --markdown` a page "
              "on all of them.\n",
              style.columns));
@@ -57,10 +53,10 @@ void schema(SchemaArguments& a) {
 
 const Fields& fields_of(const SchemaDocumentResult*) {
   using S = SchemaDocumentResult;
-  static const Fields fields =
-      describe<S>("schema_document", "A document that has a schema.",
-                  field<&S::document>("document", "A command, or a file of output folders."),
-                  field<&S::meaning>("meaning", "What it is."));
+  static const Fields fields = describe<S>(
+      "schema_document", "A document that has a schema.",
+      field<&S::document>("document", "A command, or a file of output folders.", "Document"),
+      field<&S::meaning>("meaning", "What it is.", "What it is"));
   return fields;
 }
 

@@ -13,6 +13,7 @@
 #include "hone/kernels/peak.h"
 #include "hone/models/adapter.h"
 #include "hone/passes/quantize.h"
+#include "hone/report/field_table.h"
 #include "hone/report/table.h"
 #include "hone/study/result.h"
 #include "hone/train/memory_check.h"
@@ -83,16 +84,6 @@ std::vector<KernelTimeResult> kernel_results(const BenchTimes& times) {
                     .share = time.seconds / total});
   std::ranges::sort(rows, std::ranges::greater(), &KernelTimeResult::ms);
   return rows;
-}
-
-Table profile_table(const std::vector<KernelTimeResult>& kernels) {
-  Table table({{"kernel", "Operation / kernel"},
-               {"calls", "Calls per run"},
-               {"ms", "ms per run"},
-               {"share", "Share"}});
-  for (const KernelTimeResult& one : kernels)
-    table.add_row({one.kernel, one.calls, real(one.ms, 3), percent(one.share)});
-  return table;
 }
 
 Table times_table(const BenchTimes& times) {
@@ -202,7 +193,7 @@ void describe_bench(const BenchTimes& times, const BenchFields& fields, const Be
   if (fields.kernels)
     document.sections.push_back(
         {"Time by kernel",
-         {PageTable{profile_table(*fields.kernels),
+         {PageTable{headed_table(*fields.kernels),
                     fmt::format("Time per run, mean of the faster {} of {}.",
                                 faster_half(times.runs), times.runs)}}});
   document.sections.push_back(bench_reading_notes(times));
@@ -269,11 +260,12 @@ const Fields& fields_of(const BenchTimesResult*) {
 
 const Fields& fields_of(const KernelTimeResult*) {
   using K = KernelTimeResult;
-  static const Fields fields = describe<K>(
-      "kernel_time", "The time of a kernel.", field<&K::kernel>("kernel", "Operation / kernel."),
-      field<&K::calls>("calls", "Calls of one run."),
-      field<&K::ms>("ms", Unit::milliseconds, "Time of one run."),
-      field<&K::share>("share", Unit::share, "Of the time of all kernels."));
+  static const Fields fields =
+      describe<K>("kernel_time", "The time of a kernel.",
+                  field<&K::kernel>("kernel", "Operation / kernel.", "Operation / kernel"),
+                  field<&K::calls>("calls", "Calls of one run.", "Calls per run"),
+                  field<&K::ms>("ms", Unit::milliseconds, "Time of one run.", "ms per run"),
+                  field<&K::share>("share", Unit::share, "Of the time of all kernels.", "Share"));
   return fields;
 }
 

@@ -147,30 +147,34 @@ const Fields& fields_of(const ExecutorTimesResult*) {
   static const Fields fields = describe<E>(
       "executor_times",
       "An executor in one kind of process; of several new processes the medians over them.",
-      field<&E::executor>("executor", "Its name."),
-      field<&E::process>("process", "fresh: new processes; warm: this one, after a first run."),
-      field<&E::processes>("processes", "Processes of that kind."),
+      field<&E::executor>("executor", "Its name.", "Executor"),
+      field<&E::process>("process", "fresh: new processes; warm: this one, after a first run.",
+                         "Process"),
+      field<&E::processes>("processes", "Processes of that kind.", "Processes"),
       field<&E::start_ms>("start_ms", Unit::milliseconds,
-                          "Until the first output: preparation and the first call."),
+                          "Until the first output: preparation and the first call.",
+                          "First output (ms)"),
       field<&E::start_min_ms>("start_min_ms", Unit::milliseconds,
-                              "In the fastest process; null: there was one."),
+                              "In the fastest process; null: there was one.", "Min"),
       field<&E::start_max_ms>("start_max_ms", Unit::milliseconds,
-                              "In the slowest process; null: there was one."),
-      field<&E::first_ms>("first_ms", Unit::milliseconds, "The first call."),
-      field<&E::min_ms>("min_ms", Unit::milliseconds, "Fastest call that counts."),
-      field<&E::median_ms>("median_ms", Unit::milliseconds, "Median call."),
+                              "In the slowest process; null: there was one.", "Max"),
+      field<&E::first_ms>("first_ms", Unit::milliseconds, "The first call.", "First call (ms)"),
+      field<&E::min_ms>("min_ms", Unit::milliseconds, "Fastest call that counts.", "Minimum (ms)"),
+      field<&E::median_ms>("median_ms", Unit::milliseconds, "Median call.", "Median (ms)"),
       field<&E::median_low_ms>("median_low_ms", Unit::milliseconds,
                                "Low end of its interval of at least 95% in one process, or the "
-                               "lowest median of several; null: fewer than six calls count."),
+                               "lowest median of several; null: fewer than six calls count.",
+                               "From"),
       field<&E::median_high_ms>("median_high_ms", Unit::milliseconds,
-                                "The high end, or the highest median; null likewise."),
+                                "The high end, or the highest median; null likewise.", "To"),
       field<&E::p95_ms>("p95_ms", Unit::milliseconds,
-                        "95% of calls take no longer; null: fewer than 20 count."),
-      field<&E::counted>("counted", "Calls after those that are ignored."),
+                        "95% of calls take no longer; null: fewer than 20 count.", "p95 (ms)"),
+      field<&E::counted>("counted", "Calls after those that are ignored.", "Calls counted"),
       field<&E::calls_for_one_percent>(
           "calls_for_one_percent",
           "Calls that would make the median of one process accurate to "
-          "1%; null: these do, or there are several processes."));
+          "1%; null: these do, or there are several processes.",
+          "Calls for 1%"));
   return fields;
 }
 
@@ -196,25 +200,33 @@ const Fields& fields_of(const ExecutorComparisonResult*) {
   using E = ExecutorComparisonResult;
   static const Fields fields = describe<E>(
       "executor_comparison", "An executor against the first in one kind of process.",
-      field<&E::executor>("executor", "Its name."),
-      field<&E::baseline>("baseline", "The first executor."),
-      field<&E::process>("process", "fresh: new processes; warm: this one, after a first run."),
+      field<&E::executor>("executor", "Its name.", "Executor"),
+      field<&E::baseline>("baseline", "The first executor.", "Baseline"),
+      field<&E::process>("process", "fresh: new processes; warm: this one, after a first run.",
+                         "Process"),
       inlined<&E::speedup>(),
       field<&E::rounds_to_tell>("rounds_to_tell",
                                 "Rounds that would show a difference of this size with 80% power; "
-                                "null: no number would, or calls took no turns."),
+                                "null: no number would, or calls took no turns.",
+                                "Rounds needed"),
       field<&E::extra_ms>("extra_ms", Unit::milliseconds,
-                          "How much later the first output is there."),
+                          "How much later the first output is there.",
+                          "First output, difference (ms)"),
       field<&E::second_extra_ms>("second_extra_ms", Unit::milliseconds,
                                  "How much longer the second call takes, above those that count; "
-                                 "weights are packed in it."),
-      field<&E::gain_ms>("gain_ms", Unit::milliseconds, "How much less a later call takes."),
+                                 "weights are packed in it.",
+                                 "Second call, difference (ms)"),
+      field<&E::gain_ms>("gain_ms", Unit::milliseconds, "How much less a later call takes.",
+                         "Saved per call (ms)"),
       field<&E::break_even_call>(
           "break_even_call",
           "The call from which on it is ahead; null: never, or no difference "
-          "per call is shown."),
-      field<&E::break_even_low>("break_even_low", "The earliest such call; null likewise."),
-      field<&E::break_even_high>("break_even_high", "The latest such call; null: perhaps never."));
+          "per call is shown.",
+          "Break-even call"),
+      field<&E::break_even_low>("break_even_low", "The earliest such call; null likewise.",
+                                "Earliest"),
+      field<&E::break_even_high>("break_even_high", "The latest such call; null: perhaps never.",
+                                 "Latest"));
   return fields;
 }
 

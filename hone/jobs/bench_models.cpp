@@ -9,6 +9,7 @@
 #include "hone/kernels/peak.h"
 #include "hone/models/model_size.h"
 #include "hone/models/text_limit.h"
+#include "hone/report/field_table.h"
 #include "hone/report/table.h"
 #include "hone/study/result.h"
 
@@ -93,21 +94,6 @@ void time_rounds(std::vector<ModelRounds>& all,
   }
 }
 
-Table models_table(const std::vector<ModelRounds>& all) {
-  Table table({{"model", "Model"},
-               {"arithmetic", "Arithmetic"},
-               {"weight_bytes", "Weights in memory"},
-               {"first_ms", "First (ms)"},
-               {"min_ms", "Minimum (ms)"},
-               {"median_ms", "Median (ms)"},
-               {"speedup", "Speedup"}});
-  for (const ModelRounds& one : all)
-    table.add_row({one.model, std::string(one.arithmetic), bytes(one.weight_bytes),
-                   real(one.first_ms, 2), real(one.min_ms, 3), real(one.median_ms, 3),
-                   speedup_cell(one.speedup)});
-  return table;
-}
-
 const ModelRounds& fastest_of(const std::vector<ModelRounds>& all) {
   return *std::ranges::min_element(all, {}, &ModelRounds::median_ms);
 }
@@ -140,7 +126,7 @@ void describe_models(const std::vector<ModelRounds>& all, const std::string& wha
       "Medians of {} paired rounds of {}, {}. Confidence intervals cover this process only.",
       first.rounds_ms.size(), what, on);
   document.sections = {
-      {"", {PageTable{models_table(all)}}},
+      {"", {PageTable{headed_table(all)}}},
       {"How to read this",
        {Paragraph{
             "Confidence intervals cover the rounds of this process. In another process memory "
@@ -159,13 +145,14 @@ const Fields& fields_of(const ModelRounds*) {
   using M = ModelRounds;
   static const Fields fields = describe<M>(
       "model_rounds", "A model timed in turn with others, at the same work.",
-      field<&M::model>("model", kModelMeaning),
-      field<&M::arithmetic>("arithmetic", kArithmeticMeaning),
+      field<&M::model>("model", kModelMeaning, "Model"),
+      field<&M::arithmetic>("arithmetic", kArithmeticMeaning, "Arithmetic"),
       field<&M::format>("format", "Of its quantizers; null: it has none."),
-      field<&M::weight_bytes>("weight_bytes", Unit::bytes, "Bytes of its weights in memory."),
-      field<&M::first_ms>("first_ms", Unit::milliseconds, kFirstRunMeaning),
-      field<&M::min_ms>("min_ms", Unit::milliseconds, "Fastest run."),
-      field<&M::median_ms>("median_ms", Unit::milliseconds, "Median run."),
+      field<&M::weight_bytes>("weight_bytes", Unit::bytes, "Bytes of its weights in memory.",
+                              "Weights in memory"),
+      field<&M::first_ms>("first_ms", Unit::milliseconds, kFirstRunMeaning, "First (ms)"),
+      field<&M::min_ms>("min_ms", Unit::milliseconds, "Fastest run.", "Minimum (ms)"),
+      field<&M::median_ms>("median_ms", Unit::milliseconds, "Median run.", "Median (ms)"),
       field<&M::timed_runs>("timed_runs", kTimedRunsMeaning),
       field<&M::rounds_ms>("rounds_ms", Unit::milliseconds, kRoundsMeaning),
       inlined<&M::speedup>());

@@ -15,6 +15,7 @@
 #include "hone/frontends/huggingface/module_list.h"
 #include "hone/models/model_source.h"
 #include "hone/models/unrounded.h"
+#include "hone/report/field_table.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -74,28 +75,19 @@ std::vector<ConvertedTensorResult> tensor_results(const Conversion& conversion) 
   return tensors;
 }
 
-Table tensor_table(const std::vector<ConvertedTensorResult>& tensors) {
-  Table table({{"tensor", "Tensor"},
-               {"type", "Type"},
-               {"shape", "Shape"},
-               {"bytes", "Size"},
-               {"same_as", "Stored as"}});
-  for (const ConvertedTensorResult& row : tensors)
-    table.add_row({row.tensor, row.type, row.shape, row.bytes ? bytes(*row.bytes) : Cell(absent),
-                   row.same_as ? Cell(*row.same_as) : Cell(absent)});
-  return table;
-}
-
 }  // namespace
 
 const Fields& fields_of(const ConvertedTensorResult*) {
   using T = ConvertedTensorResult;
   static const Fields fields = describe<T>(
-      "converted_tensor", "A tensor of a converted file.", field<&T::tensor>("tensor", "Its name."),
-      field<&T::type>("type", "Type of its elements, as safetensors calls it."),
-      field<&T::shape>("shape", "Its sizes."),
-      field<&T::bytes>("bytes", Unit::bytes, "Size as written; null: `same_as` has its elements."),
-      field<&T::same_as>("same_as", "The tensor that has its elements; null: it was written."));
+      "converted_tensor", "A tensor of a converted file.",
+      field<&T::tensor>("tensor", "Its name.", "Tensor"),
+      field<&T::type>("type", "Type of its elements, as safetensors calls it.", "Type"),
+      field<&T::shape>("shape", "Its sizes.", "Shape"),
+      field<&T::bytes>("bytes", Unit::bytes, "Size as written; null: `same_as` has its elements.",
+                       "Size"),
+      field<&T::same_as>("same_as", "The tensor that has its elements; null: it was written.",
+                         "Stored as"));
   return fields;
 }
 
@@ -169,7 +161,7 @@ ConvertResult convert_model(const ConvertJob& job, const Context& context) {
                           {"Size", human_bytes(static_cast<double>(conversion.bytes))}};
   document.sections = {
       {"",
-       {PageTable{tensor_table(fields.tensors)},
+       {PageTable{headed_table(fields.tensors)},
         Paragraph{fmt::format("Copied files: {}.",
                               conversion.copied.empty()
                                   ? "none"

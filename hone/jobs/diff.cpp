@@ -1,6 +1,7 @@
 #include "hone/jobs/diff.h"
 
 #include "hone/base/text.h"
+#include "hone/report/field_table.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -32,32 +33,6 @@ std::vector<NodeDifferenceResult> results_of(const GraphDifference& graph) {
   return results;
 }
 
-Table table_of(const std::vector<NodeDifferenceResult>& differences) {
-  Table table({{"difference", "Difference"},
-               {"what", "What"},
-               {"a", "In A"},
-               {"b", "In B"},
-               {"detail", "How"}});
-  const auto cell = [](const std::optional<std::string>& text) {
-    return text ? Cell(*text) : Cell(absent);
-  };
-  for (const NodeDifferenceResult& one : differences)
-    table.add_row(
-        {to_string(one.difference), one.what, cell(one.a), cell(one.b), cell(one.detail)});
-  return table;
-}
-
-Table table_of(const ParameterDifferences& parameters) {
-  Table table({{"parameter", "Parameter"},
-               {"elements", "Elements"},
-               {"differing", "Different values"},
-               {"largest", "Largest difference"}});
-  for (const ParameterDifference& one : parameters.differing)
-    table.add_row({one.name, grouped(one.elements), grouped(one.differing),
-                   fmt::format("{:.3g}", one.largest)});
-  return table;
-}
-
 std::map<std::string, char> marks_of(const GraphDifference& graph, bool first) {
   std::map<std::string, char> marks;
   for (const NodeDifference& one : graph.differences) {
@@ -72,13 +47,13 @@ std::map<std::string, char> marks_of(const GraphDifference& graph, bool first) {
 
 const Fields& fields_of(const NodeDifferenceResult*) {
   using N = NodeDifferenceResult;
-  static const Fields fields =
-      describe<N>("node_difference", "A node that differs between two graphs.",
-                  field<&N::difference>("difference", "How it differs."),
-                  field<&N::what>("what", "Input, parameter, output, or the operation."),
-                  field<&N::a>("a", "Its name in A; null: A does not have it."),
-                  field<&N::b>("b", "Its name in B; null: B does not have it."),
-                  field<&N::detail>("detail", "What was changed; null: it is in one graph only."));
+  static const Fields fields = describe<N>(
+      "node_difference", "A node that differs between two graphs.",
+      field<&N::difference>("difference", "How it differs.", "Difference"),
+      field<&N::what>("what", "Input, parameter, output, or the operation.", "What"),
+      field<&N::a>("a", "Its name in A; null: A does not have it.", "In A"),
+      field<&N::b>("b", "Its name in B; null: B does not have it.", "In B"),
+      field<&N::detail>("detail", "What was changed; null: it is in one graph only.", "How"));
   return fields;
 }
 
@@ -113,7 +88,7 @@ JobResult diff_models(const DiffJob& job, Context& context) {
   const ParameterDifferences parameters = difference(a.model.parameters, b.model.parameters);
   const std::string summary = summary_of(graph, parameters);
   const std::vector<NodeDifferenceResult> differences = results_of(graph);
-  const Table nodes = table_of(differences);
+  const Table nodes = headed_table(differences);
   if (!job.csv.empty()) write_file(job.csv, to_csv(nodes));
   if (!files.empty()) {
     const Drawing drawing = draw_beside(first,
@@ -147,7 +122,8 @@ JobResult diff_models(const DiffJob& job, Context& context) {
   document.headline = summary;
   Section section{"", {}};
   if (!graph.empty()) section.blocks.push_back(PageTable{nodes});
-  if (!parameters.differing.empty()) section.blocks.push_back(PageTable{table_of(parameters)});
+  if (!parameters.differing.empty())
+    section.blocks.push_back(PageTable{headed_table(parameters.differing)});
   document.sections = {section};
   return result;
 }

@@ -8,6 +8,7 @@
 
 #include "hone/jobs/format_comparison.h"
 #include "hone/models/transform.h"
+#include "hone/report/field_table.h"
 
 namespace hone {
 namespace {
@@ -203,16 +204,7 @@ std::vector<LayersInFormat> layers_by_format(const FormatVerdicts& verdicts) {
 }  // namespace
 
 Table formats_taken(const FormatVerdicts& verdicts) {
-  std::vector<Column> columns;
-  for (const FieldDef& field : fields<LayersInFormat>().rows)
-    columns.push_back({std::string(field.key), std::string(field.header)});
-  Table table(std::move(columns));
-  for (const LayersInFormat& row : layers_by_format(verdicts))
-    table.add_row({row.format, row.layers, row.operand ? Cell(*row.operand) : Cell(absent),
-                   row.snr_db ? snr_or_none(*row.snr_db) : Cell(absent),
-                   row.clipped ? percent(*row.clipped, 2) : Cell(absent),
-                   row.flushed ? percent(*row.flushed, 2) : Cell(absent), row.verdict});
-  return table;
+  return headed_table(layers_by_format(verdicts));
 }
 
 Table operand_verdicts(const FormatVerdicts& verdicts, std::size_t most_rows) {

@@ -15,6 +15,7 @@
 #include "hone/passes/freeze.h"
 #include "hone/passes/pack.h"
 #include "hone/passes/quantize.h"
+#include "hone/report/field_table.h"
 #include "hone/report/table.h"
 #include "hone/study/result.h"
 #include "hone/train/training_graph.h"
@@ -40,17 +41,6 @@ std::vector<ModuleParametersResult> module_results(const InspectResult& result) 
     modules.push_back(
         {m.module, m.trainable + m.frozen, m.trainable, m.frozen, zeros[m.module].share()});
   return modules;
-}
-
-Table parameter_table(const std::vector<ModuleParametersResult>& modules) {
-  Table table({{"module", "Module"},
-               {"parameters", "Parameters"},
-               {"trainable", "Trainable"},
-               {"frozen", "Frozen"},
-               {"zero_share", "Zeros"}});
-  for (const ModuleParametersResult& m : modules)
-    table.add_row({m.module, m.parameters, m.trainable, m.frozen, percent(m.zero_share, 2)});
-  return table;
 }
 
 // The names of the model's outputs; nothing without a head of its own.
@@ -226,11 +216,13 @@ std::span<const EnumWord> enum_words(BitCount) {
 const Fields& fields_of(const ModuleParametersResult*) {
   using M = ModuleParametersResult;
   static const Fields fields = describe<M>(
-      "module_parameters", "Parameters of one module.", field<&M::module>("module", "Its name."),
-      field<&M::parameters>("parameters", "Number of parameters."),
-      field<&M::trainable>("trainable", "Number of these that training changes."),
-      field<&M::frozen>("frozen", "Number of these that training does not change."),
-      field<&M::zero_share>("zero_share", Unit::share, "Zeros, packed parameters decoded."));
+      "module_parameters", "Parameters of one module.",
+      field<&M::module>("module", "Its name.", "Module"),
+      field<&M::parameters>("parameters", "Number of parameters.", "Parameters"),
+      field<&M::trainable>("trainable", "Number of these that training changes.", "Trainable"),
+      field<&M::frozen>("frozen", "Number of these that training does not change.", "Frozen"),
+      field<&M::zero_share>("zero_share", Unit::share, "Zeros, packed parameters decoded.",
+                            "Zeros"));
   return fields;
 }
 
@@ -349,7 +341,7 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   InspectFields fields = fields_for(result, job, tokens, source);
   fields.verified_files = verified;
   result.fields = to_json(fields);
-  Table counts = parameter_table(fields.modules);
+  Table counts = headed_table(fields.modules);
   if (!job.csv.empty()) write_file(job.csv, to_csv(counts));
   counts.add_row({"all", result.totals.all(), result.totals.trainable, result.totals.frozen,
                   percent(total(result.zeros).share(), 2)});

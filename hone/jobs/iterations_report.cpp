@@ -8,6 +8,7 @@
 #include "hone/base/text.h"
 #include "hone/jobs/bench_iterations.h"
 #include "hone/jobs/times_in_turn.h"
+#include "hone/report/field_table.h"
 
 // The results of `bench_iterations` for people.
 namespace hone {
@@ -82,10 +83,6 @@ std::vector<std::int64_t> loop_lengths(std::int64_t calls) {
   lengths.push_back(calls);
   return lengths;
 }
-
-Cell milliseconds(double ms) { return real(ms, ms < 10 ? 3 : ms < 1000 ? 2 : 1); }
-Cell milliseconds(const std::optional<double>& ms) { return ms ? milliseconds(*ms) : Cell(absent); }
-Cell whole(const std::optional<std::int64_t>& value) { return value ? Cell(*value) : Cell(absent); }
 
 /// Another way against the first in one kind of process.
 struct WayComparison {
@@ -299,30 +296,7 @@ std::vector<ExecutorTimesResult> IterationTimes::times() const {
   return rows;
 }
 
-Table executor_table(const IterationTimes& times) {
-  Table table({{"executor", "Executor"},
-               {"process", "Process"},
-               {"processes", "Processes"},
-               {"start_ms", "First output (ms)"},
-               {"start_min_ms", "Min"},
-               {"start_max_ms", "Max"},
-               {"first_ms", "First call (ms)"},
-               {"min_ms", "Minimum (ms)"},
-               {"median_ms", "Median (ms)"},
-               {"median_low_ms", "From"},
-               {"median_high_ms", "To"},
-               {"p95_ms", "p95 (ms)"},
-               {"counted", "Calls counted"},
-               {"calls_for_one_percent", "Calls for 1%"}});
-  for (const ExecutorTimesResult& one : times.times())
-    table.add_row({one.executor, one.process, one.processes, milliseconds(one.start_ms),
-                   milliseconds(one.start_min_ms), milliseconds(one.start_max_ms),
-                   milliseconds(one.first_ms), milliseconds(one.min_ms),
-                   milliseconds(one.median_ms), milliseconds(one.median_low_ms),
-                   milliseconds(one.median_high_ms), milliseconds(one.p95_ms), one.counted,
-                   whole(one.calls_for_one_percent)});
-  return table;
-}
+Table executor_table(const IterationTimes& times) { return headed_table(times.times()); }
 
 Table graph_table(const IterationTimes& times) {
   Table table({{"executor", "Executor"},
@@ -345,10 +319,10 @@ Table stage_table(const IterationTimes& times) {
     for (const Told& one : told_of(way, times.ignored)) {
       for (std::size_t i = 0; i < one.all.front().stages.size(); ++i)
         table.add_row({one.way, one.process, one.all.front().stages[i].name,
-                       milliseconds(within_all(of_each(one.all, [&](const CallSeries& s) {
-                                      return s.stages[i].ms;
-                                    })).value)});
-      table.add_row({one.way, one.process, "first call", milliseconds(one.first_ms.value)});
+                       significant(within_all(of_each(one.all, [&](const CallSeries& s) {
+                                     return s.stages[i].ms;
+                                   })).value)});
+      table.add_row({one.way, one.process, "first call", significant(one.first_ms.value)});
     }
   return table;
 }
@@ -407,9 +381,9 @@ Table means_table(const IterationTimes& times) {
     std::vector<Cell> row = {one.executor,
                              one.process,
                              one.n,
-                             milliseconds(one.with_ready_ms),
-                             milliseconds(one.mean_ms),
-                             milliseconds(one.later_ms)};
+                             significant(one.with_ready_ms),
+                             significant(one.mean_ms),
+                             significant(one.later_ms)};
     if (compares)
       for (const std::optional<double>& ratio :
            {one.with_ready_ratio, one.mean_ratio, one.later_ratio})
@@ -442,26 +416,7 @@ std::vector<ExecutorComparisonResult> IterationTimes::comparisons() const {
   return rows;
 }
 
-Table comparison_table(const IterationTimes& times) {
-  Table table({{"executor", "Executor"},
-               {"baseline", "Baseline"},
-               {"process", "Process"},
-               {"speedup", "Speedup"},
-               {"rounds_to_tell", "Rounds needed"},
-               {"extra_ms", "First output, difference (ms)"},
-               {"second_extra_ms", "Second call, difference (ms)"},
-               {"gain_ms", "Saved per call (ms)"},
-               {"break_even_call", "Break-even call"},
-               {"break_even_low", "Earliest"},
-               {"break_even_high", "Latest"}});
-  for (const ExecutorComparisonResult& one : times.comparisons())
-    table.add_row({one.executor, one.baseline, one.process, speedup_cell(one.speedup),
-                   whole(one.rounds_to_tell), milliseconds(one.extra_ms),
-                   milliseconds(one.second_extra_ms), milliseconds(one.gain_ms),
-                   whole(one.break_even_call), whole(one.break_even_low),
-                   whole(one.break_even_high)});
-  return table;
-}
+Table comparison_table(const IterationTimes& times) { return headed_table(times.comparisons()); }
 
 std::vector<std::string> comparison_sentences(const IterationTimes& times) {
   std::vector<std::string> sentences;

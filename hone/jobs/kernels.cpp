@@ -8,6 +8,7 @@
 #include "hone/cuda/kernels.h"
 #include "hone/jobs/bench.h"
 #include "hone/jobs/device_time.h"
+#include "hone/report/field_table.h"
 #include "hone/train/remove_padding.h"
 #include "hone/train/training_graph.h"
 
@@ -32,8 +33,6 @@ std::string arithmetic_of_kernel(const Kernel& kernel) {
   return std::string(kind.substr(0, kind.find('_')));
 }
 
-std::string yes_or_no(bool yes) { return yes ? "yes" : "no"; }
-
 void add_rows(std::vector<KernelRow>& rows, const OpDef& op, const KernelTable& kernels,
               const std::vector<const Kernel*>& own, const std::string& device) {
   for (const Kernel& kernel : kernels) {
@@ -57,23 +56,6 @@ void add_rows(std::vector<KernelRow>& rows, const OpDef& op, const KernelTable& 
                     .values = "all",
                     .arithmetic = "fp64",
                     .origin = "hone"});
-}
-
-Table table_of(const std::vector<KernelRow>& rows) {
-  Table table({{"operation", "Operation"},
-               {"device", "Device"},
-               {"kernel", "Kernel"},
-               {"layout", "Layout"},
-               {"values", "Values"},
-               {"arithmetic", "Arithmetic"},
-               {"prepares", "Weights prepared"},
-               {"workspace", "Workspace"},
-               {"origin", "Origin"}});
-  for (const KernelRow& row : rows)
-    table.add_row({row.operation, row.device, row.kernel, std::string(word_of(row.layout)),
-                   row.values, row.arithmetic, yes_or_no(row.prepares), yes_or_no(row.workspace),
-                   row.origin});
-  return table;
 }
 
 // The graph of the model as it is run.
@@ -109,7 +91,7 @@ Table table_of(const std::vector<NodeKernel>& nodes) {
                {"prepares", "Weights prepared"},
                {"refused", "Not accepted by"}});
   for (const NodeKernel& one : nodes)
-    table.add_row({one.node, one.operation, one.kernel, one.arithmetic, yes_or_no(one.prepares),
+    table.add_row({one.node, one.operation, one.kernel, one.arithmetic, one.prepares ? "yes" : "no",
                    refusals_cell(one.refused)});
   return table;
 }
@@ -136,18 +118,20 @@ const Fields& fields_of(const KernelRow*) {
   using K = KernelRow;
   static const Fields fields = describe<K>(
       "kernel_row", "A kernel. The first kernel of an operation that accepts a node runs it.",
-      field<&K::operation>("operation", "Operation that it runs."),
-      field<&K::device>("device", "Kind of device."),
-      field<&K::kernel>("kernel", "Its name; reference: the last to be tried."),
+      field<&K::operation>("operation", "Operation that it runs.", "Operation"),
+      field<&K::device>("device", "Kind of device.", "Device"),
+      field<&K::kernel>("kernel", "Its name; reference: the last to be tried.", "Kernel"),
       field<&K::layout>("layout",
                         "Layout of inputs: without gaps, with steps between matrices or rows, or "
-                        "any strides."),
-      field<&K::values>("values", "Types of values that it accepts."),
+                        "any strides.",
+                        "Layout"),
+      field<&K::values>("values", "Types of values that it accepts.", "Values"),
       field<&K::arithmetic>("arithmetic",
-                            "Of its products: fp32, fp64 of references, or the type of codes."),
-      field<&K::prepares>("prepares", "It prepares constant weights once."),
-      field<&K::workspace>("workspace", "It needs memory beside its results."),
-      field<&K::origin>("origin", "hone, or plugin."));
+                            "Of its products: fp32, fp64 of references, or the type of codes.",
+                            "Arithmetic"),
+      field<&K::prepares>("prepares", "It prepares constant weights once.", "Weights prepared"),
+      field<&K::workspace>("workspace", "It needs memory beside its results.", "Workspace"),
+      field<&K::origin>("origin", "hone, or plugin.", "Origin"));
   return fields;
 }
 
@@ -222,7 +206,7 @@ JobResult list_kernels(const Library& library, const std::string& device) {
   document.headline = fmt::format("{} kernels", grouped(std::ssize(fields.kernels)));
   document.sections = {
       {"",
-       {PageTable{table_of(fields.kernels)},
+       {PageTable{headed_table(fields.kernels)},
         Paragraph{"The kernels of an operation are tried in order, and the first that accepts a "
                   "node runs it. `hone kernels --model MODEL` shows which, and why others did "
                   "not."}}}};

@@ -4,6 +4,7 @@
 #include "hone/jobs/compress.h"
 #include "hone/models/text_limit.h"
 #include "hone/passes/quantize.h"
+#include "hone/report/field_table.h"
 #include "hone/report/table.h"
 #include "hone/study/result.h"
 
@@ -28,35 +29,22 @@ std::vector<PlannedOperand> planned_operands(const std::vector<PlannedTensor>& t
   return operands;
 }
 
-Table plan_table(const std::vector<PlannedOperand>& operands) {
-  Table table({{"layer", "Layer"},
-               {"operation", "Operation"},
-               {"operand", "Operand"},
-               {"shape", "Shape"},
-               {"format", "Format"},
-               {"average_bits", "Bits per value"},
-               {"fp32_bytes", "fp32"},
-               {"packed_bytes", "In format"}});
-  for (const PlannedOperand& one : operands)
-    table.add_row({one.layer, one.operation, to_string(one.operand), one.shape, one.format,
-                   bits(one.average_bits), bytes(one.fp32_bytes), bytes(one.packed_bytes)});
-  return table;
-}
-
 }  // namespace
 
 const Fields& fields_of(const PlannedOperand*) {
   using P = PlannedOperand;
   static const Fields fields = describe<P>(
       "planned_operand", "The format of one operand of a layer.",
-      field<&P::layer>("layer", "Name of the layer."),
-      field<&P::operation>("operation", "Its operation: linear, matmul, …"),
-      field<&P::operand>("operand", "The operand."),
-      field<&P::shape>("shape", "Its sizes, at --batch_size and --tokens."),
-      field<&P::format>("format", "Its format."),
-      field<&P::average_bits>("average_bits", Unit::bits, "Per value, shared scales included."),
-      field<&P::fp32_bytes>("fp32_bytes", Unit::bytes, "Its size in fp32."),
-      field<&P::packed_bytes>("packed_bytes", Unit::bytes, "Its size packed in the format."));
+      field<&P::layer>("layer", "Name of the layer.", "Layer"),
+      field<&P::operation>("operation", "Its operation: linear, matmul, …", "Operation"),
+      field<&P::operand>("operand", "The operand.", "Operand"),
+      field<&P::shape>("shape", "Its sizes, at --batch_size and --tokens.", "Shape"),
+      field<&P::format>("format", "Its format.", "Format"),
+      field<&P::average_bits>("average_bits", Unit::bits, "Per value, shared scales included.",
+                              "Bits per value"),
+      field<&P::fp32_bytes>("fp32_bytes", Unit::bytes, "Its size in fp32.", "fp32"),
+      field<&P::packed_bytes>("packed_bytes", Unit::bytes, "Its size packed in the format.",
+                              "In format"));
   return fields;
 }
 
@@ -113,7 +101,7 @@ PlanResult plan_formats(const PlanJob& job, Context& context) {
       {"Weights of linear layers",
        fmt::format("{:.2f} bits on average", result.average_weight_bits)}};
   document.sections = {{"",
-                        {PageTable{plan_table(fields.operands)},
+                        {PageTable{headed_table(fields.operands)},
                          Paragraph{"Arithmetic is simulated: values are rounded, and sums are in "
                                    "fp32."}}}};
   return result;

@@ -109,7 +109,8 @@ const Fields& fields_of(const Speedup*) {
       "speedup", "How many times as fast one piece of work is as another.",
       field<&S::value>("speedup", Unit::ratio,
                        "Median ratio of paired rounds; above 1 is faster. Null: nothing to compare "
-                       "with."),
+                       "with.",
+                       "Speedup"),
       field<&S::interval>("speedup_interval",
                           "Its interval of at least 95%, by the sign test; null: of fewer than 6 "
                           "rounds, or of the baseline itself."));

@@ -10,6 +10,7 @@
 #include "hone/jobs/job_data.h"
 #include "hone/models/text_limit.h"
 #include "hone/models/vocabulary.h"
+#include "hone/report/field_table.h"
 #include "hone/report/table.h"
 #include "hone/text/utf8.h"
 
@@ -38,25 +39,6 @@ TokenFacts token_facts(const std::string& part, const EncodedSet& set, const Tok
   group_by_length(lengths, batch_size, /*seed=*/42, /*epoch=*/0, order);
   facts.grouped_padding = padding_share(lengths, order, batch_size);
   return facts;
-}
-
-Table facts_table(const std::vector<TokenFacts>& parts) {
-  Table table({{"split", "Split"},
-               {"n", "Texts"},
-               {"tokens", "Tokens"},
-               {"median_tokens", "Median"},
-               {"p90_tokens", "90%"},
-               {"p99_tokens", "99%"},
-               {"longest_tokens", "Longest"},
-               {"cut_texts", "Truncated"},
-               {"unknown_share", "Unknown"},
-               {"padding_share", "Padding"},
-               {"grouped_padding_share", "Padding, grouped"}});
-  for (const TokenFacts& f : parts)
-    table.add_row({f.part, f.texts, f.tokens, f.median_tokens, f.p90_tokens, f.p99_tokens,
-                   f.longest_tokens, f.cut, percent(f.unknown_share(), 2), percent(f.padding),
-                   percent(f.grouped_padding)});
-  return table;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -173,7 +155,7 @@ void describe(const TokenizeJob& job, const TokenizerOfModel& model, const TextL
                           {"Unknown", fmt::format("{} tokens", grouped(unknown))}};
   document.sections.push_back(
       {"",
-       {PageTable{facts_table(result.parts)},
+       {PageTable{headed_table(result.parts)},
         Paragraph{fmt::format(
             "Vocabulary: {}. At most {} tokens per text{}{}. Padding: in shuffled "
             "batches of {}, and in batches grouped by length.",
@@ -188,19 +170,26 @@ void describe(const TokenizeJob& job, const TokenizerOfModel& model, const TextL
 const Fields& fields_of(const TokenFacts*) {
   using T = TokenFacts;
   static const Fields fields = describe<T>(
-      "token_facts", "The tokens of one split.", field<&T::part>("split", "Name of the split."),
-      field<&T::texts>("n", Unit::examples, "Number of texts."),
-      field<&T::tokens>("tokens", Unit::tokens, "Number of tokens in all texts."),
-      field<&T::median_tokens>("median_tokens", Unit::tokens, "Median of a text."),
-      field<&T::p90_tokens>("p90_tokens", Unit::tokens, "90% of the texts have at most as many."),
-      field<&T::p99_tokens>("p99_tokens", Unit::tokens, "99% of the texts have at most as many."),
-      field<&T::longest_tokens>("longest_tokens", Unit::tokens, "Length of the longest text."),
-      field<&T::cut>("cut_texts", Unit::examples, "Texts that were truncated."),
+      "token_facts", "The tokens of one split.",
+      field<&T::part>("split", "Name of the split.", "Split"),
+      field<&T::texts>("n", Unit::examples, "Number of texts.", "Texts"),
+      field<&T::tokens>("tokens", Unit::tokens, "Number of tokens in all texts.", "Tokens"),
+      field<&T::median_tokens>("median_tokens", Unit::tokens, "Median of a text.", "Median"),
+      field<&T::p90_tokens>("p90_tokens", Unit::tokens, "90% of the texts have at most as many.",
+                            "90%"),
+      field<&T::p99_tokens>("p99_tokens", Unit::tokens, "99% of the texts have at most as many.",
+                            "99%"),
+      field<&T::longest_tokens>("longest_tokens", Unit::tokens, "Length of the longest text.",
+                                "Longest"),
+      field<&T::cut>("cut_texts", Unit::examples, "Texts that were truncated.", "Truncated"),
       omitted<&T::unknown>(),
-      field<&T::unknown_share>("unknown_share", Unit::share, "Of the tokens that are unknown."),
-      field<&T::padding>("padding_share", Unit::share, "Of the positions in shuffled batches."),
+      field<&T::unknown_share>("unknown_share", Unit::share, "Of the tokens that are unknown.",
+                               "Unknown"),
+      field<&T::padding>("padding_share", Unit::share, "Of the positions in shuffled batches.",
+                         "Padding"),
       field<&T::grouped_padding>("grouped_padding_share", Unit::share,
-                                 "Of the positions in batches grouped by length."));
+                                 "Of the positions in batches grouped by length.",
+                                 "Padding, grouped"));
   return fields;
 }
 

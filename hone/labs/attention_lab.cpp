@@ -7,6 +7,7 @@
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/labs/other_device.h"
+#include "hone/report/field_table.h"
 
 namespace hone {
 namespace {
@@ -99,33 +100,6 @@ std::vector<LabAttentionResult> overview_of(const std::vector<FoundAttention>& a
   return overview;
 }
 
-Table overview_table(const std::vector<LabAttentionResult>& overview) {
-  Table table({{"shape", "Texts, heads, tokens, size"},
-               {"device", "Device"},
-               {"dtype", "Type"},
-               {"impl", "Implementation"},
-               {"first_ms", "First (ms)"},
-               {"median_ms", "Median (ms)"},
-               {"speedup", "Speedup"},
-               {"mean_5", "Mean of 5 (ms)"},
-               {"mean_20", "Mean of 20"},
-               {"mean_100", "Mean of 100"},
-               {"needed_bytes", "Memory"},
-               {"relative_difference", "Relative difference"},
-               {"why_not", "Remark"}});
-  const auto ms = [](const std::optional<double>& value, int digits = 3) {
-    return value ? real(*value, digits) : Cell(absent);
-  };
-  for (const LabAttentionResult& one : overview)
-    table.add_row({one.shape, one.device, one.dtype,
-                   one.impl ? word_of(*one.impl) : "naive and fused", ms(one.first_ms, 2),
-                   ms(one.median_ms), speedup_cell(one.speedup), ms(one.mean_5), ms(one.mean_20),
-                   ms(one.mean_100), one.needed_bytes ? bytes(*one.needed_bytes) : Cell(absent),
-                   one.relative_difference ? significant(*one.relative_difference) : Cell(absent),
-                   one.why_not ? Cell(*one.why_not) : Cell(absent)});
-  return table;
-}
-
 // Operations contain no others, so their own time is all of it.
 std::vector<LabOperatorResult> operators_of(const std::vector<FoundAttention>& all) {
   std::vector<LabOperatorResult> rows;
@@ -142,23 +116,6 @@ std::vector<LabOperatorResult> operators_of(const std::vector<FoundAttention>& a
                         .share = one.share,
                         .call_us = one.call_us});
   return rows;
-}
-
-Table operators_table(const std::vector<LabOperatorResult>& operators) {
-  Table table({{"shape", "Texts, heads, tokens, size"},
-               {"dtype", "Type"},
-               {"impl", "Implementation"},
-               {"operation", "Operation"},
-               {"kernel", "Kernel"},
-               {"calls", "Calls"},
-               {"self_ms", "Self = total (ms)"},
-               {"share", "Share"},
-               {"call_us", "Per call (µs)"}});
-  for (const LabOperatorResult& one : operators)
-    table.add_row({one.shape, one.dtype, word_of(one.impl), one.operation,
-                   one.kernel ? Cell(*one.kernel) : Cell(absent), one.calls, real(one.self_ms, 3),
-                   percent(one.share), real(one.call_us, 1)});
-  return table;
 }
 
 std::vector<PublishedResult> published_attention() {
@@ -229,8 +186,7 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
   AttentionLabFields fields{.overview = overview_of(all, run),
                             .operators = operators_of(all),
                             .published = published_attention()};
-  const Table overview = overview_table(fields.overview),
-              operators = operators_table(fields.operators);
+  const Table overview = headed_table(fields.overview), operators = headed_table(fields.operators);
   write_file(run.folder() / "overview.csv", to_csv(overview));
   write_file(run.folder() / "operators.csv", to_csv(operators));
   document.headline = headline_of_attention(all.front());
@@ -268,23 +224,29 @@ const Fields& fields_of(const LabAttentionResult*) {
   using L = LabAttentionResult;
   static const Fields fields = describe<L>(
       "lab_attention", "An implementation of attention, or a device that it was not run on.",
-      field<&L::shape>("shape", "Texts x heads x tokens x elements of a head."),
-      field<&L::device>("device", "Kind of device."),
-      field<&L::dtype>("dtype", "Type of operands and results: fp32, bf16 or fp16."),
-      field<&L::impl>("impl", "The implementation; null: neither was run."),
-      field<&L::first_ms>("first_ms", Unit::milliseconds, "The first run; null: not run."),
-      field<&L::median_ms>("median_ms", Unit::milliseconds, "Median run; null: not run."),
+      field<&L::shape>("shape", "Texts x heads x tokens x elements of a head.",
+                       "Texts, heads, tokens, size"),
+      field<&L::device>("device", "Kind of device.", "Device"),
+      field<&L::dtype>("dtype", "Type of operands and results: fp32, bf16 or fp16.", "Type"),
+      field<&L::impl>("impl", "The implementation; null: neither was run.", "Implementation"),
+      field<&L::first_ms>("first_ms", Unit::milliseconds, "The first run; null: not run.",
+                          "First (ms)"),
+      field<&L::median_ms>("median_ms", Unit::milliseconds, "Median run; null: not run.",
+                           "Median (ms)"),
       inlined<&L::speedup>(),
       field<&L::mean_5>("mean_5", Unit::milliseconds,
-                        "Mean of the first run and four that count; null: there were fewer."),
-      field<&L::mean_20>("mean_20", Unit::milliseconds, "The same of 20 runs."),
-      field<&L::mean_100>("mean_100", Unit::milliseconds, "The same of 100 runs."),
-      field<&L::needed_bytes>("needed_bytes", Unit::bytes, "Predicted for a run; null: not run."),
+                        "Mean of the first run and four that count; null: there were fewer.",
+                        "Mean of 5 (ms)"),
+      field<&L::mean_20>("mean_20", Unit::milliseconds, "The same of 20 runs.", "Mean of 20"),
+      field<&L::mean_100>("mean_100", Unit::milliseconds, "The same of 100 runs.", "Mean of 100"),
+      field<&L::needed_bytes>("needed_bytes", Unit::bytes, "Predicted for a run; null: not run.",
+                              "Memory"),
       field<&L::relative_difference>(
           "relative_difference", Unit::ratio,
           "Largest difference from naive attention in fp32, by the largest of its results; null: "
-          "not run."),
-      field<&L::why_not>("why_not", "Reason why it was not run; null: it was."));
+          "not run.",
+          "Relative difference"),
+      field<&L::why_not>("why_not", "Reason why it was not run; null: it was.", "Remark"));
   return fields;
 }
 
@@ -292,15 +254,17 @@ const Fields& fields_of(const LabOperatorResult*) {
   using L = LabOperatorResult;
   static const Fields fields = describe<L>(
       "lab_operator", "What operations take of a run.",
-      field<&L::shape>("shape", "Texts x heads x tokens x elements of a head."),
-      field<&L::dtype>("dtype", "Type of operands and results: fp32, bf16 or fp16."),
-      field<&L::impl>("impl", "The implementation."),
-      field<&L::operation>("operation", "Its name."),
-      field<&L::kernel>("kernel", "The kernel that computed it; null: several."),
-      field<&L::calls>("calls", "Calls in a run."),
-      field<&L::self_ms>("self_ms", Unit::milliseconds, "Of a run; operations contain no others."),
-      field<&L::share>("share", Unit::share, "Of the time of all operations."),
-      field<&L::call_us>("call_us", Unit::microseconds, "One call."));
+      field<&L::shape>("shape", "Texts x heads x tokens x elements of a head.",
+                       "Texts, heads, tokens, size"),
+      field<&L::dtype>("dtype", "Type of operands and results: fp32, bf16 or fp16.", "Type"),
+      field<&L::impl>("impl", "The implementation.", "Implementation"),
+      field<&L::operation>("operation", "Its name.", "Operation"),
+      field<&L::kernel>("kernel", "The kernel that computed it; null: several.", "Kernel"),
+      field<&L::calls>("calls", "Calls in a run.", "Calls"),
+      field<&L::self_ms>("self_ms", Unit::milliseconds, "Of a run; operations contain no others.",
+                         "Self = total (ms)"),
+      field<&L::share>("share", Unit::share, "Of the time of all operations.", "Share"),
+      field<&L::call_us>("call_us", Unit::microseconds, "One call.", "Per call (µs)"));
   return fields;
 }
 

@@ -9,6 +9,7 @@
 #include "hone/analysis/tile_drawing.h"
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
+#include "hone/report/field_table.h"
 
 namespace hone {
 namespace {
@@ -123,12 +124,6 @@ Block tiles_block(const DrawnArray& drawn, const fs::path& folder,
                                            drawn.caption)};
 }
 
-Table exceptions_table(const std::vector<DecodeException>& exceptions) {
-  Table table({{"what", "Scale and byte"}, {"pairs", "Pairs"}});
-  for (const DecodeException& one : exceptions) table.add_row({one.what, one.pairs});
-  return table;
-}
-
 Section element_section(const LabDecodeResult& found, const fs::path& folder,
                         std::vector<std::string>& notes) {
   Section section{"Decoding of one element", {}, /*folded=*/true};
@@ -142,7 +137,7 @@ Section element_section(const LabDecodeResult& found, const fs::path& folder,
       spelled_table(spelled_of(found.bench)),
       "Two timed elements, one of each branch; bfloat16 as sign, exponent and fraction."});
   section.blocks.push_back(
-      PageTable{exceptions_table(found.exceptions),
+      PageTable{headed_table(found.exceptions),
                 "All 65,536 pairs of a scale and a byte, decoded by the rule of "
                 "the original in this run, against m 2^(E - 133)."});
   for (const DrawnArray& drawn : kDrawn)
@@ -226,8 +221,8 @@ const Fields& fields_of(const DecodeException*) {
   using D = DecodeException;
   static const Fields fields =
       describe<D>("decode_exception", "Pairs of a scale and a byte that decode alike.",
-                  field<&D::what>("what", "Which, and to what."),
-                  field<&D::pairs>("pairs", "How many of 65,536."));
+                  field<&D::what>("what", "Which, and to what.", "Scale and byte"),
+                  field<&D::pairs>("pairs", "How many of 65,536.", "Pairs"));
   return fields;
 }
 

@@ -259,10 +259,11 @@ std::string_view to_string(PackedWeights weights) {
 
 const Fields& fields_of(const Fp32Parameter*) {
   using F = Fp32Parameter;
-  static const Fields fields = describe<F>("fp32_parameter", "A parameter that stays in fp32.",
-                                           field<&F::parameter>("parameter", "Its name."),
-                                           field<&F::shape>("shape", "Its sizes."),
-                                           field<&F::bytes>("bytes", Unit::bytes, "Its size."));
+  static const Fields fields =
+      describe<F>("fp32_parameter", "A parameter that stays in fp32.",
+                  field<&F::parameter>("parameter", "Its name.", "Parameter"),
+                  field<&F::shape>("shape", "Its sizes.", "Shape"),
+                  field<&F::bytes>("bytes", Unit::bytes, "Its size.", "Bytes"));
   return fields;
 }
 

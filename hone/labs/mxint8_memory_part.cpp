@@ -5,6 +5,7 @@
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
 #include "hone/labs/mxint8_memory.h"
+#include "hone/report/field_table.h"
 
 // What the stages have found, told.
 namespace hone {
@@ -191,13 +192,6 @@ std::string vocabulary_text(const LabVocabularyResult& use) {
       size(use.unused_packed_bytes), grouped(use.test_tokens), grouped(use.unused_test_tokens));
 }
 
-Table fp32_table(const std::vector<Fp32Parameter>& parameters) {
-  Table table({{"parameter", "Parameter"}, {"shape", "Shape"}, {"bytes", "Bytes"}});
-  for (const Fp32Parameter& one : parameters)
-    table.add_row({one.parameter, one.shape, bytes(one.bytes)});
-  return table;
-}
-
 std::string tables_text(const LabMemoryResult& shape) {
   const LabPackingResult &linear = shape.rules[0], &tables = shape.rules[1];
   return fmt::format(
@@ -270,7 +264,7 @@ LabPart memory_part(const std::vector<LabMemoryResult>& shapes, const LabRun& ru
                to_csv(process_table(shape)));
     const auto& in_fp32 = shape.rules[0].fp32_parameters;
     if (!in_fp32) continue;
-    const Table table = fp32_table(*in_fp32);
+    const Table table = headed_table(*in_fp32);
     write_file(folder / "fp32_parameters.csv", to_csv(table));
     part.sections.push_back(
         {"Parameters left in fp32 by the sheet's rule", {PageTable{table}}, true});

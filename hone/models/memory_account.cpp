@@ -12,6 +12,7 @@
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/models/model_size.h"
 #include "hone/passes/quantize.h"
+#include "hone/report/field_table.h"
 #include "hone/runtime/fuse_unpack.h"
 
 namespace hone {
@@ -246,19 +247,23 @@ const Fields& fields_of(const AccountRowResult*) {
       "account_row", "Weights of one kind that are stored alike.",
       field<&A::part>("part",
                       "products, embeddings, head, biases, norms' gains, buffers and states, or "
-                      "all."),
-      field<&A::format>("format", "Their format; fp32: not packed; null: of the row of all."),
-      field<&A::tensors>("tensors", "Number of tensors."),
-      field<&A::elements>("elements", "Elements in them."),
-      field<&A::fp32_bytes>("fp32_bytes", Unit::bytes, "Size in fp32; 0 for what formats added."),
-      field<&A::code_bytes>("code_bytes", Unit::bytes, "Size of the codes, or of the values."),
+                      "all.",
+                      "Weights"),
+      field<&A::format>("format", "Their format; fp32: not packed; null: of the row of all.",
+                        "Format"),
+      field<&A::tensors>("tensors", "Number of tensors.", "Tensors"),
+      field<&A::elements>("elements", "Elements in them.", "Elements"),
+      field<&A::fp32_bytes>("fp32_bytes", Unit::bytes, "Size in fp32; 0 for what formats added.",
+                            "In fp32"),
+      field<&A::code_bytes>("code_bytes", Unit::bytes, "Size of the codes, or of the values.",
+                            "Codes"),
       field<&A::shared_bytes>("shared_bytes", Unit::bytes,
-                              "Size of scales and of the state of the format."),
+                              "Size of scales and of the state of the format.", "Scales"),
       field<&A::padding_bytes>("padding_bytes", Unit::bytes,
-                               "Size of the padding to whole panels and bytes."),
-      field<&A::bytes>("bytes", Unit::bytes, "Size in all."),
+                               "Size of the padding to whole panels and bytes.", "Padding"),
+      field<&A::bytes>("bytes", Unit::bytes, "Size in all.", "In all"),
       field<&A::saving>("saving", Unit::share,
-                        "Saved of `fp32_bytes`; null: formats added these weights."));
+                        "Saved of `fp32_bytes`; null: formats added these weights.", "Saved"));
   return fields;
 }
 
@@ -321,24 +326,8 @@ MemoryAccountResult account_result(const MemoryAccount& account) {
   return result;
 }
 
-Table account_table(const MemoryAccountResult& account) {
-  Table table({{"part", "Weights"},
-               {"format", "Format"},
-               {"tensors", "Tensors"},
-               {"elements", "Elements"},
-               {"fp32_bytes", "In fp32"},
-               {"code_bytes", "Codes"},
-               {"shared_bytes", "Scales"},
-               {"padding_bytes", "Padding"},
-               {"bytes", "In all"},
-               {"saving", "Saved"}});
-  for (const AccountRowResult& row : account.parts)
-    table.add_row({row.part, row.format ? Cell(*row.format) : absent, row.tensors, row.elements,
-                   bytes(row.fp32_bytes), bytes(row.code_bytes), bytes(row.shared_bytes),
-                   bytes(row.padding_bytes), bytes(row.bytes),
-                   row.saving ? percent(*row.saving, 2) : absent});
-  return table;
-}
+Table account_table(const MemoryAccountResult& account) { return headed_table(account.parts); }
+
 Figure account_figure(const std::vector<NamedSteps>& accounts, const std::string& title) {
   constexpr int kAround = 100, kBar = 12;
   // The rows of all accounts, each in the order of its own.

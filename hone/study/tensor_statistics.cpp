@@ -12,6 +12,7 @@
 #include "hone/passes/dead_code.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
+#include "hone/report/field_table.h"
 #include "hone/runtime/fold.h"
 #include "hone/tensor/dense.h"
 #include "hone/train/memory_check.h"
@@ -210,13 +211,6 @@ namespace {
 constexpr double kMedian = 0.5, kNearlyAll = 0.999;
 constexpr std::int64_t kFewest = 1000;  // of which 99.9% are not all
 
-// Decimals that show four digits of the largest magnitude: the others stand beside it.
-int decimals_of(double largest) {
-  constexpr int kDigits = 4, kMost = 9;
-  if (largest == 0) return 0;
-  return std::clamp(kDigits - 1 - static_cast<int>(std::floor(std::log10(largest))), 0, kMost);
-}
-
 // Nothing where no value is finite.
 std::optional<double> if_any(const ValueStatistics& values,
                              double (*figure)(const ValueStatistics&)) {
@@ -258,54 +252,32 @@ const Fields& fields_of(const TensorStatistics*) {
   using T = TensorStatistics;
   static const Fields fields = describe<T>(
       "tensor_statistics", "Values that a layer reads or writes.",
-      field<&T::layer>("layer", "Name of the operation."),
-      field<&T::operand>("operand", "Their role in the operation."),
-      field<&T::tensor>("tensor", "Name of the value, after masks, thresholds and quantizers."),
-      omitted<&T::values>(), field<&T::count>("values", "Number of finite values."),
-      field<&T::minimum>("minimum", "Smallest value; null: no value is finite."),
-      field<&T::maximum>("maximum", "Largest value; null: no value is finite."),
-      field<&T::mean>("mean", "Mean; null: no value is finite."),
+      field<&T::layer>("layer", "Name of the operation.", "Layer"),
+      field<&T::operand>("operand", "Their role in the operation.", "Operand"),
+      field<&T::tensor>("tensor", "Name of the value, after masks, thresholds and quantizers.",
+                        "Tensor"),
+      omitted<&T::values>(), field<&T::count>("values", "Number of finite values.", "Values"),
+      field<&T::minimum>("minimum", "Smallest value; null: no value is finite.", "Min"),
+      field<&T::maximum>("maximum", "Largest value; null: no value is finite.", "Max"),
+      field<&T::mean>("mean", "Mean; null: no value is finite.", "Mean"),
       field<&T::standard_deviation>("standard_deviation",
-                                    "Of the population; null: no value is finite."),
+                                    "Of the population; null: no value is finite.",
+                                    "Standard deviation"),
       field<&T::median_magnitude>("median_magnitude",
-                                  "Median magnitude, accurate to 1/64; null: no value is finite."),
+                                  "Median magnitude, accurate to 1/64; null: no value is finite.",
+                                  "|x|, median"),
       field<&T::p999_magnitude>(
           "p999_magnitude",
-          "99.9th percentile of the magnitudes, accurate to 1/64; null: no value is finite."),
-      field<&T::max_magnitude>("max_magnitude", "Largest magnitude; null: no value is finite."),
-      field<&T::zero_share>("zero_share", Unit::share, "Zeros; null: no value is finite."),
-      field<&T::not_finite>("not_finite", "Number of infinities and NaN."));
+          "99.9th percentile of the magnitudes, accurate to 1/64; null: no value is finite.",
+          "|x|, 99.9%"),
+      field<&T::max_magnitude>("max_magnitude", "Largest magnitude; null: no value is finite.",
+                               "|x|, max"),
+      field<&T::zero_share>("zero_share", Unit::share, "Zeros; null: no value is finite.", "Zeros"),
+      field<&T::not_finite>("not_finite", "Number of infinities and NaN.", "Not finite"));
   return fields;
 }
 
-Table statistics_table(const std::vector<TensorStatistics>& all) {
-  Table table({{"layer", "Layer"},
-               {"operand", "Operand"},
-               {"tensor", "Tensor"},
-               {"values", "Values"},
-               {"minimum", "Min"},
-               {"maximum", "Max"},
-               {"mean", "Mean"},
-               {"standard_deviation", "Standard deviation"},
-               {"median_magnitude", "|x|, median"},
-               {"p999_magnitude", "|x|, 99.9%"},
-               {"max_magnitude", "|x|, max"},
-               {"zero_share", "Zeros"},
-               {"not_finite", "Not finite"}});
-  for (const TensorStatistics& one : all) {
-    const int digits = decimals_of(one.max_magnitude().value_or(0));
-    const auto number = [&](std::optional<double> value) {
-      return value ? real(*value, digits) : Cell(absent);
-    };
-    const std::optional<double> zeros = one.zero_share();
-    table.add_row({one.layer, to_string(one.operand), one.tensor, one.count(),
-                   number(one.minimum()), number(one.maximum()), number(one.mean()),
-                   number(one.standard_deviation()), number(one.median_magnitude()),
-                   number(one.p999_magnitude()), number(one.max_magnitude()),
-                   zeros ? percent(*zeros, 2) : Cell(absent), one.not_finite()});
-  }
-  return table;
-}
+Table statistics_table(const std::vector<TensorStatistics>& all) { return headed_table(all); }
 
 Table histogram_table(const std::vector<TensorStatistics>& all) {
   Table table({{"layer", "Layer"},

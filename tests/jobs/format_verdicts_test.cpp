@@ -34,7 +34,7 @@ TEST(FormatVerdicts, CountTheLayersOfEachFormat) {
   const std::string name = to_string(format);
   EXPECT_EQ(display_text(taken.rows()[0][0]), name + ", inputs full precision");
   EXPECT_EQ(display_text(taken.rows()[0][1]), "3");
-  EXPECT_EQ(display_text(taken.rows()[0][4]), "0.10%");
+  EXPECT_EQ(display_text(taken.rows()[0][4]), "0.1%");
   EXPECT_EQ(display_text(taken.rows()[0][6]), "2 accurate, 1 clipped");
   EXPECT_EQ(display_text(taken.rows()[1][0]), "full precision");
   EXPECT_EQ(display_text(taken.rows()[1][6]), "not rounded");

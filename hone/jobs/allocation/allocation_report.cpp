@@ -10,6 +10,7 @@
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/choice.h"
 #include "hone/models/model_size.h"
+#include "hone/report/field_table.h"
 #include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
@@ -80,41 +81,6 @@ std::vector<AllocatedLayer> allocated_layers(const AllocationFindings& f) {
     rows.push_back(std::move(row));
   }
   return rows;
-}
-
-// The format of every layer, and the cost of its neighbours in bits.
-Table layer_table(const std::vector<AllocatedLayer>& layers) {
-  std::vector<double> shown;
-  for (const AllocatedLayer& layer : layers) shown.push_back(layer.divergence);
-  const int digits = digits_for(shown);
-  Table table({{"layer", "Layer"},
-               {"format", "Format"},
-               {"sparsity", "Pruned"},
-               {"bits", "Bits per weight"},
-               {"divergence", "Divergence"},
-               {"cheaper", "Next smaller"},
-               {"cheaper_bits", "Change in bits"},
-               {"cheaper_divergence", "Added divergence"},
-               {"better", "Next better"},
-               {"better_bits", "Added bits"},
-               {"better_divergence", "Saved divergence"}});
-  const auto text_cell = [](const std::optional<std::string>& text) {
-    return text ? Cell(*text) : Cell(absent);
-  };
-  const auto bits_cell = [](const std::optional<double>& value) {
-    return value ? bits(*value) : Cell(absent);
-  };
-  const auto divergence_cell = [&](const std::optional<double>& value) {
-    return value ? real(*value, digits) : Cell(absent);
-  };
-  for (const AllocatedLayer& layer : layers)
-    table.add_row({layer.layer, layer.format,
-                   layer.sparsity ? percent(*layer.sparsity) : Cell(absent), bits(layer.bits),
-                   real(layer.divergence, digits), text_cell(layer.cheaper),
-                   bits_cell(layer.cheaper_bits), divergence_cell(layer.cheaper_divergence),
-                   text_cell(layer.better), bits_cell(layer.better_bits),
-                   divergence_cell(layer.better_divergence)});
-  return table;
 }
 
 // All that were evaluated, by their cost.
@@ -297,24 +263,29 @@ const Fields& fields_of(const AllocatedLayer*) {
   using A = AllocatedLayer;
   static const Fields fields = describe<A>(
       "allocated_layer", "The format of a layer, and its neighbours in bits.",
-      field<&A::layer>("layer", "Name of the layer."),
-      field<&A::format>("format", "Of the layer; none: full precision."),
+      field<&A::layer>("layer", "Name of the layer.", "Layer"),
+      field<&A::format>("format", "Of the layer; none: full precision.", "Format"),
       field<&A::sparsity>("sparsity", Unit::share,
-                          "Of its weights that are pruned; null: it is not pruned."),
+                          "Of its weights that are pruned; null: it is not pruned.", "Pruned"),
       field<&A::bits>("bits", Unit::bits,
                       "Per weight, shared scales included; of a pruned layer per remaining "
-                      "weight, and one for each position."),
+                      "weight, and one for each position.",
+                      "Bits per weight"),
       field<&A::divergence>("divergence",
                             "Of the predictions with this layer alone in its format; null: an "
-                            "output is no number.")
+                            "output is no number.",
+                            "Divergence")
           .or_null(),
-      field<&A::cheaper>("cheaper", "The next option with fewer bits; null: none."),
-      field<&A::cheaper_bits>("cheaper_bits", Unit::bits, "Its change in bits, below 0."),
-      field<&A::cheaper_divergence>("cheaper_divergence", "The divergence it adds."),
-      field<&A::better>("better",
-                        "The next option with more bits and less divergence; null: none."),
-      field<&A::better_bits>("better_bits", Unit::bits, "The bits it adds."),
-      field<&A::better_divergence>("better_divergence", "The divergence it saves."));
+      field<&A::cheaper>("cheaper", "The next option with fewer bits; null: none.", "Next smaller"),
+      field<&A::cheaper_bits>("cheaper_bits", Unit::bits, "Its change in bits, below 0.",
+                              "Change in bits"),
+      field<&A::cheaper_divergence>("cheaper_divergence", "The divergence it adds.",
+                                    "Added divergence"),
+      field<&A::better>("better", "The next option with more bits and less divergence; null: none.",
+                        "Next better"),
+      field<&A::better_bits>("better_bits", Unit::bits, "The bits it adds.", "Added bits"),
+      field<&A::better_divergence>("better_divergence", "The divergence it saves.",
+                                   "Saved divergence"));
   return fields;
 }
 
@@ -420,7 +391,7 @@ JobResult report_allocation(const AllocationFindings& f, const TrialModel& made,
       to_recipe(allocated_sparsities(f.costs, f.job.request.options, chosen));
   const AllocateFields fields = fields_for(f, made, both, folder);
   result.fields = to_json(fields);
-  const Table layers = layer_table(fields.layers),
+  const Table layers = headed_table(fields.layers),
               points = point_table(fields.points, f.subject.parent_measured->evaluation.figure);
   result.basis =
       basis_of(f.job.data.options.source, f.subject.data,

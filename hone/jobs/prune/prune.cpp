@@ -9,6 +9,7 @@
 #include "hone/jobs/run_identity.h"
 #include "hone/models/unrounded.h"
 #include "hone/passes/prune_inputs.h"
+#include "hone/report/field_table.h"
 #include "hone/tensor/dense.h"
 #include "hone/train/text_examples.h"
 
@@ -46,14 +47,6 @@ std::string to_text(const PrunedZerosResult& zeros) {
       share_text(zeros.all_parameters.share()), grouped(zeros.all_parameters.elements));
 }
 
-Table to_table(const PrunedZerosResult& zeros) {
-  Table table(
-      {{"weight", "Weight"}, {"elements", "Elements"}, {"zeros", "Zeros"}, {"share", "Share"}});
-  for (const NamedZerosResult& one : zeros.weights)
-    table.add_row({one.name, one.zeros.elements, one.zeros.zeros, percent(one.zeros.share())});
-  return table;
-}
-
 // "Activations: 9 thresholds set 29.8 to 31.2% of their inputs to zero, over 256 training examples."
 std::string inputs_text(const std::vector<InputZeros>& inputs, std::int64_t examples) {
   if (inputs.empty()) return "";
@@ -63,15 +56,6 @@ std::string inputs_text(const std::vector<InputZeros>& inputs, std::int64_t exam
       "examples.",
       inputs.size(), inputs.size() == 1 ? "" : "s", share_text(least.share), share_text(most.share),
       grouped(examples));
-}
-
-Table to_table(const std::vector<InputZeros>& inputs) {
-  Table table({{"threshold", "Threshold"},
-               {"min_magnitude", "Smallest magnitude kept"},
-               {"share", "Set to zero"}});
-  for (const InputZeros& one : inputs)
-    table.add_row({one.name, real(static_cast<double>(one.least), 6), percent(one.share)});
-  return table;
 }
 
 std::optional<TrainedOn> record_of(const PruneReport& run, const SparsifyOptions& options) {
@@ -139,10 +123,11 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
   pruned.limits = {
       "It is not smaller or faster for its zeros, which are stored and multiplied like other "
       "numbers."};
-  std::vector<Section> tables = {{"Pruned weights", {PageTable{to_table(zeros)}}, /*folded=*/true}};
+  std::vector<Section> tables = {
+      {"Pruned weights", {PageTable{headed_table(zeros.weights)}}, /*folded=*/true}};
   if (!inputs.empty())
     tables.push_back({"Pruned activations",
-                      {PageTable{to_table(inputs), "On the calibration examples."}},
+                      {PageTable{headed_table(inputs), "On the calibration examples."}},
                       /*folded=*/true});
   finish_pruned(run, model.model, takes, removed, std::move(tables), folder, pruned);
   return pruned;

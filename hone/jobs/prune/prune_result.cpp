@@ -4,12 +4,14 @@ namespace hone {
 
 const Fields& fields_of(const InputZeros*) {
   using I = InputZeros;
-  static const Fields fields = describe<I>(
-      "input_zeros", "A threshold in front of a layer: smaller magnitudes become zero.",
-      field<&I::name>("name", "Of its operation."),
-      field<&I::least>("min_magnitude", "Smallest magnitude that is kept."),
-      field<&I::share>("share", Unit::share,
-                       "Of the elements that became zero on the calibration examples."));
+  static const Fields fields =
+      describe<I>("input_zeros", "A threshold in front of a layer: smaller magnitudes become zero.",
+                  field<&I::name>("name", "Of its operation.", "Threshold"),
+                  field<&I::least>("min_magnitude", "Smallest magnitude that is kept.",
+                                   "Smallest magnitude kept"),
+                  field<&I::share>("share", Unit::share,
+                                   "Of the elements that became zero on the calibration examples.",
+                                   "Set to zero"));
   return fields;
 }
 
@@ -17,17 +19,17 @@ const Fields& fields_of(const Zeros*) {
   using Z = Zeros;
   static const Fields fields =
       describe<Z>("zeros", "Elements that are 0.", omitted<&Z::name>(),
-                  field<&Z::elements>("elements", "Number of elements."),
-                  field<&Z::zeros>("zeros", "Number of zeros among them."),
-                  field<&Z::share>("share", Unit::share, "Zeros of all elements."));
+                  field<&Z::elements>("elements", "Number of elements.", "Elements"),
+                  field<&Z::zeros>("zeros", "Number of zeros among them.", "Zeros"),
+                  field<&Z::share>("share", Unit::share, "Zeros of all elements.", "Share"));
   return fields;
 }
 
 const Fields& fields_of(const NamedZerosResult*) {
   using Z = NamedZerosResult;
-  static const Fields fields =
-      describe<Z>("named_zeros", "Elements of a parameter that are 0.",
-                  field<&Z::name>("name", "Name of the parameter."), inlined<&Z::zeros>());
+  static const Fields fields = describe<Z>(
+      "named_zeros", "Elements of a parameter that are 0.",
+      field<&Z::name>("name", "Name of the parameter.", "Weight"), inlined<&Z::zeros>());
   return fields;
 }
 

@@ -12,6 +12,7 @@
 #include "hone/jobs/run_identity.h"
 #include "hone/models/transform.h"
 #include "hone/models/unrounded.h"
+#include "hone/report/field_table.h"
 
 namespace hone {
 namespace {
@@ -48,12 +49,6 @@ std::string counts_text(const std::vector<PrunedGroup>& pruned) {
     counts.push_back(fmt::format("{} of {} {}", grouped(after), grouped(before), kind));
   }
   return fmt::format("Kept: {}.", fmt::join(counts, ", "));
-}
-
-Table to_table(const std::vector<PrunedGroup>& pruned) {
-  Table table({{"kind", "Kind"}, {"name", "Layer"}, {"before", "Baseline"}, {"after", "Kept"}});
-  for (const PrunedGroup& one : pruned) table.add_row({one.kind, one.name, one.before, one.after});
-  return table;
 }
 
 // The passes between the two models.
@@ -127,8 +122,8 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
   pruned.fields = to_json(PruneShapesFields{.pruned = pruned.measured, .units = groups});
   finish_pruned(
       run, model.model, takes, {counts_text(groups)},
-      {{"Kept heads, neurons and layers", {PageTable{to_table(groups)}}, /*folded=*/true}}, folder,
-      pruned);
+      {{"Kept heads, neurons and layers", {PageTable{headed_table(groups)}}, /*folded=*/true}},
+      folder, pruned);
   return pruned;
 }
 

@@ -14,11 +14,12 @@ const Fields& fields_of(const PrunedGroup*) {
   using P = PrunedGroup;
   static const Fields fields = describe<P>(
       "pruned_group", "Heads or neurons of one place, or the layers.",
-      field<&P::kind>("kind", "heads, neurons or layers."),
+      field<&P::kind>("kind", "heads, neurons or layers.", "Kind"),
       field<&P::name>("name",
-                      "The linear layer that reads them; of layers, the start of their names."),
-      field<&P::before>("before", "Number in the baseline."),
-      field<&P::after>("after", "Number that is kept."));
+                      "The linear layer that reads them; of layers, the start of their names.",
+                      "Layer"),
+      field<&P::before>("before", "Number in the baseline.", "Baseline"),
+      field<&P::after>("after", "Number that is kept.", "Kept"));
   return fields;
 }
 
