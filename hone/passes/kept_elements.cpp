@@ -7,38 +7,17 @@
 #include <span>
 #include <utility>
 
-#include "hone/base/error.h"
+#include "hone/base/options.h"
 #include "hone/base/random.h"
-#include "hone/base/text.h"
 #include "hone/base/usage_check.h"
 
 namespace hone {
 namespace {
 
-template <typename Word>
-struct WordRow {
-  Word value;
-  std::string_view name;
-};
-constexpr WordRow<PruneMethod> kMethods[] = {{PruneMethod::random, "random"},
-                                             {PruneMethod::l1, "l1"}};
-constexpr WordRow<PruneScope> kScopes[] = {{PruneScope::local, "local"},
-                                           {PruneScope::global, "global"}};
-constexpr WordRow<PruneMode> kModes[] = {{PruneMode::exact, "exact"}, {PruneMode::mase, "mase"}};
-
-template <typename Word, std::size_t N>
-Word parse_word(const WordRow<Word> (&rows)[N], std::string_view text) {
-  std::vector<std::string> names;
-  for (const WordRow<Word>& row : rows) {
-    if (row.name == text) return row.value;
-    names.emplace_back(row.name);
-  }
-  fail("expected {}, got '{}'{}", fmt::join(names, " or "), text, did_you_mean(text, names));
-}
-
-template <typename Word, std::size_t N>
-std::string_view name_of(const WordRow<Word> (&rows)[N], Word value) {
-  return std::ranges::find(rows, value, &WordRow<Word>::value)->name;
+template <Worded Word>
+Word parse_word(std::string_view text) {
+  const Word any{};
+  return static_cast<Word>(detail::value_of_word(std::string(text), enum_words(any)));
 }
 
 constexpr float kGoneBefore = -1;  // ranks before every magnitude and every number that is drawn
@@ -113,12 +92,30 @@ std::span<bool> elements_of(Tensor& kept) {
 
 }  // namespace
 
-PruneMethod parse_prune_method(std::string_view text) { return parse_word(kMethods, text); }
-PruneScope parse_prune_scope(std::string_view text) { return parse_word(kScopes, text); }
-PruneMode parse_prune_mode(std::string_view text) { return parse_word(kModes, text); }
-std::string_view to_string(PruneMethod method) { return name_of(kMethods, method); }
-std::string_view to_string(PruneScope scope) { return name_of(kScopes, scope); }
-std::string_view to_string(PruneMode mode) { return name_of(kModes, mode); }
+std::span<const EnumWord> enum_words(PruneMethod) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(PruneMethod::random), "random"},
+                                        {static_cast<int>(PruneMethod::l1), "l1"}};
+  return kWords;
+}
+
+std::span<const EnumWord> enum_words(PruneScope) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(PruneScope::local), "local"},
+                                        {static_cast<int>(PruneScope::global), "global"}};
+  return kWords;
+}
+
+std::span<const EnumWord> enum_words(PruneMode) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(PruneMode::exact), "exact"},
+                                        {static_cast<int>(PruneMode::mase), "mase"}};
+  return kWords;
+}
+
+PruneMethod parse_prune_method(std::string_view text) { return parse_word<PruneMethod>(text); }
+PruneScope parse_prune_scope(std::string_view text) { return parse_word<PruneScope>(text); }
+PruneMode parse_prune_mode(std::string_view text) { return parse_word<PruneMode>(text); }
+std::string_view to_string(PruneMethod method) { return word_of(method); }
+std::string_view to_string(PruneScope scope) { return word_of(scope); }
+std::string_view to_string(PruneMode mode) { return word_of(mode); }
 
 std::optional<KeptOf> parse_structure(std::string_view text) {
   if (text == "weights") return std::nullopt;

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/tensor/tensor.h"
 
 /// Which elements of weights pruning keeps: a choice by numbers alone, no graph in sight.
@@ -44,6 +46,9 @@ struct PruneRule {
       42;  ///< of `random`: what is drawn for an element does not depend on the sparsity
 };
 
+std::span<const EnumWord> enum_words(PruneMethod);
+std::span<const EnumWord> enum_words(PruneScope);
+std::span<const EnumWord> enum_words(PruneMode);
 PruneMethod parse_prune_method(std::string_view text);  ///< "random", "l1"
 PruneScope parse_prune_scope(std::string_view text);    ///< "local", "global"
 PruneMode parse_prune_mode(std::string_view text);      ///< "exact", "mase"

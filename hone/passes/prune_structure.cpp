@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hone/base/options.h"
 #include "hone/base/text.h"
 #include "hone/passes/lora.h"
 #include "hone/passes/quantize.h"
@@ -77,10 +78,10 @@ StructureOptions structure_options(const Attributes& options) {
   }
   read.sparsity = options.get<double>("sparsity");
   read.method = options.get<std::string>("method");
-  const auto& scope = options.get<std::string>("scope");
-  user_check(scope == "local" || scope == "global", "scope: expected local or global, got '{}'",
-             scope);
-  read.scope = scope == "local" ? UnitScope::local : UnitScope::global;
+  read.scope = with_context("scope", [&] {
+    return static_cast<UnitScope>(
+        detail::value_of_word(options.get<std::string>("scope"), enum_words(UnitScope())));
+  });
   if (const auto& freeze = options.get<std::string>("freeze"); !freeze.empty())
     read.freeze = split(freeze, ',');
   return read;
@@ -90,12 +91,11 @@ std::string prune_structure_text(const StructureOptions& options) {
   std::vector<std::string_view> kinds;
   for (const UnitKind kind : options.kinds) kinds.push_back(to_string(kind));
   const PassDef def = prune_structure_pass();
-  const std::string scope = options.scope == UnitScope::local ? "local" : "global";
   return to_string(Pass{&def,
                         {{"structure", fmt::format("{}", fmt::join(kinds, ","))},
                          {"sparsity", options.sparsity},
                          {"method", options.method},
-                         {"scope", scope},
+                         {"scope", std::string(word_of(options.scope))},
                          {"freeze", fmt::format("{}", fmt::join(options.freeze, ","))}}});
 }
 

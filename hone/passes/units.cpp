@@ -217,6 +217,12 @@ void keep_in(const UnitGroup& group, const std::vector<std::int64_t>& kept, Grap
 
 std::string_view to_string(UnitKind kind) { return kind == UnitKind::heads ? "heads" : "neurons"; }
 
+std::span<const EnumWord> enum_words(UnitScope) {
+  static constexpr EnumWord kWords[] = {{static_cast<int>(UnitScope::local), "local"},
+                                        {static_cast<int>(UnitScope::global), "global"}};
+  return kWords;
+}
+
 std::vector<UnitGroup> unit_groups(const Graph& graph, UnitKind kind) {
   std::vector<UnitGroup> groups;
   for (Node* node : graph.of_kind(NodeKind::operation)) {

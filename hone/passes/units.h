@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hone/base/fields.h"
 #include "hone/ir/graph.h"
 #include "hone/tensor/parameter_store.h"
 
@@ -57,6 +59,7 @@ enum class UnitScope {
   local,  ///< those of a group: all lose the same share
   global  ///< those of all groups
 };
+std::span<const EnumWord> enum_words(UnitScope);
 
 /// Keeps all but the share `sparsity` in [0, 1) of least score, to the nearest number, of equal ones the first; of each group
 /// one stays at least. Throws `UserError` for another share.
