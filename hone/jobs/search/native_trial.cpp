@@ -5,16 +5,12 @@
 #include "hone/base/text.h"
 #include "hone/jobs/allocation/best_allocation.h"
 #include "hone/jobs/native/native_copy.h"
+#include "hone/jobs/recipe.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/packed_kernels.h"
 
 namespace hone {
 namespace {
-
-std::optional<Format> format_at(const Json& native, const char* key, const FormatTable& formats) {
-  const std::string text = native.value(key, "none");
-  return text == "none" ? std::nullopt : std::optional(parse_format(text, formats));
-}
 
 LayerFormats formats_of(const Format& weight, const FormatTable& formats) {
   LayerFormats chosen;
@@ -44,14 +40,15 @@ BestAllocation allocate_narrow(const Model& model, const Format& wide, const For
 
 }  // namespace
 
-NativeTrial native_trial(const Model& model, const Json& native, const AllocationTexts& texts,
-                         const EncodedSet& training, AloneDivergences* alone, Context& context) {
+NativeTrial native_trial(const Model& model, const NativeSection& native,
+                         const AllocationTexts& texts, const EncodedSet& training,
+                         AloneDivergences* alone, Context& context) {
   const FormatTable& formats = context.library.formats;
   const Graph graph = plain_graph(model);
-  const std::optional<Format> wide = format_at(native, "linears", formats),
-                              narrow = format_at(native, "narrow", formats),
-                              tables = format_at(native, "tables", formats);
-  const double share = native.value("narrow_share", 0.0);
+  const std::optional<Format> wide = parse_optional_format(native.linears, formats),
+                              narrow = parse_optional_format(native.narrow, formats),
+                              tables = parse_optional_format(native.tables, formats);
+  const double share = native.narrow_share;
   NativeTrial trial;
   const auto add = [&](const std::string& layer, const LayerFormats& chosen) {
     trial.plan.emplace_back(layer, chosen);
@@ -67,11 +64,8 @@ NativeTrial native_trial(const Model& model, const Json& native, const Allocatio
     for (const auto& [layer, chosen] : linears)
       trial.allocated["formats"][layer]["weight"] = to_string(*chosen.weight);
   }
-  const std::string frozen = native.value("freeze", std::string());
-  const std::vector<std::string> globs =
-      frozen.empty() ? std::vector<std::string>() : split(frozen, ',');
   for (const auto& [layer, chosen] : native_plan(graph, any, native_input(any, formats))) {
-    if (matches_any(globs, layer)) continue;
+    if (matches_any(native.freeze, layer)) continue;
     if (!chosen.input) {
       LayerFormats of_table;
       of_table.weight = tables;

@@ -2,6 +2,7 @@
 
 #include "hone/jobs/allocation/best_allocation.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/search/recipe_sections.h"
 #include "hone/models/encoding.h"
 
 /// The [native] section of searches: packed models whose products are of codes.
@@ -14,11 +15,10 @@ struct NativeTrial {
       {};  ///< how much linears chose by their damage was predicted to do; null: nothing chose
 };
 
-/// `native` has the keys `linears` (a format of weights, or "none"), `tables` (likewise, of embeddings and positions), and `narrow` with
-/// `narrow_share`: the format that this share of the bits between the two is saved by, in those linears in which it does the
-/// least damage together, exactly. Inputs take the format with which products are of codes; what a glob of `freeze` names stays in fp32.
-/// `texts`, `training`, `alone`, and errors: as `best_allocation` has them (jobs/allocation/best_allocation.h).
-NativeTrial native_trial(const Model& model, const Json& native, const AllocationTexts& texts,
-                         const EncodedSet& training, AloneDivergences* alone, Context& context);
+/// Inputs take the format with which products are of codes. `texts`, `training`, `alone`, and errors: as `best_allocation` has them
+/// (jobs/allocation/best_allocation.h).
+NativeTrial native_trial(const Model& model, const NativeSection& native,
+                         const AllocationTexts& texts, const EncodedSet& training,
+                         AloneDivergences* alone, Context& context);
 
 }  // namespace hone

@@ -11,9 +11,9 @@
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/formats/plan.h"
+#include "hone/jobs/recipe.h"
+#include "hone/jobs/search/recipe_sections.h"
 #include "hone/jobs/toml_file.h"
-#include "hone/jobs/training_settings.h"
-#include "hone/passes/kept_elements.h"
 #include "hone/runtime/packed_kernels.h"
 
 namespace hone {
@@ -96,119 +96,20 @@ std::vector<Json> samples_of(const SearchSetting& setting) {
   return {d.external(d.low), d.external(d.high)};
 }
 
-void check_pruning_setting(const std::string& key, const Json& value) {
-  if (key == "method") {
-    parse_prune_method(value.is_string() ? value.get<std::string>() : to_line(value));
-  } else if (key == "scope") {
-    parse_prune_scope(value.is_string() ? value.get<std::string>() : to_line(value));
-  } else if (key == "target") {
-    user_check(value.is_string(), "expected a glob over names of layers, got {}", to_line(value));
-  } else {
-    user_check(value.is_number() && value >= 0 && value < 1,
-               "expected a share from 0 and below 1, got {}", to_line(value));
-  }
-}
-
-/// A section of settings, and what its values may be.
-struct SectionDef {
-  const char* name;
-  SearchRecipe::Section SearchRecipe::*member;
-  std::vector<std::string> keys;
-  void (*check)(const std::string& key, const Json& value);
-  bool (*same)(const std::string& a, const std::string& b) = nullptr;  ///< two names of one setting
-};
-
-void check_training_setting(const std::string& key, const Json& value) {
-  FineTuneOptions options;
-  set_training_setting(options, key, value);
-}
-
-// What else there may be is told by `insert_lora`, once there is a model.
-void check_lora_setting(const std::string& key, const Json& value) {
-  if (key == "learning_rate") check_training_setting(key, value);
-  if (key == "most_steps")
-    user_check(value.is_number_integer() && value >= 1, "expected a whole number from 1, got {}",
-               to_line(value));
-}
-
-void check_structure_setting(const std::string& key, const Json& value) {
-  const std::string word = value.is_string() ? value.get<std::string>() : "";
-  if (key == "method") {
-    user_check(word == "l1" || word == "l2" || word == "first_order",
-               "expected \"l1\", \"l2\" or \"first_order\", got {}", to_line(value));
-  } else if (key == "freeze") {
-    user_check(value.is_string(),
-               "expected globs over names of linear layers separated by commas, got {}",
-               to_line(value));
-  } else if (key == "scope") {
-    user_check(word == "local" || word == "global", "expected \"local\" or \"global\", got {}",
-               to_line(value));
-  } else {
-    user_check(value.is_number() && value >= 0 && value < 1,
-               "expected a share from 0 and below 1, got {}", to_line(value));
-  }
-}
-
-void check_distillation_setting(const std::string& key, const Json& value) {
-  const bool fits = value.is_number() && (key == "alpha" ? value >= 0 && value <= 1 : value > 0);
-  user_check(fits, "expected a number {}, got {}", key == "alpha" ? "from 0 to 1" : "above 0",
-             to_line(value));
-}
-
-// Formats are looked at once the table of them is at hand (`check_native`).
-void check_native_setting(const std::string& key, const Json& value) {
-  if (key == "narrow_share") {
-    user_check(value.is_number() && value >= 0 && value <= 1,
-               "expected a share from 0 to 1, got {}", to_line(value));
-  } else {
-    user_check(value.is_string(), "expected a format, or \"none\", got {}", to_line(value));
-  }
-}
-
-const std::vector<SectionDef>& sections() {
-  static const std::vector<SectionDef> table = {
-      {"structure",
-       &SearchRecipe::structure,
-       {"heads", "neurons", "layers", "method", "scope", "freeze"},
-       check_structure_setting},
-      {"training", &SearchRecipe::training, training_setting_names(), check_training_setting,
-       same_training_setting},
-      {"lora",
-       &SearchRecipe::lora,
-       {"r", "alpha", "dropout", "target", "rslora", "modules_to_save", "learning_rate",
-        "most_steps"},
-       check_lora_setting},
-      {"pruning",
-       &SearchRecipe::pruning,
-       {"sparsity", "method", "scope", "activations", "target"},
-       check_pruning_setting},
-      {"native",
-       &SearchRecipe::native,
-       {"linears", "narrow", "narrow_share", "tables", "freeze"},
-       check_native_setting},
-      {"train_on", &SearchRecipe::train_on, training_setting_names(), check_training_setting,
-       same_training_setting},
-      {"distillation",
-       &SearchRecipe::distillation,
-       {"alpha", "temperature"},
-       check_distillation_setting},
-  };
-  return table;
-}
-
-std::vector<SearchSetting> read_section(const TomlPlace& place, const SectionDef& def,
+std::vector<SearchSetting> read_section(const TomlPlace& place, const RecipeSection& section,
                                         const toml::node& node) {
-  const toml::table& table = table_at(node, def.name, place);
-  check_keys(table, def.keys, fmt::format("[{}]", def.name), place);
+  const toml::table& table = table_at(node, section.name, place);
+  check_keys(table, section.keys(), fmt::format("[{}]", section.name), place);
   std::vector<SearchSetting> settings;
   for (const auto& [key, value] : in_order(table)) {
+    const OptionDef* const option = find_option(section.options, key);
     for (const SearchSetting& other : settings)
-      user_check(def.same == nullptr || !def.same(other.key, key),
-                 "{}: {}.{} is {}.{}; give it once", place.at(*value), def.name, key, def.name,
-                 other.key);
+      user_check(find_option(section.options, other.key) != option,
+                 "{}: {}.{} is {}.{}; give it once", place.at(*value), section.name, key,
+                 section.name, other.key);
     settings.push_back(setting_of(place, key, *value));
-    with_context(fmt::format("{}: {}.{}", place.at(*value), def.name, key), [&, &name = key] {
-      for (const Json& sample : samples_of(settings.back())) def.check(name, sample);
+    with_context(fmt::format("{}: {}.{}", place.at(*value), section.name, key), [&] {
+      for (const Json& sample : samples_of(settings.back())) section.check(*option, sample);
     });
   }
   return settings;
@@ -306,7 +207,7 @@ PrecisionGroup group_of(const TomlPlace& place, const toml::node& node,
     group.sparsity = setting_of(place, "sparsity", *sparsities);
     with_context(fmt::format("{}: sparsities", place.at(*sparsities)), [&] {
       for (const Json& sample : samples_of(group.sparsity))
-        check_pruning_setting("sparsity", sample);
+        settings_of<PruningSection>({{"sparsity", sample}});
     });
   }
   const toml::node* list = table.get("formats");
@@ -438,20 +339,20 @@ void check_native(const SearchRecipe& recipe, const FormatTable& formats) {
              "{}: [pruning] sets weights to zero, which packed codes do not hold "
              "to, so nothing would be gained; leave it or [native] out",
              recipe.where);
-  bool share = false, narrow = false;
-  for (const SearchSetting& setting : *recipe.native) {
-    share = share || setting.key == "narrow_share";
-    narrow = narrow || setting.key == "narrow";
-    if (setting.key == "narrow_share" || setting.key == "freeze") continue;
+  for (const SearchSetting& setting : *recipe.native)
     with_context(fmt::format("{}: native.{}", recipe.at(setting.line), setting.key), [&] {
       for (const Json& sample : samples_of(setting)) {
-        if (sample == "none") continue;
-        const Format format = parse_format(sample.get<std::string>(), formats);
-        if (setting.key != "tables") native_input(format, formats);
+        const auto native = settings_of<NativeSection>({{setting.key, sample}});
+        for (const std::string& text : {native.linears, native.narrow})
+          if (const auto format = parse_optional_format(text, formats))
+            native_input(*format, formats);
+        parse_optional_format(native.tables, formats);
       }
     });
-  }
-  user_check(share == narrow,
+  const auto gives = [&](std::string_view key) {
+    return std::ranges::find(*recipe.native, key, &SearchSetting::key) != recipe.native->end();
+  };
+  user_check(gives("narrow") == gives("narrow_share"),
              "{}: [native]: `narrow` says which format the `narrow_share` of weights takes; give "
              "both or neither",
              recipe.where);
@@ -462,8 +363,9 @@ bool varies(const SearchRecipe& recipe) {
     return std::ranges::any_of(settings, &SearchSetting::varies);
   };
   bool result = recipe.square_linears || any(recipe.architecture);
-  for (const SectionDef& def : sections())
-    result = result || (recipe.*def.member && any(*(recipe.*def.member)));
+  for (const RecipeSection& section : recipe_sections())
+    if (const SearchRecipe::Section& settings = recipe.*section.settings)
+      result = result || any(*settings);
   for (const PrecisionGroup& group : recipe.precision) {
     result = result || group.formats.size() > 1 || group.sparsity.varies();
     for (const FormatTemplate& one : group.formats) result = result || any(one.parameters);
@@ -499,14 +401,14 @@ SearchRecipe parse_search_recipe(std::string_view text, std::string_view where,
   const toml::table table = parse_toml(text, where);
   std::vector<std::string> known = {"maximize",  "minimize",   "constraints", "architecture",
                                     "precision", "allocation", "first"};
-  for (const SectionDef& def : sections()) known.emplace_back(def.name);
+  for (const RecipeSection& section : recipe_sections()) known.emplace_back(section.name);
   check_keys(table, known, "a search", place);
   SearchRecipe recipe{.where = std::string(where), .text = std::string(text), .objectives = {}};
   read_objectives(place, table, recipe);
   if (const toml::node* node = table.get("architecture")) read_architecture(place, *node, recipe);
-  for (const SectionDef& def : sections())
-    if (const toml::node* node = table.get(def.name))
-      recipe.*def.member = read_section(place, def, *node);
+  for (const RecipeSection& section : recipe_sections())
+    if (const toml::node* node = table.get(section.name))
+      recipe.*section.settings = read_section(place, section, *node);
   if (const toml::node* node = table.get("precision")) {
     user_check(node->is_array(), "{}: precision: expected [[precision]] tables", place.at(*node));
     for (const toml::node& group : *node->as_array())

@@ -2,7 +2,7 @@
 
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/choice.h"
-#include "hone/jobs/prune/shapes.h"
+#include "hone/jobs/search/recipe_sections.h"
 #include "hone/models/unrounded.h"
 #include "hone/models/vocabulary.h"
 
@@ -99,12 +99,10 @@ TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Cont
 // Once: what goes in a trial is chosen by what it is to the model that all of them are made of.
 void score_units(const SearchRecipe& recipe, TrialSubject& subject, Context& context) {
   if (!recipe.structure || subject.fresh) return;
-  const auto method = std::ranges::find(*recipe.structure, "method", &SearchSetting::key);
+  const auto structure = settings_of<StructureSection>(fixed_values(recipe.structure));
   subject.unit_scores = unit_scores(
-      method == recipe.structure->end() ? std::string(kUsualUnitMethod)
-                                        : method->value.get<std::string>(),
-      subject.parent.model, {std::begin(kUnitKinds), std::end(kUnitKinds)}, subject.data.train,
-      {.batch_size = 8, .batch_count = 32, .seed = subject.seed}, context);
+      structure.how.method, subject.parent.model, {std::begin(kUnitKinds), std::end(kUnitKinds)},
+      subject.data.train, {.batch_size = 8, .batch_count = 32, .seed = subject.seed}, context);
 }
 
 std::optional<TrainedOn> record_of_trial(const SearchJob& job, const TrialSubject& subject,

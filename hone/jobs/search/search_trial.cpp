@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include "hone/base/text.h"
 #include "hone/frontends/huggingface/other_programs.h"
 #include "hone/ir/quoted.h"
 #include "hone/jobs/allocation/best_allocation.h"
@@ -13,8 +12,8 @@
 #include "hone/jobs/prune/shapes.h"
 #include "hone/jobs/prune/sparsify.h"
 #include "hone/jobs/search/native_trial.h"
+#include "hone/jobs/search/recipe_sections.h"
 #include "hone/jobs/times_in_turn.h"
-#include "hone/jobs/training_settings.h"
 #include "hone/models/adapter.h"
 #include "hone/models/model_size.h"
 #include "hone/models/model_zeros.h"
@@ -41,28 +40,12 @@ Model model_of(const TrialSubject& subject, const TrialConfiguration& configurat
       .model;
 }
 
-FineTuneOptions options_with(const FineTuneOptions& base, const Json& settings,
-                             std::uint64_t seed) {
-  FineTuneOptions options = base;
-  for (const auto& [name, value] : settings.items()) set_training_setting(options, name, value);
-  options.training.seed = seed;
-  return options;
-}
-
-SparsifyOptions pruning_of(const TrialSubject& subject, const Json& settings, std::uint64_t seed) {
-  SparsifyOptions how{.calibration = subject.calibration};
-  how.pruning.rule.sparsity = settings.value("sparsity", 0.0);
-  how.pruning.rule.method = parse_prune_method(settings.value("method", std::string("l1")));
-  how.pruning.rule.scope = parse_prune_scope(settings.value("scope", std::string("local")));
-  if (settings.contains("target")) how.pruning.target = {settings["target"].get<std::string>()};
-  if (settings.value("activations", 0.0) > 0) how.activations = settings["activations"];
+SparsifyOptions pruning_of(const TrialSubject& subject, const Json& values, std::uint64_t seed) {
+  const auto section = settings_of<PruningSection>(values);
+  SparsifyOptions how{.pruning = section.weights, .calibration = subject.calibration};
+  if (section.activations > 0) how.activations = section.activations;
   how.pruning.rule.seed = how.calibration.seed = seed;
   return how;
-}
-
-std::vector<std::string> globs_at(const Json& settings, const char* key) {
-  const std::string text = settings.value(key, std::string());
-  return text.empty() ? std::vector<std::string>() : split(text, ',');
 }
 
 // "r=4,alpha=8", as `adapter_options` takes it.
@@ -136,7 +119,8 @@ class TrialSteps {
 
   TrialModel run() {
     Model drawn = shaped_model();
-    if (configuration_.structure) take_away(drawn, *configuration_.structure);
+    if (configuration_.structure)
+      take_away(drawn, settings_of<StructureSection>(*configuration_.structure));
     // The answers that are learnt are those without dropout; with it they could not be met.
     if (configuration_.distillation) transform(drawn, "remove_dropout", context_.session());
     TrialModel trial{.unrounded = drawn, .model = drawn, .measurement = {}};
@@ -158,21 +142,16 @@ class TrialSteps {
 
  private:
   // Whole parts go, units by what they are to the parent. Layers are called by the numbers that they have afterwards.
-  void take_away(Model& model, const Json& settings) {
-    for (const UnitKind kind : kUnitKinds) {
-      const double share = settings.value(std::string(to_string(kind)), 0.0);
+  void take_away(Model& model, const StructureSection& section) {
+    for (const auto& [kind, share] : {std::pair(UnitKind::heads, section.heads),
+                                      std::pair(UnitKind::neurons, section.neurons)}) {
       if (share == 0) continue;
-      const StructureOptions options{
-          .kinds = {kind},
-          .sparsity = share,
-          .method = settings.value("method", std::string(kUsualUnitMethod)),
-          .scope = settings.value("scope", std::string("local")) == "global" ? UnitScope::global
-                                                                             : UnitScope::local,
-          .freeze = globs_at(settings, "freeze")};
+      StructureOptions options = section.how;
+      options.kinds = {kind};
+      options.sparsity = share;
       prune_units(model, options, subject_.unit_scores, context_);
     }
-    if (const double share = settings.value("layers", 0.0); share > 0)
-      drop_share_of_layers(model, share, context_.session());
+    if (section.layers > 0) drop_share_of_layers(model, section.layers, context_.session());
     layers_.clear();
     for (const Node* linear : model.graph.operations(kUsualLayer))
       layers_.push_back(linear->name());
@@ -199,13 +178,13 @@ class TrialSteps {
     return model;
   }
 
-  FineTuneOptions training_options(const Json& settings, const std::string& title) {
-    FineTuneOptions options = options_with(subject_.training, settings, seed_);
+  FineTuneOptions training_options(const Json& values, const std::string& title) {
+    FineTuneOptions options = settings_of(values, subject_.training);
+    options.training.seed = seed_;
     options.title = title;
     if (configuration_.distillation) {
-      DistillJob distill{.parent = subject_.name};
-      distill.options.alpha = configuration_.distillation->value("alpha", 0.5);
-      distill.options.temperature = configuration_.distillation->value("temperature", 2.0);
+      const DistillJob distill{.parent = subject_.name,
+                               .options = settings_of<Distillation>(*configuration_.distillation)};
       learn_from({subject_.name, subject_.parent, subject_.data.train}, subject_.data.train,
                  distill, seed_, 1, options, context_, progress_.asked);
     }
@@ -309,10 +288,11 @@ class TrialSteps {
   // What the two formats of linears do alone to the weights that are rounded.
   AloneDivergences* known_alone() {
     if (progress_.alone == nullptr) return nullptr;
+    const auto native = settings_of<NativeSection>(*configuration_.native);
     const Json of = {{"trained_by", trained_by()},
                      {"pruning", configuration_.pruning.value_or(Json())},
-                     {"linears", configuration_.native->value("linears", "")},
-                     {"narrow", configuration_.native->value("narrow", "")}};
+                     {"linears", native.linears},
+                     {"narrow", native.narrow}};
     return &(*progress_.alone)[to_line(of)];
   }
 
@@ -331,7 +311,7 @@ class TrialSteps {
     }
     if (space_.recipe().allocation) allocate(model, trial);
     if (configuration_.native) {
-      NativeTrial chosen = native_trial(model, *configuration_.native,
+      NativeTrial chosen = native_trial(model, settings_of<NativeSection>(*configuration_.native),
                                         texts_of_layers(AllocationRequest{}.sensitivity_samples),
                                         subject_.data.train, known_alone(), context_);
       plan_ = std::move(chosen.plan);

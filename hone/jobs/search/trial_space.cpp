@@ -4,6 +4,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/jobs/search/recipe_sections.h"
 
 namespace hone {
 namespace {
@@ -18,52 +19,27 @@ Json meant(const SearchSetting& setting, const std::string& name, const Assignme
   return setting.varies() ? setting.meant(values.at(name)) : setting.value;
 }
 
-std::string section_name(const std::string& section, const SearchSetting& setting) {
-  return fmt::format("{}.{}", section, setting.key);
-}
-
-std::optional<Json> section_of(const std::string& section, const SearchRecipe::Section& settings,
-                               const Assignment& values) {
-  if (!settings) return std::nullopt;
-  Json object = Json::object();
-  for (const SearchSetting& setting : *settings)
-    object[setting.key] = meant(setting, section_name(section, setting), values);
-  return object;
+std::string parameter_name(const RecipeSection& section, const SearchSetting& setting) {
+  return fmt::format("{}.{}", section.name, setting.key);
 }
 
 // What does nothing makes no difference, however it is spelled.
 void leave_out_idle(TrialConfiguration& trial) {
-  const auto is_idle = [](const std::optional<Json>& section,
-                          std::initializer_list<const char*> shares) {
-    return section && std::ranges::all_of(
-                          shares, [&](const char* key) { return section->value(key, 0.0) == 0; });
-  };
-  if (is_idle(trial.structure, {"heads", "neurons", "layers"})) trial.structure.reset();
-  if (is_idle(trial.pruning, {"sparsity", "activations"})) trial.pruning.reset();
-  for (std::optional<Json>* training : {&trial.training, &trial.train_on})
-    if (*training && ((*training)->contains("epochs") || (*training)->contains("max_steps")) &&
-        is_idle(*training, {"epochs", "max_steps"}))
-      training->reset();  // it says how far to train, and that is nowhere
-  if (trial.native) {
-    Json& native = *trial.native;
-    const std::string linears = native.value("linears", "none");
-    if (linears == "none" || native.value("narrow_share", 0.0) == 0) {
-      native.erase("narrow");
-      native.erase("narrow_share");
-    }
-    if (linears == "none" && native.value("tables", "none") == "none") trial.native.reset();
-  }
+  for (const RecipeSection& section : recipe_sections())
+    if (std::optional<Json>& values = trial.*section.values; values && section.idle(*values))
+      values.reset();
+  if (trial.native && !settings_of<NativeSection>(*trial.native).narrows())
+    for (const char* key : {"narrow", "narrow_share"}) trial.native->erase(key);
   if (!trial.training && !trial.train_on) trial.distillation.reset();
   if (!trial.training) trial.lora.reset();
   if (!trial.lora) return;
-  // Longer trainings are of all weights.
-  const Json most = trial.lora->value("most_steps", Json());
-  if (most.is_number() && trial.training->value("max_steps", 0.0) > most.get<double>()) {
+  const auto lora = settings_of<LoraSection>(*trial.lora);
+  const FineTuneOptions training = settings_of<FineTuneOptions>(*trial.training);
+  if (lora.most_steps && training.training.max_steps > *lora.most_steps) {
     trial.lora.reset();
     return;
   }
-  if (trial.lora->contains("learning_rate"))
-    (*trial.training)["learning_rate"] = (*trial.lora)["learning_rate"];
+  if (lora.learning_rate) (*trial.training)["learning_rate"] = (*trial.lora)["learning_rate"];
   for (const char* key : {"most_steps", "learning_rate"}) trial.lora->erase(key);
 }
 
@@ -73,16 +49,9 @@ Json to_json(const TrialConfiguration& configuration) {
   Json json = Json::object();
   if (!configuration.architecture.empty()) json["architecture"] = configuration.architecture;
   if (!configuration.identities.empty()) json["identities"] = configuration.identities;
-  const std::pair<const char*, const std::optional<Json>*> sections[] = {
-      {"structure", &configuration.structure},
-      {"training", &configuration.training},
-      {"lora", &configuration.lora},
-      {"pruning", &configuration.pruning},
-      {"native", &configuration.native},
-      {"train_on", &configuration.train_on},
-      {"distillation", &configuration.distillation}};
-  for (const auto& [name, section] : sections)
-    if (*section) json[name] = **section;
+  for (const RecipeSection& section : recipe_sections())
+    if (const std::optional<Json>& values = configuration.*section.values)
+      json[std::string(section.name)] = *values;
   if (!configuration.formats.empty()) json["formats"] = configuration.formats;
   if (!configuration.sparsities.empty()) json["sparsities"] = configuration.sparsities;
   if (!configuration.allocation.is_null()) json["allocation"] = configuration.allocation;
@@ -93,14 +62,12 @@ TrialSpace::TrialSpace(SearchRecipe recipe, LinearsOf linears)
     : recipe_(std::move(recipe)), make_linears_(std::move(linears)) {
   for (const SearchSetting& setting : recipe_.architecture) add_setting(setting.key, setting);
   if (recipe_.square_linears) add_squares();
-  add_section("structure", recipe_.structure);
-  add_section("training", recipe_.training);
-  add_section("lora", recipe_.lora);
-  add_section("pruning", recipe_.pruning);
-  add_precision();
-  add_section("native", recipe_.native);
-  add_section("train_on", recipe_.train_on);
-  add_section("distillation", recipe_.distillation);
+  for (const RecipeSection& section : recipe_sections()) {
+    if (section.settings == &SearchRecipe::native) add_precision();  // in its place in the order
+    if (const SearchRecipe::Section& settings = recipe_.*section.settings)
+      for (const SearchSetting& setting : *settings)
+        add_setting(parameter_name(section, setting), setting);
+  }
 }
 
 void TrialSpace::add_setting(const std::string& name, const SearchSetting& setting,
@@ -108,12 +75,6 @@ void TrialSpace::add_setting(const std::string& name, const SearchSetting& setti
   if (!setting.varies()) return;
   space_.parameters.push_back({name, setting.distribution, std::move(active)});
   settings_[name] = setting;
-}
-
-void TrialSpace::add_section(const std::string& section, const SearchRecipe::Section& settings) {
-  if (!settings) return;
-  for (const SearchSetting& setting : *settings)
-    add_setting(section_name(section, setting), setting);
 }
 
 Json TrialSpace::architecture_of(const Assignment& values) const {
@@ -295,13 +256,12 @@ TrialConfiguration TrialSpace::configuration_of(const Assignment& values) const 
     const auto type = values.find(square_name(linear));
     if (type != values.end() && type->second == "identity") result.identities.push_back(linear);
   }
-  result.structure = section_of("structure", recipe_.structure, values);
-  result.training = section_of("training", recipe_.training, values);
-  result.lora = section_of("lora", recipe_.lora, values);
-  result.pruning = section_of("pruning", recipe_.pruning, values);
-  result.native = section_of("native", recipe_.native, values);
-  result.train_on = section_of("train_on", recipe_.train_on, values);
-  result.distillation = section_of("distillation", recipe_.distillation, values);
+  for (const RecipeSection& section : recipe_sections())
+    if (const SearchRecipe::Section& settings = recipe_.*section.settings) {
+      Json& given = (result.*section.values).emplace(Json::object());
+      for (const SearchSetting& setting : *settings)
+        given[setting.key] = meant(setting, parameter_name(section, setting), values);
+    }
   leave_out_idle(result);
   for (const std::string& linear : linears_of(architecture_of(values)).all) {
     const PrecisionGroup* group = group_of(linear);

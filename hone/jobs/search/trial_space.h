@@ -61,7 +61,6 @@ class TrialSpace {
  private:
   void add_setting(const std::string& name, const SearchSetting& setting,
                    std::function<bool(const Assignment&)> active = {});
-  void add_section(const std::string& section, const SearchRecipe::Section& settings);
   void add_squares();
   void add_precision();
   void add_formats(const std::string& name, const PrecisionGroup& group,

@@ -14,11 +14,11 @@
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/search/quiet_trial.h"
 #include "hone/jobs/search/recipe_checks.h"
+#include "hone/jobs/search/recipe_sections.h"
 #include "hone/jobs/search/search_subject.h"
 #include "hone/jobs/shrink/shrink_report.h"
 #include "hone/jobs/shrink/shrink_sentences.h"
 #include "hone/jobs/shrink/shrink_space.h"
-#include "hone/jobs/training_settings.h"
 #include "hone/metrics/planning.h"
 #include "hone/models/transform.h"
 #include "hone/models/vocabulary_cut.h"
@@ -246,10 +246,7 @@ class Shrinking {
     double texts = static_cast<double>(subject_.data.validation.size());
     for (const std::optional<Json>* section : {&configuration.training, &configuration.train_on}) {
       if (!*section) continue;
-      FineTuneOptions options;
-      for (const auto& [name, value] : (*section)->items())
-        set_training_setting(options, name, value);
-      const TrainingOptions& training = options.training;
+      const TrainingOptions training = settings_of<FineTuneOptions>(**section).training;
       const double steps = static_cast<double>(training.max_steps * training.batch_size *
                                                training.gradient_accumulation_steps);
       texts +=

@@ -6,6 +6,7 @@
 
 #include "hone/base/interrupt.h"
 #include "hone/jobs/allocation/best_allocation.h"
+#include "hone/jobs/search/recipe_sections.h"
 #include "hone/jobs/search/search_objective.h"
 #include "hone/jobs/search/search_report.h"
 #include "hone/jobs/search/study_tables.h"
@@ -44,9 +45,7 @@ TrialSubject on_training_texts(const TrialSubject& subject, std::int64_t texts, 
 
 // Of linear layers, where it does not vary.
 std::string narrow_format(const SearchRecipe& recipe) {
-  if (!recipe.native) return "";
-  const auto narrow = std::ranges::find(*recipe.native, "narrow", &SearchSetting::key);
-  return narrow == recipe.native->end() || narrow->varies() ? "" : narrow->value.get<std::string>();
+  return settings_of<NativeSection>(fixed_values(recipe.native)).narrow;
 }
 
 }  // namespace

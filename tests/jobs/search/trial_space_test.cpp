@@ -1,8 +1,9 @@
-#include "hone/jobs/search/trial_space.h"
-
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "hone/base/error.h"
+#include "hone/jobs/search/recipe_sections.h"
 #include "hone/runtime/library.h"
 
 namespace hone {
@@ -103,18 +104,20 @@ TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
       {"[training]\nlearning_rat = 1",
        "space.toml, line 2: unknown key 'learning_rat' of [training]"},
       {"[training]\nlearning_rate = [1, 'a']",
-       "space.toml, line 2: training.learning_rate: learning_rate: expected a number"},
+       "space.toml, line 2: training.learning_rate: expected a number"},
+      {"[training]\nlr = 1\nlearning_rate = 1",
+       "space.toml, line 3: training.learning_rate is training.lr; give it once"},
       {"[training]\nepochs = { low = 3, high = 1 }",
        "space.toml, line 2: epochs: values from 3 to 1: expected"},
       {"[training]\nepochs = { low = 3 }", "space.toml, line 2: epochs: expected a number `high`"},
       {"[training]\nepochs = []", "space.toml, line 2: epochs: no values to choose from"},
       {"[pruning]\nsparsity = [0.5, 1]",
-       "space.toml, line 2: pruning.sparsity: expected a share from 0 and below 1, got 1"},
+       "space.toml, line 2: pruning.sparsity: expected a number of at least 0 and below 1, got 1"},
       {"[pruning]\nmethod = ['l1', 'l2']", "space.toml, line 2: pruning.method: "},
       {"[architecture]\nsquare_linears = ['linear']",
        "space.toml, line 2: square_linears: expected"},
       {"[lora]\nmost_steps = 0.5",
-       "space.toml, line 2: lora.most_steps: expected a whole number from 1, got 0.5"},
+       "space.toml, line 2: lora.most_steps: expected a number of at least 1, got 0.5"},
       {"[[precision]]\nlayers = '*'", "space.toml, line 1: [[precision]] has no `formats`"},
       {"[[precision]]\nformats = ['int(bits=[4,99])']", "space.toml, line 2: formats: "},
       {"[[precision]]\nformats = ['int(bits=4)', 'int(bits=[4,8])']",
@@ -126,6 +129,54 @@ TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
   };
   for (const auto& [text, message] : cases)
     EXPECT_TRUE(recipe_error(text).starts_with(message)) << text << "\n" << recipe_error(text);
+}
+
+// No option takes a truth value but flags, which take no number.
+TEST(SearchRecipe, RefusesABadValueOfEveryKeyOfEverySection) {
+  for (const RecipeSection& section : recipe_sections())
+    for (const OptionDef& option : section.options.rows)
+      for (const std::string& key : option.names) {
+        const std::string error = recipe_error(
+            fmt::format("[{}]\n{} = {}", section.name, key, option.type->flag ? "1" : "true"));
+        EXPECT_TRUE(error.starts_with(
+            fmt::format("space.toml, line 2: {}.{}: expected", section.name, key)))
+            << error;
+      }
+}
+
+TEST(SearchRecipe, RefusesValuesOutOfRange) {
+  const std::array<const char*, 3> cases[] = {{"structure", "neurons", "-0.1"},
+                                              {"structure", "layers", "1"},
+                                              {"structure", "method", "'random'"},
+                                              {"structure", "scope", "'all'"},
+                                              {"training", "epochs", "-1"},
+                                              {"training", "lr_scheduler_type", "'step'"},
+                                              {"lora", "r", "0"},
+                                              {"lora", "alpha", "'large'"},
+                                              {"lora", "dropout", "1"},
+                                              {"lora", "learning_rate", "-1"},
+                                              {"pruning", "activations", "1"},
+                                              {"pruning", "scope", "'all'"},
+                                              {"native", "narrow_share", "1.5"},
+                                              {"train_on", "max_steps", "0.5"},
+                                              {"distillation", "alpha", "1.5"},
+                                              {"distillation", "temperature", "0"}};
+  for (const auto& [section, key, value] : cases) {
+    const std::string error = recipe_error(fmt::format("[{}]\n{} = {}", section, key, value));
+    EXPECT_TRUE(error.starts_with(fmt::format("space.toml, line 2: {}.{}: expected", section, key)))
+        << error;
+  }
+}
+
+TEST(RecipeSection, KeepsDefaultsOfWhatIsNotGiven) {
+  const auto pruning = settings_of<PruningSection>({{"scope", "global"}, {"target", "a.*,b.*"}});
+  EXPECT_EQ(pruning.weights.rule.scope, PruneScope::global);
+  EXPECT_EQ(pruning.weights.target, (std::vector<std::string>{"a.*", "b.*"}));
+  EXPECT_EQ(pruning.weights.rule.sparsity, 0);
+  FineTuneOptions base;
+  base.training.batch_size = 3;
+  EXPECT_EQ(settings_of({{"lr", 1e-2}}, base).training.batch_size, 3);
+  EXPECT_EQ(settings_of({{"lr", 1e-2}}, base).training.optimizer.learning_rate, 1e-2);
 }
 
 TEST(TrialSpace, AsksOfEveryTrialWhatItsArchitectureHas) {
@@ -231,6 +282,18 @@ alpha = 0
   EXPECT_FALSE(at(0, 0, "int(bits=8,per=row)", 0, "none")["native"].contains("narrow"));
 }
 
+TEST(TrialSpace, LeavesOutTrainingOfNoEpochsByAnyName) {
+  const TrialSpace space(search_recipe("[training]\nnum_train_epochs = [0, 1]\n"
+                                       "[train_on]\nlearning_rate = 1e-4\n"),
+                         linears);
+  const auto at = [&](int epochs) {
+    return to_json(space.configuration_of({{"training.num_train_epochs", epochs}}));
+  };
+  EXPECT_FALSE(at(0).contains("training"));
+  EXPECT_TRUE(at(0).contains("train_on"));
+  EXPECT_EQ(at(1)["training"], (Json{{"num_train_epochs", 1}}));
+}
+
 TEST(TrialSpace, HasAdaptersTrainedUpToSoManyStepsAtARateOfTheirOwn) {
   const TrialSpace space(search_recipe(R"toml([training]
 max_steps = [0, 10, 20]
@@ -279,7 +342,7 @@ method = ["l1", "l2"]
   EXPECT_NE(recipe_error(R"toml([structure]
 heads = [0, 1]
 )toml")
-                .find("a share from 0 and below 1"),
+                .find("structure.heads: expected a number of at least 0 and below 1"),
             std::string::npos);
 }
 
