@@ -1,0 +1,182 @@
+#include "hone/jobs/train_report.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/text.h"
+#include "hone/study/comparison_table.h"
+#include "hone/study/learning_check.h"
+
+namespace hone {
+
+std::string weights_text(const TrainFields& fields) {
+  return fields.lora ? to_text(*fields.lora) : to_text(fields.size);
+}
+
+CardFacts card_facts(const TrainFields& fields) {
+  CardFacts facts =
+      facts_of_training(fields.subject, fields.seed, fields.steps, fields.weights_of_step);
+  // Under the original protocol both are the same examples.
+  if (fields.validation && fields.protocol != to_string(Protocol::original))
+    facts.rows.push_back({"", fields.validation->evaluation, fields.validation->split});
+  if (fields.test) facts.rows.push_back({"", fields.test->evaluation, fields.test->split});
+  if (!fields.lora) return facts;
+  const std::string base = markdown_code(fields.subject.model);
+  facts.origin = fmt::format("an adapter (LoRA) of {}", base);
+  facts.relation = "adapter";
+  facts.tags = {"lora"};
+  facts.library = "peft";
+  facts.weights = {fmt::format(
+      "It is of use beside the model that it was trained on alone, {}, which base.json knows by a "
+      "fingerprint of its weights: `hone predict MODEL --adapter FOLDER`, or PEFT; `hone lora "
+      "merge` makes one model of both.",
+      base)};
+  return facts;
+}
+
+namespace {
+
+constexpr const char* kNothingMeasured =
+    "Trained, not evaluated: there is neither a test nor a validation split.";
+
+// Removes those that both splits have.
+std::vector<std::string> take_common_cautions(std::vector<NamedEvaluation>& measured) {
+  std::vector<std::string> common;
+  if (measured.size() < 2) return common;
+  const auto is_in = [](const std::vector<std::string>& cautions, const std::string& caution) {
+    return std::ranges::find(cautions, caution) != cautions.end();
+  };
+  for (const std::string& caution : measured[0].cautions)
+    if (is_in(measured[1].cautions, caution)) common.push_back(caution);
+  for (NamedEvaluation& one : measured)
+    std::erase_if(one.cautions, [&](const std::string& caution) { return is_in(common, caution); });
+  return common;
+}
+
+// A row for each split that was measured.
+Table results_table(const std::vector<NamedEvaluation>& measured) {
+  const MetricName& figure = measured.front().evaluation.figure;
+  Table table(
+      {{"split", "Split"},
+       {"examples", "Examples"},
+       {figure.key, metric_title(figure)},
+       figure == kAccuracy ? Column{"majority_share", "Majority"} : Column{"baseline", "Baseline"},
+       {"loss", "Loss"}});
+  for (const auto& [part, e, cautions] : measured) {
+    std::string name = part;
+    for (const std::string& caution : cautions) name += ", " + caution;
+    table.add_row({name, e.examples, figure_cell(e), percent(e.baseline), real(e.loss, 4)});
+  }
+  return table;
+}
+
+// "Before training, on test, n = 2,000: accuracy 81.9 ± 1.7%."
+std::string before_text(const TrainFields& fields) {
+  const auto& [before, split] = *fields.before;
+  return fmt::format("Before training, on {}, n = {}: {} {}{}", split.split,
+                     grouped(before.samples), metric_title(before.metric),
+                     display_text(metric_estimate(to_json(before))),
+                     *fields.before_fresh_head ? ", of a head as it was drawn." : ".");
+}
+
+// "Trained for 500 steps in 1:29; the model has the weights of step 400"
+std::string choice_text(const TrainJob& job, const TrainFields& fields) {
+  std::string text = fmt::format("Trained for {} steps in {}; the model has the weights of step {}",
+                                 grouped(fields.steps), clock_text(fields.train_runtime),
+                                 grouped(fields.weights_of_step));
+  if (fields.ended_early) text += "; stopped early, as no evaluation improved";
+  if (const std::optional<Interval>& interval = fields.validation_test_gap_interval)
+    text += fmt::format("; accuracy on validation minus test: {} points (95% CI {} to {})",
+                        points_text(*fields.validation_test_gap), points_text(interval->low),
+                        points_text(interval->high));
+  if (fields.class_weights) text += "; class weights apply to the training loss only";
+  if (job.training.training.label_smoothing_factor > 0)
+    text += "; label smoothing applies to the training loss only";
+  if (const std::string distilled = to_text(job.distill); !distilled.empty())
+    text += "; " + distilled;
+  if (fields.protocol == to_string(Protocol::original))
+    text += "; protocol original: choices were made on the test split, so its result is too good";
+  return text;
+}
+
+// What speaks against the metrics.
+std::vector<std::string> doubts_about(const TrainOutcome& trained, const std::string& guessed) {
+  std::vector<std::string> doubts;
+  for (const auto& [part, evaluation, cautions] : trained.measured)
+    for (const std::string& concern : concerns(evaluation, trained.labels))
+      doubts.push_back(fmt::format("{}: {}", part, concern));
+  if (trained.measured.empty()) return doubts;
+  const auto& [part, evaluation, cautions] = trained.measured.back();
+  for (std::string& sign :
+       signs_of_no_learning(trained.log.steps(), part, evaluation, trained.labels, guessed))
+    doubts.push_back(std::move(sign));
+  return doubts;
+}
+
+}  // namespace
+
+std::vector<std::string> report_training(const TrainJob& job, TrainOutcome trained,
+                                         const std::string& guessed, Document& document) {
+  const TrainFields& fields = trained.fields;
+  std::vector<NamedEvaluation>& measured = trained.measured;
+  document.headline = kNothingMeasured;
+  document.key_figures = {
+      {"Mean training loss", display_text(real(fields.train_loss, 4))},
+      {"Throughput",
+       fmt::format("{} examples/s", grouped(std::llround(fields.train_samples_per_second)))}};
+  document.evidence = choice_text(job, fields) + ".";
+  document.sections = {{"", {}}, trained.curve};
+  std::vector<Block> blocks;
+  if (!measured.empty()) {
+    const auto& [part, evaluation, cautions] = measured.back();
+    document.headline = metric_headline(part_text(part, evaluation, cautions), evaluation);
+    const std::vector<std::string> common = take_common_cautions(measured);
+    blocks.push_back(
+        PageTable{results_table(measured),
+                  common.empty() ? "" : fmt::format("Both splits: {}.", fmt::join(common, ", "))});
+    document.sections.push_back(details_section(measured, trained.labels));
+  }
+  if (fields.before) blocks.push_back(Paragraph{before_text(fields)});
+  blocks.push_back(Paragraph{weights_text(fields)});
+  document.sections.front().blocks = std::move(blocks);
+  std::vector<std::string> warnings = doubts_about(trained, guessed);
+  warnings.insert(warnings.end(), trained.notes.begin(), trained.notes.end());
+  return warnings;
+}
+
+std::vector<std::string> report_training(const TrainJob& job, const std::vector<Json>& results,
+                                         const std::string& guessed, const fs::path& folder,
+                                         Document& document) {
+  const std::vector<NamedFigures> figures = {{"validation", "validation"}, {"test", "test"}};
+  std::vector<std::string> warnings = seed_concerns(results, figures), undrawn;
+  std::vector<Block> blocks = {PageTable{seed_table(results, figures)}};
+  std::vector<std::string> measured;  // the split that judges the training first
+  for (const char* part : {"test", "validation"})
+    if (value_at(results.front(), part).is_object()) measured.emplace_back(part);
+  document.headline = kNothingMeasured;
+  for (const std::string& part : measured) {
+    const std::string sentence = metric_headline_of_seeds(results, {part, part});
+    if (part == measured.front())
+      document.headline = sentence;
+    else
+      blocks.push_back(Paragraph{sentence});
+  }
+  if (!measured.empty()) {
+    const std::string& part = measured.front();
+    const Figure dots = seed_figure(results, figures,
+                                    fmt::format("{} trained; {} seeds", job.model, results.size()));
+    blocks.push_back(figure_block(
+        dots, folder / "seeds",
+        metric_title(figure_of(results.front()[part])) + " on each part, a dot for each seed",
+        undrawn));
+    for (std::string& sign : signs_of_no_learning(results, {part, part}, guessed))
+      warnings.push_back(std::move(sign));
+  }
+  document.sections = {{"", std::move(blocks)}, details_section_of_seeds(results, figures)};
+  warnings.insert(warnings.end(), undrawn.begin(), undrawn.end());
+  return warnings;
+}
+
+}  // namespace hone
