@@ -59,6 +59,11 @@ OptionDef&& OptionDef::inverted() && {
   return std::move(*this);
 }
 
+OptionDef&& OptionDef::for_caller() && {
+  is_for_caller = true;
+  return std::move(*this);
+}
+
 OptionDef&& OptionDef::repeated() && {
   list_form = ListForm::repeated;
   return std::move(*this);

@@ -98,6 +98,8 @@ struct OptionDef {
   bool is_common = true;  ///< in --help; else in --help-all alone
   bool is_positional = false, is_required = false;
   bool is_inverted = false;  ///< a flag that makes its member false
+  /// A command that runs this one sets it: a pipeline for its stages, a search for its workers.
+  bool is_for_caller = false;
   ListForm list_form = ListForm::behind;
   ValueKind kind = {};
   std::vector<std::string> words = {};  ///< all that it takes; empty: others, too
@@ -113,6 +115,7 @@ struct OptionDef {
   OptionDef&& required(bool is = true) &&;
   OptionDef&& under(Heading heading) &&;
   OptionDef&& inverted() &&;
+  OptionDef&& for_caller() &&;
   OptionDef&& repeated() &&;
   OptionDef&& separated() &&;
   OptionDef&& takes(const ValueKind& kind) &&;

@@ -100,35 +100,48 @@ void choose_device(const RunArguments& a, Context& context) {
 
 Options threads_option() {
   return {Heading::execution,
-          {option<&RunArguments::threads>("threads", "number of threads").from(1, 1025).rare()}};
+          {option<&RunArguments::threads>("threads", "number of threads")
+               .from(1, 1025)
+               .for_caller()
+               .rare()}};
 }
 
-Options shown_options() {
+Options color_option() {
   return {Heading::output,
-          {option<&RunArguments::json>("json", "print the result as JSON"),
-           option<&RunArguments::quiet>("quiet", "do not show progress").rare(),
-           option<&RunArguments::colour>("color", "when to use color")
+          {option<&RunArguments::colour>("color", "when to use color")
                .one_of({"auto", "always", "never"})
+               .for_caller()
                .rare()}};
 }
 
 }  // namespace
 
-Options screen_options() { return {threads_option(), shown_options()}; }
+Options json_and_quiet() {
+  return {Heading::output,
+          {option<&RunArguments::json>("json", "print the result as JSON").for_caller(),
+           option<&RunArguments::quiet>("quiet", "do not show progress").for_caller().rare()}};
+}
+
+Options screen_options() { return {threads_option(), json_and_quiet(), color_option()}; }
+
+Options seed_option() {
+  return {Heading::execution,
+          {option<&RunArguments::seed>("seed", "random seed (weights, splits, order, dropout)")
+               .rare()}};
+}
+
+Options plugin_option() {
+  return {Heading::debugging,
+          {option<&RunArguments::plugins>(
+               "plugin", "load formats, operations, kernels or passes from a shared library")
+               .repeated()
+               .takes(kReadFileValue)
+               .rare()}};
+}
 
 Options options_of(const RunArguments*) {
-  return {threads_option(),
-          option<&RunArguments::seed>("seed", "random seed (weights, splits, order, dropout)")
-              .under(Heading::execution)
-              .rare(),
-          shown_options(),
-          option<&RunArguments::plugins>(
-              "plugin", "load formats, operations, kernels or passes from a shared library")
-              .repeated()
-              .takes(kReadFileValue)
-              .under(Heading::debugging)
-              .rare(),
-          group<&RunArguments::passes>()};
+  return {threads_option(), seed_option(),   json_and_quiet(),
+          color_option(),   plugin_option(), group<&RunArguments::passes>()};
 }
 
 Options device_options() {
@@ -187,18 +200,18 @@ Options options_of(const FormatArguments*) {
           option<&FormatArguments::recipe>("recipe", "TOML file with the format of each layer")
               .takes(kReadFileValue),
           option<&FormatArguments::input_format>("input_format",
-                                                 "format of the inputs of linears (none: fp32)")
+                                                 "format of linear layer inputs (none: fp32)")
               .takes(kFormatOrNoneValue)
               .rare(),
           option<&FormatArguments::weight_format>("weight_format",
-                                                  "format of the weights of linears (none: fp32)")
+                                                  "format of linear layer weights (none: fp32)")
               .takes(kFormatOrNoneValue),
           option<&FormatArguments::bias_format>("bias_format",
-                                                "format of the biases of linears (none: fp32)")
+                                                "format of linear layer biases (none: fp32)")
               .takes(kFormatOrNoneValue)
               .rare(),
           option<&FormatArguments::output_format>("output_format",
-                                                  "format of the outputs of linears (none: fp32)")
+                                                  "format of linear layer outputs (none: fp32)")
               .takes(kFormatOrNoneValue)
               .rare(),
           option<&FormatArguments::rules>("rule",

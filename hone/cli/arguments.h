@@ -40,6 +40,10 @@ struct RunArguments {
 };
 /// Those of all commands with a job.
 Options options_of(const RunArguments*);
+/// `--json` and `--quiet`, of commands without threads and color.
+Options json_and_quiet();
+Options seed_option();
+Options plugin_option();
 /// `--threads`, `--json`, `--quiet` and `--color`: of commands whose results depend on nothing else.
 Options screen_options();
 /// `--device` and `--precision`, of commands whose graphs may run on a GPU.

@@ -8,23 +8,18 @@ namespace {
 
 struct ConvertArguments {
   ConvertJob job;
-  bool json = false, quiet = false;
+  RunArguments run;
 };
 
 void convert(ConvertArguments& a) {
-  RunArguments run;  // the command supports only these two of them
-  run.quiet = a.quiet;
-  run.json = a.json;
-  print("convert", convert_model(a.job, make_context(run)), run);
+  print("convert", convert_model(a.job, make_context(a.run)), a.run);
 }
 
 Options options_of(const ConvertArguments*) {
   using A = ConvertArguments;
   return {model_argument<&A::job, &ConvertJob::model>(
               "model folder of any architecture, or a hub name"),
-          group<&A::job, &ConvertJob::output>(),
-          option<&A::json>("json", "print the result as JSON").under(Heading::output),
-          option<&A::quiet>("quiet", "do not show progress").under(Heading::output).rare()};
+          group<&A::job, &ConvertJob::output>(), group<&A::run>(json_and_quiet())};
 }
 
 }  // namespace

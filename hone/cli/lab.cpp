@@ -42,32 +42,33 @@ void list_labs(const RunArguments& run) {
   print_text(run, "{}\nhone lab NAME -o OUT runs one\n", to_text(table, text_style(run)));
 }
 
-// Options of the command that say how the lab is run; all others are those of its stages.
-bool is_of_lab(const std::string& name) {
-  static const std::set<std::string> own = {"NAME",
-                                            "list",
-                                            "show",
-                                            "fidelity",
-                                            "model",
-                                            "set",
-                                            "data",
-                                            "resume",
-                                            "no_cache",
-                                            "output_dir",
-                                            "json",
-                                            "quiet",
-                                            "color",
-                                            "threads",
-                                            "help",
-                                            "help_all",
-                                            "overwrite_output_dir",
-                                            "plugin",
-                                            "skip_pass",
-                                            "dump_passes",
-                                            "show_passes",
-                                            "device",
-                                            "precision"};
-  return own.contains(name);
+Options model_option() {
+  return option<&LabArguments::job, &LabJob::model>(
+             "model", "model folder; by default a bert-tiny is trained")
+      .takes(kModelValue);
+}
+
+Options text_options() {
+  using A = LabArguments;
+  Options rows = {group<&A::job, &LabJob::data>(),
+                  group<&A::job, &LabJob::data>(train_samples_option())};
+  rows.at("max_eval_samples").meaning =
+      "evaluate on a random sample of each split (0: as --fidelity says)";
+  return rows;
+}
+
+// Options of a lab for the commands that are its stages; its data is a setting of the pipeline.
+Options stage_options() {
+  Options rows = {text_options(), group<&LabArguments::run>(seed_option())};
+  std::erase_if(rows.rows, [](const OptionDef& row) { return row.kind.access != Access::none; });
+  return rows;
+}
+
+// Options of a pipeline of labs for each of these labs.
+Options lab_options() {
+  using A = LabArguments;
+  return {model_option(), text_options(), group<&A::run>(seed_option()),
+          group<&A::run>(plugin_option()), group<&A::run>(device_options())};
 }
 
 // The value of an option that was given, for a stage.
@@ -92,18 +93,12 @@ void add_common(PipelineStage& stage, StageOption given) {
   }
 }
 
-void add_common(Pipeline& pipeline, const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options())
-    if (option->count() > 0 && !is_of_lab(argument_name(*option)))
-      for (PipelineStage& stage : pipeline.stages) add_common(stage, given_option(*option));
-}
-
-// Whether a lab takes an option that not all take.
+// Whether a lab takes one of `lab_options`.
 bool takes(const std::string& lab, const std::string& option) {
-  if (option == "plugin" || option == "seed") return true;
   const ShippedPipeline* const shipped = find_shipped_pipeline(lab);
-  if (option == "device" || option == "precision") return shipped == nullptr;
-  const bool is_model = option == "model";  // else it is of texts
+  if (find_option(device_options(), option) != nullptr) return shipped == nullptr;
+  const bool is_model = find_option(model_option(), option) != nullptr;
+  if (!is_model && find_option(text_options(), option) == nullptr) return true;
   if (shipped != nullptr)
     return parse_pipeline(shipped->text, fmt::format("lab {}", lab), stage_kinds(), {}, "")
         .settings.contains(is_model ? "model" : "data");
@@ -111,20 +106,16 @@ bool takes(const std::string& lab, const std::string& option) {
   return input == LabInput::model_and_texts || (is_model && input == LabInput::model);
 }
 
-// Of a pipeline whose stages are labs, each gets what it takes.
-void add_to_labs(Pipeline& pipeline, const CLI::App& app) {
-  static const std::set<std::string> handed_on = {"model", "data", "plugin", "device", "precision"};
-  for (PipelineStage& stage : pipeline.stages) {
-    const auto name = std::ranges::find(stage.options, "NAME", &StageOption::name);
-    const std::string lab = name->values.front().before;
-    for (const CLI::Option* option : app.get_options()) {
-      const std::string given = argument_name(*option);
-      if (option->count() == 0 || !takes(lab, given)) continue;
-      if (handed_on.contains(given)) {
-        stage.options.push_back(given_option(*option));
-      } else if (!is_of_lab(given)) {
+// Adds the options that were given to the stages, be they labs or other commands.
+void hand_on(Pipeline& pipeline, bool of_labs, const CLI::App& app) {
+  const Options handed_on = of_labs ? lab_options() : stage_options();
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = argument_name(*option);
+    if (option->count() == 0 || find_option(handed_on, name) == nullptr) continue;
+    for (PipelineStage& stage : pipeline.stages) {
+      const auto lab = std::ranges::find(stage.options, "NAME", &StageOption::name);
+      if (!of_labs || takes(lab->values.front().before, name))
         add_common(stage, given_option(*option));
-      }
     }
   }
 }
@@ -160,7 +151,7 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
       .results = [&](const PipelineFields& found) {
         return to_json(LabPipelineFields{lab.name, parse_fidelity(a.fidelity), found});
       }};
-  of_labs ? add_to_labs(job.pipeline, app) : add_common(job.pipeline, app);
+  hand_on(job.pipeline, of_labs, app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     job.store = cache / "stages";
   // Each of several labs says itself what it takes.
@@ -199,10 +190,6 @@ void lab(LabArguments& a, const CLI::App& app) {
 
 Options options_of(const LabArguments*) {
   using A = LabArguments;
-  Options data = {group<&A::job, &LabJob::data>(),
-                  group<&A::job, &LabJob::data>(train_samples_option())};
-  data.at("max_eval_samples").meaning =
-      "evaluate on a random sample of each split (0: as --fidelity says)";
   return {
       argument<&A::name>("NAME", "lab, such as 2.1; by default labs are listed")
           .one_of(lab_names())
@@ -210,12 +197,11 @@ Options options_of(const LabArguments*) {
       option<&A::list>("list", "list the labs and their settings"),
       option<&A::show>("show", "print the lab's pipeline and exit"),
       option<&A::fidelity>("fidelity", "size of the experiment").one_of({"quick", "paper", "full"}),
-      option<&A::job, &LabJob::model>("model", "model folder; by default a bert-tiny is trained")
-          .takes(kModelValue),
+      model_option(),
       option<&A::settings>("set", "override a value of the pipeline's [settings]")
           .repeated()
           .shown("NAME=VALUE"),
-      data,
+      text_options(),
       resume_option<&A::job, &LabJob::resume, &JobResume::resume>(),
       no_cache_option<&A::no_cache>(),
       group<&A::job, &LabJob::output>(report_output()),

@@ -1,7 +1,5 @@
 #include "hone/jobs/search/search.h"
 
-#include <algorithm>
-
 #include "hone/base/cache_folder.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/screen.h"
@@ -18,29 +16,35 @@ struct SearchArguments {
   RunArguments run;
 };
 
-// What a command that joins is to be called with: the same search, in one process, told to us.
-std::vector<std::string> words_to_join(const CLI::App& app, const std::string& storage,
-                                       int threads) {
-  constexpr std::string_view kOwn[] = {"output_dir", "overwrite_output_dir",
-                                       "resume",     "storage",
-                                       "threads",    "json",
-                                       "quiet",      "join",
-                                       "color",      "workers",
-                                       "concurrency"};
-  std::vector<std::string> words = {"search"};
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string name = argument_name(*option);
-    if (option->count() == 0 || std::ranges::find(kOwn, name) != std::end(kOwn)) continue;
-    if (is_flag(*option)) words.push_back("--" + name);
-    for (const std::string& value : option->results()) {
-      if (is_flag(*option)) break;
-      words.push_back(option->get_positional() ? value : fmt::format("--{}={}", name, value));
-    }
-  }
-  for (const std::string& word :
-       {std::string("--join"), "--storage=" + storage, fmt::format("--threads={}", threads),
-        std::string("--json"), std::string("--quiet")})
-    words.push_back(word);
+// Where the study is stored and who runs its trials.
+Options sharing_options() {
+  using A = SearchArguments;
+  return {option<&A::job, &SearchJob::storage>("storage",
+                                               "SQLite file or postgresql://; by default study.db")
+              .takes({.shown = "FILE|ADDRESS", .files = true}),
+          option<&A::job, &SearchJob::join>(
+              "join", "run trials of a study started elsewhere; write no folder")
+              .rare(),
+          option<&A::job, &SearchJob::workers>("workers", "processes that run trials").from(1),
+          option<&A::job, &SearchJob::concurrency>(
+              "concurrency", "trials at once over all machines (0: --workers)")
+              .from(0)
+              .rare()};
+}
+
+Options options_of(const SearchArguments*);
+
+// The command line of a worker: the same search, joined by one process.
+std::vector<std::string> words_to_join(const CLI::App& app, const SearchArguments& a,
+                                       const std::string& storage, int threads) {
+  const Options all = options<SearchArguments>(), sharing = sharing_options();
+  std::vector<std::string> words = words_of(app, [&](const std::string& name) {
+    return !find_option(all, name)->is_for_caller && find_option(sharing, name) == nullptr;
+  });
+  words.insert(words.begin(), "search");
+  words.insert(words.end(), {"--join", "--storage=" + storage, fmt::format("--threads={}", threads),
+                             "--json", "--quiet"});
+  if (a.no_cache) words.emplace_back("--no_cache");
   return words;
 }
 
@@ -80,8 +84,8 @@ void search(SearchArguments& a, const CLI::App& app) {
   if (a.run.executor != "interpreter") a.job.executor = a.run.executor;
   a.job.training.eval_batch_size = a.job.calibration.batch_size;
   a.job.invocation = invocation_of(app);
-  a.job.join_words = [&app](const std::string& storage, int threads) {
-    return words_to_join(app, storage, threads);
+  a.job.join_words = [&app, &a](const std::string& storage, int threads) {
+    return words_to_join(app, a, storage, threads);
   };
   print("search", search_models(a.job, context), a.run);
 }
@@ -126,17 +130,7 @@ Options options_of(const SearchArguments*) {
           .rare(),
       group<&A::job, &SearchJob::gates>(),
       option<&A::job, &SearchJob::study>("study", "name of the study in the storage").shown("NAME"),
-      option<&A::job, &SearchJob::storage>("storage",
-                                           "SQLite file or postgresql://; by default study.db")
-          .takes({.shown = "FILE|ADDRESS", .files = true}),
-      option<&A::job, &SearchJob::join>("join",
-                                        "run trials of a study started elsewhere; write no folder")
-          .rare(),
-      option<&A::job, &SearchJob::workers>("workers", "processes that run trials").from(1),
-      option<&A::job, &SearchJob::concurrency>("concurrency",
-                                               "trials at once over all machines (0: --workers)")
-          .from(0)
-          .rare(),
+      sharing_options(),
       option<&A::job, &SearchJob::budget, &SearchOptions::asynchronous>(
           "async", "do not wait for other workers; results depend on their speed")
           .rare(),

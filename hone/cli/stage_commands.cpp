@@ -20,10 +20,6 @@ namespace hone {
 namespace {
 
 constexpr const char* kFolder = "output_dir";
-// What the pipeline says itself.
-constexpr std::string_view kPipelines[] = {
-    kFolder,   "overwrite_output_dir", "overwrite", "resume", "json", "quiet", "color", "threads",
-    "no_cache"};
 
 bool is_read(Access access) { return access != Access::none && access != Access::writes; }
 
@@ -75,12 +71,12 @@ std::string from_anywhere(Access access, const std::string& value) {
                                             : value;
 }
 
-std::vector<std::string> option_names(const CLI::App& app) {
+// Of options that a stage may set.
+std::vector<std::string> option_names(const CommandApp& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
-    if (!is_help(app, *option) &&
-        std::ranges::find(kPipelines, argument_name(*option)) == std::end(kPipelines))
-      names.push_back(argument_name(*option));
+    if (const OptionDef* row = app.row(*option); row != nullptr && !row->is_for_caller)
+      names.push_back(row->name());
   return names;
 }
 
@@ -125,10 +121,6 @@ class CallBuilder {
   void add(const CallOption& given) {
     const CLI::Option* option = find_option(*app_, given.name);
     if (option == nullptr && given.is_common) return;
-    const std::string name = option == nullptr ? given.name : argument_name(*option);
-    if (std::ranges::find(kPipelines, name) != std::end(kPipelines))
-      throw StageError(fmt::format("{}: the pipeline itself says that of every stage", given.name),
-                       given.line);
     if (option == nullptr) {
       const std::vector<std::string> names = option_names(*app_);
       std::vector<std::string> flags;
@@ -142,6 +134,10 @@ class CallBuilder {
               : answer,
           given.line);
     }
+    if (app_->row(*option)->is_for_caller)
+      throw StageError(
+          fmt::format("{}: the pipeline sets this for every stage; remove it", given.name),
+          given.line);
     lines_[given.name] = given.line;
     if (given.is_common) common_.push_back(given.name);
     if (is_flag(*option) != given.flag.has_value())
@@ -154,7 +150,7 @@ class CallBuilder {
       return;
     }
     try {
-      add_values(*option, name, given);
+      add_values(*option, given);
     } catch (const StageError&) {
       throw;
     } catch (const UserError& error) {
@@ -182,7 +178,8 @@ class CallBuilder {
   }
 
  private:
-  void add_values(const CLI::Option& option, const std::string& name, const CallOption& given) {
+  void add_values(const CLI::Option& option, const CallOption& given) {
+    const std::string name = argument_name(option);
     const Access access = app_->kind(option).access;
     std::vector<std::string> texts;
     Json identities = Json::array();
@@ -239,16 +236,14 @@ class CallBuilder {
   std::map<std::string, Json> reads_;
 };
 
-// Without those of the pipeline's own that the command has no option for: one that converts files takes no threads.
+// Without options that the command does not have: the pipeline sets some for every stage, and `hone convert` has no --threads.
 std::vector<std::string> known_words(std::vector<std::string> words) {
   const auto command = std::ranges::find(commands(), words.front(), &Command::name);
   HONE_ASSERT(command != commands().end(), "no command {}", words.front());
   const CommandApp app(*command);
   std::erase_if(words, [&](const std::string& word) {
-    const std::string name = word.substr(0, word.find('='));
-    const bool is_pipelines = std::ranges::any_of(
-        kPipelines, [&](std::string_view own) { return name == fmt::format("--{}", own); });
-    return is_pipelines && app.get_option_no_throw(name) == nullptr;
+    return word.starts_with("--") &&
+           find_option(app, word.substr(2, word.find('=') - 2)) == nullptr;
   });
   return words;
 }

@@ -99,20 +99,22 @@ OptionDef row_hashes_option() {
 template <auto... kMembers>
 OptionDef resume_option() {
   return option<kMembers...>("resume", "continue an interrupted run, or start a new one")
-      .under(Heading::output);
+      .under(Heading::output)
+      .for_caller();
 }
 
 template <auto... kMembers>
 OptionDef no_cache_option() {
   return option<kMembers...>("no_cache", "do not use or update the store of earlier runs")
       .under(Heading::output)
+      .for_caller()
       .rare();
 }
 
 /// `--overwrite`, of jobs that write single files.
 template <auto... kMembers>
 OptionDef overwrite_option(std::string_view meaning) {
-  return option<kMembers...>("overwrite", meaning).under(Heading::output).rare();
+  return option<kMembers...>("overwrite", meaning).under(Heading::output).for_caller().rare();
 }
 
 /// `--figure`, whose files are several.

@@ -62,7 +62,8 @@ Json finished_results(const OutputFolder& output) {
 
 Options options_of(const JobResume*) {
   return {Heading::output,
-          {option<&JobResume::resume>("resume", "continue an interrupted run to the same bits"),
+          {option<&JobResume::resume>("resume", "continue an interrupted run to the same bits")
+               .for_caller(),
            option<&JobResume::save_steps>("save_steps",
                                           "extra checkpoints every this many steps (0: none)")
                .from(0)
@@ -80,9 +81,11 @@ Options options_of(const JobOutput*) {
   return {Heading::output,
           {option<&JobOutput::folder>("o,output_dir", "output folder")
                .required()
-               .takes(kOutputFolderValue),
+               .takes(kOutputFolderValue)
+               .for_caller(),
            option<&JobOutput::overwrite>("overwrite_output_dir,overwrite",
-                                         "replace hone's own files in the folder")}};
+                                         "replace hone's own files in the folder")
+               .for_caller()}};
 }
 
 Options report_output() {
