@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "hone/base/descriptor.h"
@@ -74,6 +75,11 @@ std::string run_program(const std::vector<std::string>& command, const fs::path&
   const std::string ending = WIFEXITED(status) ? fmt::format("with code {}", WEXITSTATUS(status))
                                                : fmt::format("by signal {}", WTERMSIG(status));
   fail("{} ended {}: {}", name, ending, trim(output));
+}
+
+std::string python_program() {
+  const char* const named = std::getenv("HONE_PYTHON");
+  return named == nullptr ? "python3" : named;
 }
 
 }  // namespace hone

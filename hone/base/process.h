@@ -16,4 +16,7 @@ namespace hone {
 std::string run_program(const std::vector<std::string>& command, const fs::path& folder,
                         std::string_view package);
 
+/// Returns the Python that people want to run: $HONE_PYTHON, or python3.
+std::string python_program();
+
 }  // namespace hone

@@ -256,4 +256,11 @@ JobResult export_model(const ExportJob& job, Context& context) {
   return result;
 }
 
+NextCommand command_to_export(const std::string& model, const std::string& data,
+                              const std::string& output) {
+  return {"Export it to ONNX, and compare predictions and times in ONNX Runtime",
+          fmt::format("hone export {} --to onnx --check {} -o {}", shell_word(model),
+                      shell_word(data), shell_word(output))};
+}
+
 }  // namespace hone

@@ -89,4 +89,8 @@ const Fields& fields_of(const ExportFields*);
 /// `write_onnx` and `to_compressed_tensors`, and for compressed-tensors where no config describes the graph.
 JobResult export_model(const ExportJob& job, Context& context);
 
+/// The command that exports a model folder to ONNX into `output`, and compares it with hone on `data`.
+NextCommand command_to_export(const std::string& model, const std::string& data,
+                              const std::string& output);
+
 }  // namespace hone

@@ -1,5 +1,7 @@
 #include <fmt/ranges.h>
 
+#include "hone/base/process.h"
+#include "hone/base/text.h"
 #include "hone/compressed_tensors/to_compressed_tensors.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/checkpoint.h"
@@ -58,17 +60,18 @@ std::string scheme_text(const Json& scheme) {
 }
 
 NextCommand command_with_transformers(const ExportJob& job, const ExportedModel& exported) {
+  const std::string python = shell_word(python_program());
   if (exported.embeds() && !exported.source.modules.empty())
     return {"Embed a text",
-            fmt::format("python3 -c \"from sentence_transformers import SentenceTransformer as S; "
+            fmt::format("{} -c \"from sentence_transformers import SentenceTransformer as S; "
                         "from transformers import CompressedTensorsConfig as C; print(S('{}', "
                         "model_kwargs={{'quantization_config': C(dequantize=True)}}).encode("
                         "'a text'))\"",
-                        job.output.folder)};
+                        python, job.output.folder)};
   return {exported.embeds() ? "Embed a text" : "Classify a text",
-          fmt::format("python3 -c \"from transformers import pipeline; "
+          fmt::format("{} -c \"from transformers import pipeline; "
                       "print(pipeline('{}', '{}')('a text'))\"",
-                      exported.embeds() ? "feature-extraction" : "text-classification",
+                      python, exported.embeds() ? "feature-extraction" : "text-classification",
                       job.output.folder)};
 }
 
@@ -81,10 +84,11 @@ ExportForm compressed_tensors_form(const ExportJob& job, ExportedModel& exported
       "quantize linear layers first, for example with `hone quantize {} --weight_format "
       "'int(bits=4,group=32)' --data DATA -o FOLDER`",
       job.model);
+  // First, as quantizing a model that the config does not describe is of no use.
+  check_config_describes(job, model);
   user_check(exported.source.model.quantization.has_value(),
              "{}: compressed-tensors is for quantized models, and this one is not quantized; {}",
              job.model, remedy);
-  check_config_describes(job, model);
   const Architecture& architecture = find_architecture(model.facts.architecture, job.model);
   CompressedTensorsModel coded =
       to_compressed_tensors(exported.graph, model.parameters,

@@ -1,5 +1,7 @@
 #include <fmt/ranges.h>
 
+#include "hone/base/process.h"
+#include "hone/base/text.h"
 #include "hone/jobs/export_form.h"
 #include "hone/onnx/onnx_file.h"
 #include "hone/onnx/to_onnx.h"
@@ -61,20 +63,21 @@ std::string names_of(const std::vector<OnnxValue>& values) {
 NextCommand next_command(const ExportJob& job, const ExportedModel& exported) {
   const fs::path output = job.output.folder;
   const bool is_file = is_one_file(job);
+  const std::string python = shell_word(python_program());
   if (is_file || exported.source.images)
     return {"List its inputs",
-            fmt::format("python3 -c \"import onnxruntime as ort; print([i.name for i in "
+            fmt::format("{} -c \"import onnxruntime as ort; print([i.name for i in "
                         "ort.InferenceSession('{}').get_inputs()])\"",
-                        (is_file ? output : output / kModelFile).string())};
+                        python, (is_file ? output : output / kModelFile).string())};
   if (exported.embeds() && !exported.source.modules.empty())
     return {"Embed a text",
-            fmt::format("python3 -c \"from sentence_transformers import SentenceTransformer as S; "
+            fmt::format("{} -c \"from sentence_transformers import SentenceTransformer as S; "
                         "print(S('{}', backend='onnx').encode('a text'))\"",
-                        output.string())};
+                        python, output.string())};
   return {exported.embeds() ? "Embed a text" : "Classify a text",
-          fmt::format("python3 -c \"from optimum.pipelines import pipeline; print(pipeline('{}', "
+          fmt::format("{} -c \"from optimum.pipelines import pipeline; print(pipeline('{}', "
                       "'{}', accelerator='ort')('a text'))\"",
-                      exported.embeds() ? "feature-extraction" : "text-classification",
+                      python, exported.embeds() ? "feature-extraction" : "text-classification",
                       output.string())};
 }
 

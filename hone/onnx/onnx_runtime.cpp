@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "hone/base/json.h"
 #include "hone/base/process.h"
 #include "hone/tensor/safetensors.h"
@@ -75,8 +73,7 @@ std::pair<std::size_t, std::string> parts_of(const std::string& name) {
 }  // namespace
 
 std::optional<std::string> python_with_onnx_runtime() {
-  const char* const named = std::getenv("HONE_PYTHON");
-  const std::string python = named == nullptr ? "python3" : named;
+  const std::string python = python_program();
   try {
     run_program({python, "-c", "import numpy, onnxruntime"}, fs::temp_directory_path(),
                 kDebianPackage);

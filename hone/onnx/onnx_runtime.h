@@ -10,7 +10,7 @@
 /// ONNX Runtime, where Python has it: to try what was written.
 namespace hone {
 
-/// The Python that imports onnxruntime: $HONE_PYTHON, or python3. Nothing where it does not.
+/// The `python_program` that imports onnxruntime. Nothing where it does not.
 std::optional<std::string> python_with_onnx_runtime();
 
 struct OnnxRuntimeRuns {

@@ -85,6 +85,22 @@ TEST(Export, WritesAFile) {
   run_well(over, folder.path());
 }
 
+TEST(Export, TheNextCommandRunsThePythonThatIsNamed) {
+  const TemporaryFolder folder;
+  const char* const before = std::getenv("HONE_PYTHON");
+  const std::string named = before == nullptr ? "" : before;
+  ::setenv("HONE_PYTHON", "/opt/a b/python", 1);
+  const auto next = [&](const char* output) -> std::string {
+    return run_json({"export", workshop() / "model", "-o", output}, folder.path())["next"];
+  };
+  for (const char* output : {"model.onnx", "folder"})
+    EXPECT_TRUE(next(output).starts_with("'/opt/a b/python' -c ")) << output;
+  if (before == nullptr)
+    ::unsetenv("HONE_PYTHON");
+  else
+    ::setenv("HONE_PYTHON", named.c_str(), 1);
+}
+
 TEST(Export, StoresQuantizedWeightsInFewBitsAndSaysWhatItCannot) {
   const TemporaryFolder folder;
   const auto weights = [&](const char* format, const char* output) {
@@ -311,6 +327,19 @@ TEST(Export, CompressedTensorsWantAQuantizedModelAndNoOptionsOfOnnx) {
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"packed"});
 }
 
+// Quantizing it would not help.
+TEST(Export, CompressedTensorsRefuseAStructureBeforeMissingFormats) {
+  const TemporaryFolder folder;
+  run_well({"prune", workshop() / "model", "--structure", "heads", "--data",
+            workshop() / "reviews.csv", "-o", "narrow"},
+           folder.path());
+  const Ending ending =
+      run_hone({"export", "narrow", "--to", "compressed-tensors", "-o", "out"}, folder.path());
+  EXPECT_EQ(ending.code, kUserError);
+  EXPECT_NE(ending.messages.find("layer 0 has 1 head of "), std::string::npos) << ending.messages;
+  EXPECT_EQ(ending.messages.find("not quantized"), std::string::npos) << ending.messages;
+}
+
 constexpr const char* kInTransformers = R"(import json, sys
 import torch
 from transformers import AutoModelForSequenceClassification, CompressedTensorsConfig
@@ -326,8 +355,7 @@ json.dump(logits, open(answers, "w"))
 )";
 
 std::optional<std::string> python_with_compressed_tensors() {
-  const char* const named = std::getenv("HONE_PYTHON");
-  const std::string python = named == nullptr ? "python3" : named;
+  std::string python = python_program();
   try {
     run_program({python, "-c", "import torch, transformers, compressed_tensors"},
                 fs::temp_directory_path(), "python3");

@@ -6,6 +6,7 @@
 #include "hone/base/text.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/export.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/native/native_copy.h"
 #include "hone/jobs/native/native_model.h"
@@ -320,14 +321,11 @@ Document document_of(const NativeRun& run, const NativeOutcome& outcome,
   for (Fact& figure : key_figures_of(found, run.job.invocation.setting("keep_slower")))
     document.key_figures.push_back(std::move(figure));
   document.output = run.job.output.folder;
-  const std::string folder = shell_word(run.job.output.folder);
-  document.next = {
-      {"Export it for other programs",
-       fmt::format("hone export {} -o {}", folder, shell_word(run.job.output.folder + "-onnx"))},
-      {"Search for a smaller model",
-       fmt::format("hone shrink {} --data {} -o {}", shell_word(run.job.model),
-                   shell_word(run.job.data.options.source),
-                   shell_word(run.job.output.folder + "-small"))}};
+  const std::string &folder = run.job.output.folder, &data = run.job.data.options.source;
+  document.next = {command_to_export(folder, data, folder + "-onnx"),
+                   {"Search for a smaller model",
+                    fmt::format("hone shrink {} --data {} -o {}", shell_word(run.job.model),
+                                shell_word(data), shell_word(folder + "-small"))}};
   return document;
 }
 
