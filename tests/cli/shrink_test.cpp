@@ -118,8 +118,15 @@ TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) 
   run_well({"predict", "out/model", "some text"}, folder());
   run_well({"eval", "out/model", "--data", "reviews.csv"}, folder());
   const std::string page = read_page(folder() / "out/report.html");
-  for (const char* words : {"Baseline", "Candidates", "hone predict out/model"})
+  for (const char* words :
+       {"Baseline", "Candidates", "hone predict out/model", "hone compare model out/model",
+        "hone export out/model --to onnx --check reviews.csv -o out-onnx"})
     EXPECT_NE(page.find(words), std::string::npos) << words;
+  EXPECT_NE(page.find(fmt::format("{} of {} tokens were removed",
+                                  found["vocabulary"]["tokens_before"].get<int>() -
+                                      found["vocabulary"]["tokens"].get<int>(),
+                                  found["vocabulary"]["tokens_before"].get<int>())),
+            std::string::npos);
   for (const char* file : {"candidates.csv", "space.toml", "shrink.svg", "shrink.png"})
     EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
   EXPECT_FALSE(fs::exists(folder() / "out/trainings"));
@@ -217,7 +224,7 @@ TEST_F(ShrinkCommand, SaysWhatCannotBe) {
       "nothing that can be tried step by step");
   has(message(shrink({"--only", "allocate,prune", "-o", "out"}), 2), "give quantize as well");
   has(message(shrink({"--freeze", "nothing.*", "-o", "out"}), 1),
-      "'nothing.*' names no linear and no table");
+      "'nothing.*' names no linear layer and no table");
   has(message(shrink({"--freeze", "*", "--recipe", "space.toml", "-o", "out"}), 2),
       "--recipe says all that may be tried");
   Words fresh = shrink({"-o", "out"});

@@ -39,6 +39,8 @@ struct ShrinkFindings {
   ParentJudged itself = {};  ///< the original: nothing that is tried can be shown to lose less
   std::string space = {};
 
+  /// Tests of the split that choices are made on, at most: of every gate in every evaluation. Verdicts there are corrected for so many.
+  std::int64_t tests() const { return job.looks * std::ssize(gates); }
   /// What may be lost of the metric by which the task is judged.
   double margin() const;
   const MeasuredPart& chosen_on() const { return subject.data.measured_choice(); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hone/base/text.h"
+#include "hone/jobs/export.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/shrink/shrink_figures.h"
 #include "hone/jobs/shrink/shrink_result.h"
@@ -46,6 +47,8 @@ void describe(const ShrinkFindings& f, const ShrunkModel& judged, Document& docu
     document.evidence += fmt::format(" The result on {} is not confirmed.", f.made_on());
   if (f.is_measured_where_chosen())
     document.evidence += " It was chosen on the same examples, which flatters it.";
+  if (const std::string tokens = removed_tokens_sentence(f); !tokens.empty())
+    document.evidence += " " + tokens;
   if (std::string noise = noise_warning(judged.takes.times); !noise.empty())
     document.notes.push_back(std::move(noise));
 }
@@ -54,6 +57,10 @@ std::vector<NextCommand> next_commands(const ShrinkFindings& f) {
   const std::string model = fmt::format("{}/{}", f.job.output.folder, f.judged_folder());
   std::vector<NextCommand> next = {
       {"Classify a text", fmt::format("hone predict {} \"some text\"", shell_word(model))},
+      {"Evaluate it on other data, beside the baseline",
+       fmt::format("hone compare {} {} --data other.csv", shell_word(f.job.model),
+                   shell_word(model))},
+      command_to_export(model, f.job.data.options.source, f.job.output.folder + "-onnx"),
       {"List the candidates",
        fmt::format("hone study {}/study.db shrink", shell_word(f.job.output.folder))}};
   if (f.job.loadable)
@@ -100,28 +107,24 @@ void add_candidates(const ShrinkFindings& f, Document& document, const fs::path&
                   fmt::format(
                       "On {}. Size and latency are relative to the baseline; latencies are medians "
                       "of {} rounds on {} examples, to choose by. Changes are points of {} with "
-                      "the 95% confidence interval of this evaluation alone; results are "
-                      "corrected for {} evaluations.{}",
+                      "the 95% confidence interval of this evaluation alone.{}{}",
                       f.made_on(), kShrinkTimerRounds, f.timer.at_a_time(),
-                      f.subject.parent_measured->evaluation.figure.text, f.job.looks,
+                      f.subject.parent_measured->evaluation.figure.text, stricter_tests_text(f),
                       reused.empty() ? "" : fmt::format(" {}.", reused))}}});
   document.sections.push_back(
       {"Candidates in detail",
        {figure_block(tried_figure(f), folder / "shrink",
                      "Accuracy change of each candidate against its size and its latency.",
                      document.notes),
-        Paragraph{fmt::format(
-            "Bars are 95% intervals of each evaluation alone, on {}. Corrected for {} evaluations "
-            "they are longer, so a candidate whose bar ends above the limit may still be "
-            "inconclusive.",
-            f.made_on(), f.job.looks)},
+        Paragraph{
+            fmt::format("Bars are 95% intervals of each evaluation alone, on {}.", f.made_on())},
         PageTable{candidate_table(f),
                   fmt::format(
                       "Predictions, in brackets, were made before the candidate was. \"Trained\" "
                       "is distillation from the baseline on training examples. p tests a drop of "
-                      "{:g} points or more, corrected for {} evaluations; 0.025 or less is within "
-                      "the limit.",
-                      100 * f.margin(), f.job.looks)}},
+                      "{:g} points or more and is multiplied by the number of tests ({}); 0.025 or "
+                      "less is within the limit.",
+                      100 * f.margin(), f.tests())}},
        /*folded=*/true});
 }
 
@@ -134,10 +137,8 @@ void write_card(const ShrinkFindings& f, const ShrinkFields& fields, const Shrun
   facts.relation = "finetune";
   facts.is_of_data = true;
   facts.seed = f.job.seed;
-  if (f.trimmed && f.trimmed->applied)
-    facts.limits = {
-        "Words that its training texts do not have may be other tokens than to the model before, "
-        "and be answered otherwise."};
+  if (std::string tokens = removed_tokens_sentence(f); !tokens.empty())
+    facts.limits = {std::move(tokens)};
   const fs::path folder = output / model.name;
   write_model_card(
       {f.job.output.name_of(folder, output), f.job.invocation.command, std::move(facts),

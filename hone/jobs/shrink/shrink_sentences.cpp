@@ -22,8 +22,7 @@ std::string trimmed_text(const ShrinkFindings& f) {
         grouped(trimmed.before), grouped(trimmed.after), trimmed.summary);
   return fmt::format(
       "Vocabulary: {} of {} tokens are kept, those that the training split uses ({}; {} examples "
-      "of {} are tokenized differently). Words that the training split lacks may be tokenized, and "
-      "classified, differently; `--only prune,quantize,allocate,train` keeps all tokens.",
+      "of {} are tokenized differently). `--only prune,quantize,allocate,train` keeps all tokens.",
       grouped(trimmed.after), grouped(trimmed.before), trimmed.summary,
       grouped(static_cast<std::int64_t>(respelled())), name_and_size(f.data.measured));
 }
@@ -91,6 +90,24 @@ std::string reused_sentence(const ShrinkFindings& f) {
       reused, f.points.size());
 }
 
+std::string removed_tokens_sentence(const ShrinkFindings& f) {
+  if (!f.trimmed || !f.trimmed->applied) return "";
+  return fmt::format(
+      "{} of {} tokens were removed from the vocabulary, so words that the training split lacks "
+      "may be classified differently.",
+      grouped(f.trimmed->before - f.trimmed->after), grouped(f.trimmed->before));
+}
+
+std::string stricter_tests_text(const ShrinkFindings& f) {
+  if (f.tests() == 1) return "";
+  return fmt::format(
+      " Up to {} models are evaluated on the {} split, so one may pass by chance. hone therefore "
+      "tests each at a level of {:.2g}% instead of {:g}% (Bonferroni correction for {} tests). A "
+      "candidate may be inconclusive although its whole interval is within the limit.",
+      f.job.looks, f.chosen_on().facts.part, 100 * kVerdictLevel / static_cast<double>(f.tests()),
+      100 * kVerdictLevel, f.tests());
+}
+
 std::vector<std::string> search_sentences(const ShrinkFindings& f) {
   std::vector<std::string> lines;
   if (f.trimmed) lines.push_back(trimmed_text(f));
@@ -134,11 +151,9 @@ std::vector<std::string> reading_notes(const ShrinkFindings& f, std::string_view
       fmt::format("Within limit: the whole 95% confidence interval of the change is above -{:g} "
                   "points. It does not mean that nothing was lost.",
                   100 * f.margin()),
-      fmt::format("Results on the {} split are corrected for {} evaluations (Bonferroni): all of "
-                  "them together claim a candidate to be within the limit falsely in at most 2.5% "
-                  "of cases. Intervals are those of each evaluation alone, so a whole interval "
-                  "within the limit may still be inconclusive.",
-                  f.chosen_on().facts.part, f.job.looks),
+      fmt::format("All tests on the {} split together accept a candidate that is not within the "
+                  "limit in at most {:g}% of runs.{}",
+                  f.chosen_on().facts.part, 100 * kVerdictLevel, stricter_tests_text(f)),
       "Latencies are medians over paired rounds; a speedup is the median of the rounds' ratios, so "
       "it may differ from the ratio of the latencies.",
       fmt::format("The compressed model is {}. Native models multiply in their few bits; simulated "

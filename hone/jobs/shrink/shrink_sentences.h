@@ -24,6 +24,11 @@ std::vector<std::string> search_sentences(const ShrinkFindings& findings);
 /// Candidates whose weights are of an earlier run, without its full stop; "" without such candidates.
 std::string reused_sentence(const ShrinkFindings& findings);
 
+/// How many tokens are gone, and what that changes; "": all are there.
+std::string removed_tokens_sentence(const ShrinkFindings& findings);
+/// Why and how much the tests of candidates are stricter than one alone, after a space; "": there is one test.
+std::string stricter_tests_text(const ShrinkFindings& findings);
+
 /// Predictions, size and latency of a model.
 std::vector<std::string> model_sentences(const ShrinkFindings& findings, const ShrunkModel& model);
 /// The folders with --loadable; none without.

@@ -89,7 +89,8 @@ void check_names(const Model& model, const std::vector<std::string>& freeze) {
     user_check(
         std::ranges::any_of(all_native(model),
                             [&](const auto& entry) { return glob_match(glob, entry.first); }),
-        "`freeze`: '{}' names no linear and no table; see the names in `hone inspect MODEL`", glob);
+        "`freeze`: '{}' names no linear layer and no table; see the names in `hone inspect MODEL`",
+        glob);
 }
 
 }  // namespace
