@@ -22,7 +22,7 @@ struct AllocateArguments {
 
 void allocate(AllocateArguments& a, const CLI::App& app) {
   if (a.options.empty() && a.sparsities.empty())
-    throw UsageError("give --formats, --sparsities, or both: the options of each linear");
+    throw UsageError("give --formats, --sparsities, or both: the options of each linear layer");
   Context context = make_context(a.run);
   const std::vector<Operand> operands =
       value_of_flag("--operands", [&] { return parse_operands(a.operands); });
@@ -53,7 +53,8 @@ Options options_of(const AllocateArguments*) {
           .shown("LIST")
           .above_zero()
           .from(0, 1),
-      option<&A::operands>("operands", "operands of a linear to quantize, separated by commas")
+      option<&A::operands>("operands",
+                           "operands of a linear layer to quantize, separated by commas")
           .separated()
           .shown("LIST")
           .rare(),
@@ -62,7 +63,7 @@ Options options_of(const AllocateArguments*) {
           .separated()
           .shown("BUDGET"),
       option<&A::job, &AllocateJob::request, &decltype(AllocateJob::request)::together>(
-          "same_format", "linears that must share one format; may be repeated")
+          "same_format", "linear layers that must share one format; may be repeated")
           .shown("GLOB")
           .rare(),
       option<&A::job, &AllocateJob::request, &decltype(AllocateJob::request)::sensitivity_samples>(

@@ -102,7 +102,7 @@ Options options_of(const PruneArguments*) {
           option<&A::structure>("structure", "N:M, heads, neurons, layers; by default weights")
               .takes({.shown = "STRUCTURE", .words = structures}),
           option<&A::job, &PruneJob::how, &How::pruning, &PruneOptions::target>(
-              "target", "operations to prune, as globs; by default all linears but the head")
+              "target", "operations to prune, as globs; by default all linear layers but the head")
               .separated()
               .shown("GLOB")
               .rare(),

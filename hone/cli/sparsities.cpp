@@ -48,7 +48,7 @@ Options options_of(const SparsitiesArguments*) {
               .rare(),
           option<&A::job, &SparsitiesJob::study, &Study::how, &SparsifyOptions::pruning,
                  &PruneOptions::target>(
-              "target", "operations to prune, as globs; by default all linears but the head")
+              "target", "operations to prune, as globs; by default all linear layers but the head")
               .separated()
               .shown("GLOB")
               .rare(),

@@ -315,7 +315,7 @@ AdapterSize adapter_size(const Model& adapted, const fs::path& folder) {
 
 std::string to_text(const AdapterSize& size) {
   std::string text = fmt::format(
-      "Trained: {} of {} parameters ({}), adapters of {} linear{}", grouped(size.trained),
+      "Trained: {} of {} parameters ({}), adapters of {} linear layer{}", grouped(size.trained),
       grouped(size.parameters),
       share_text(static_cast<double>(size.trained) / static_cast<double>(size.parameters)),
       size.linear_layers, size.linear_layers == 1 ? "" : "s");

@@ -71,9 +71,10 @@ LoraOptions read_options(const Json& config, const std::string& where) {
              "rsLoRA, on linear layers",
              where, to_line(type));
   for (const auto& [key, value] : config.items())
-    user_check(is_known(key) || is_off(key, value),
-               "{}: {} is {}, which is not supported; hone computes LoRA and rsLoRA of linears",
-               where, key, to_line(value));
+    user_check(
+        is_known(key) || is_off(key, value),
+        "{}: {} is {}, which is not supported; hone computes LoRA and rsLoRA of linear layers",
+        where, key, to_line(value));
   const Json& rank = config.value("r", Json(8));
   user_check(rank.is_number_integer(), "{}: r must be a whole number, got {}", where,
              to_line(rank));
@@ -99,7 +100,7 @@ const Json* pattern_value(const Json& config, const char* pattern, const std::st
     const std::string& name = item.key();
     user_check(name.find_first_of("\\*+?()[]{}|$") == std::string::npos,
                "{}: {}: '{}' is a regular expression, which is not supported; give the last names "
-               "of linears",
+               "of linear layers",
                where, pattern, shown_name(name));
     const bool whole = name.starts_with('^');
     const std::string_view plain = std::string_view(name).substr(whole ? 1 : 0);

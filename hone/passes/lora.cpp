@@ -46,8 +46,8 @@ void check_names_one(const std::string& glob, const std::vector<Node*>& linears)
   std::vector<std::string> known(last.begin(), last.end());
   known.insert(known.end(), whole.begin(), whole.end());
   const std::string near = did_you_mean(glob, known);
-  fail("no linear matches '{}' of target{} linears end in {}; `hone plan` lists them", glob,
-       near.empty() ? "; the model's" : near + " The model's", fmt::join(last, ", "));
+  fail("no linear layer matches '{}' of target{} linear layers end in {}; `hone plan` lists them",
+       glob, near.empty() ? "; the model's" : near + " The model's", fmt::join(last, ", "));
 }
 
 std::vector<Node*> targets(const Graph& graph, const LoraOptions& options) {
@@ -60,7 +60,7 @@ std::vector<Node*> targets(const Graph& graph, const LoraOptions& options) {
     return !names_module(options.target, node->name()) ||
            is_within(options.modules_to_save, node->name());
   });
-  user_check(!linears.empty(), "`modules_to_save` names all linears that `target` names");
+  user_check(!linears.empty(), "`modules_to_save` names all linear layers that `target` names");
   return linears;
 }
 

@@ -12,7 +12,7 @@ std::vector<Node*> linears_called(const Graph& graph, const std::string& glob) {
   std::erase_if(linears, [&](const Node* node) {
     return !node->is("linear") || !glob_match(glob, node->name());
   });
-  user_check(!linears.empty(), "no linear matches '{}'; `hone plan` lists them", glob);
+  user_check(!linears.empty(), "no linear layer matches '{}'; `hone plan` lists them", glob);
   return linears;
 }
 

@@ -266,7 +266,7 @@ TEST_F(Lora, SaysWhatCannotBe) {
       "--lora: tiny has fresh weights, and adapters need a base that is trained and kept",
       with({"train", "tiny", "--lora", "r=2"}));
   expect_refusal("has no option 'rank'", with({"train", "model", "--lora", "rank=2"}));
-  expect_refusal("no linear matches 'dense2' of target",
+  expect_refusal("no linear layer matches 'dense2' of target",
                  with({"train", "model", "--lora", "target=dense2"}));
   expect_refusal(
       "adapter: is an adapter, not a model: give the model that it was trained on (model), and the "

@@ -308,7 +308,7 @@ TEST(Adapter, RefusesByItsNameWhatIsNotComputed) {
     changed.set(key, value);
     EXPECT_EQ(changed.refusal(),
               fmt::format("{}: {} is {}, which is not supported; hone computes LoRA and rsLoRA of "
-                          "linears",
+                          "linear layers",
                           (changed.folder.path() / kAdapterConfig).string(), key, to_line(value)));
   }
 }
@@ -349,7 +349,7 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
   with(
       "rank_pattern", {{R"(.*\.query)", 2}},
       R"(rank_pattern: '.*\.query' is a regular expression, which is not supported; give the last )"
-      "names of linears");
+      "names of linear layers");
   with("target_modules", {"qeury", "value"},
        "target_modules names qeury, value, but adapter_model.safetensors has the adapter of "
        "bert.encoder.layer.0.attention.self.query; did you mean 'query'?");
@@ -390,15 +390,14 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
           });
   without(kAdapterWeights, "expected names that begin with base_model.model., got weight",
           [&](TensorMap& t) { t["weight"] = Tensor::zeros(DType::f32, {2}); });
-  without(
-      kAdapterWeights,
-      "in the pass insert_lora: no linear matches 'bert.encoder.layer.7.attention.self.query' of "
-      "target; the model's linears end in classifier, dense, key, query, value; `hone plan` lists "
-      "them",
-      [&](TensorMap& t) {
-        t["base_model.model.bert.encoder.layer.7.attention.self.query.lora_A.weight"] =
-            Tensor::zeros(DType::f32, {2, 24});
-      });
+  without(kAdapterWeights,
+          "in the pass insert_lora: no linear layer matches "
+          "'bert.encoder.layer.7.attention.self.query' of target; the model's linear layers end "
+          "in classifier, dense, key, query, value; `hone plan` lists them",
+          [&](TensorMap& t) {
+            t["base_model.model.bert.encoder.layer.7.attention.self.query.lora_A.weight"] =
+                Tensor::zeros(DType::f32, {2, 24});
+          });
   const Changed bare("defaults");
   fs::remove(bare.path() / kAdapterWeights);
   expect(bare, "",

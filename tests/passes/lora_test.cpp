@@ -99,13 +99,13 @@ TEST(InsertLora, SaysWhatDoesNotFit) {
     });
   };
   EXPECT_EQ(refusal({.target = {"key"}}),
-            "no linear matches 'key' of target; the model's linears end in head, query; `hone "
-            "plan` lists them");
+            "no linear layer matches 'key' of target; the model's linear layers end in head, "
+            "query; `hone plan` lists them");
   EXPECT_EQ(refusal({.target = {"qeury"}}),
-            "no linear matches 'qeury' of target; did you mean 'query'? The model's linears end in "
-            "head, query; `hone plan` lists them");
+            "no linear layer matches 'qeury' of target; did you mean 'query'? The model's linear "
+            "layers end in head, query; `hone plan` lists them");
   EXPECT_EQ(refusal({.target = {"head"}, .modules_to_save = {"head"}}),
-            "`modules_to_save` names all linears that `target` names");
+            "`modules_to_save` names all linear layers that `target` names");
   EXPECT_EQ(refusal({.modules_to_save = {"pooler"}}),
             "no module matches 'pooler' of `modules_to_save`; `hone inspect` lists them");
   EXPECT_EQ(refusal({.rank = 0}), "`r` must be at least 1, got 0");

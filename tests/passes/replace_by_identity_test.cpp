@@ -35,7 +35,7 @@ TEST(ReplaceByIdentity, SaysWhatDoesNotFitBeforeAnythingChanges) {
             }),
             "%head makes f32[B, 3] of f32[B, 4], so its input cannot stand in its place");
   EXPECT_EQ(message_of([&] { replace_by_identity(graph, {"act"}); }),
-            "no linear matches 'act'; `hone plan` lists them");
+            "no linear layer matches 'act'; `hone plan` lists them");
   EXPECT_EQ(to_string(graph), before);
 }
 

@@ -10,6 +10,7 @@
 #include "hone/passes/keep_outputs.h"
 #include "hone/passes/pack.h"
 #include "hone/passes/prune.h"
+#include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/passes/smooth.h"
 
@@ -147,7 +148,7 @@ TransformersLoading transformers_loading(const Model& model) {
   if (!odd.empty()) reasons.push_back(odd);
   if (odd.empty() && !smoothed.empty())
     reasons.push_back(fmt::format("inputs of {} are multiplied by smooth scales",
-                                  counted(std::ssize(smoothed), "linear")));
+                                  counted(std::ssize(smoothed), "linear layer")));
   return {.reason = fmt::format("{}", fmt::join(reasons, "; ")),
           .unpacks = odd.empty() && !reasons.empty()};
 }

@@ -49,10 +49,11 @@ LatencyTable measure_latency(const Model& model, const std::vector<std::string>&
   table.whole_ms =
       median_batch_ms(model, random_examples(model, batch.texts, batch.tokens), context) / texts;
   if (linears > table.whole_ms) {
-    tell_notes(context,
-               {fmt::format("linears alone took {:.0f}% longer than the whole model, so what is "
-                            "predicted is scaled to its {} ms a text",
-                            100 * (linears / table.whole_ms - 1), three_digits(table.whole_ms))});
+    tell_notes(
+        context,
+        {fmt::format("linear layers alone took {:.0f}% longer than the whole model, so what is "
+                     "predicted is scaled to its {} ms a text",
+                     100 * (linears / table.whole_ms - 1), three_digits(table.whole_ms))});
     for (std::vector<double>& layer : table.ms)
       for (double& ms : layer) ms *= table.whole_ms / linears;
   }

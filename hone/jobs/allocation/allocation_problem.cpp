@@ -321,11 +321,10 @@ std::vector<std::vector<std::size_t>> tied_layers(const std::vector<std::string>
     tied.emplace_back();
     for (std::size_t i = 0; i < layers.size(); ++i)
       if (glob_match(glob, layers[i])) tied.back().push_back(i);
-    user_check(
-        tied.back().size() > 1,
-        "`same_format`: '{}' names {} linear{}, and ties none; see the names in `hone inspect "
-        "MODEL`",
-        glob, tied.back().size(), tied.back().size() == 1 ? "" : "s");
+    user_check(tied.back().size() > 1,
+               "`same_format`: '{}' names {} linear layer{}, and ties none; see the names in "
+               "`hone inspect MODEL`",
+               glob, tied.back().size(), tied.back().size() == 1 ? "" : "s");
     for (const std::size_t i : tied.back())
       user_check(taken.insert(i).second,
                  "`same_format`: {} is named by two globs, the second is '{}'", layers[i], glob);
