@@ -256,7 +256,7 @@ std::string evidence_of(const Choosing& c) {
   return text;
 }
 
-void describe(const Choosing& c, Document& document) {
+void fill_document(const Choosing& c, Document& document) {
   const Candidate &chosen = c.candidates[c.chosen], &best = c.candidates[c.best];
   const TaskEvaluation& e = chosen.model.measurement.evaluation;
   document.title = fmt::format("One of {} models", c.candidates.size());
@@ -388,7 +388,7 @@ JobResult choose_model(const ChooseJob& job, Context& context) {
                              .gate = gate_result_if_any(candidate.gates)});
   JobResult result;
   result.fields = to_json(fields);
-  describe(choosing, result.document);
+  fill_document(choosing, result.document);
   result.document.notes = std::move(notes);
   result.basis = {"as in the table", 1, data_text(job.data.options.source, identity),
                   describe(part), "the choice is made on this split"};

@@ -45,7 +45,7 @@ CompareFormatsResult compare_formats(const CompareFormatsJob& job, Context& cont
       .layers = format_layers(study.results)};
   if (study.chosen) fields.chosen = study.results[*study.chosen].choice.label;
   result.fields = to_json(fields);
-  describe(study, document);
+  fill_document(study, document);
   document.title = fmt::format("{} in {} number formats", job.model, study.results.size());
   document.sections.push_back(choice_section(
       study, output ? std::optional(output->path() / "formats") : std::nullopt, doubts));

@@ -258,9 +258,9 @@ Facts stages_facts(const CompileStages& s) {
            {"Second run, which packs weights", ms(s.second_run_ms)}}};
 }
 
-void describe(const CompileFields& result, const CompileJob& job,
-              const std::optional<TimesInTurn>& in_turn, const std::string& what,
-              Document& document) {
+void fill_document(const CompileFields& result, const CompileJob& job,
+                   const std::optional<TimesInTurn>& in_turn, const std::string& what,
+                   Document& document) {
   const std::string functions =
       fmt::format("{} functions ({} generated now, {} from the cache)", result.functions,
                   result.functions_made, result.functions - result.functions_made);
@@ -457,7 +457,7 @@ JobResult compile(const CompileJob& job, Context& context) {
   fields.vector_lanes = compiler::vector_lanes();
   JobResult result;
   result.fields = to_json(fields);
-  describe(fields, job, times, what, result.document);
+  fill_document(fields, job, times, what, result.document);
   if (!floor.empty())
     result.document.sections.push_back({"How to read this", {Paragraph{floor}}, /*folded=*/true});
   result.document.notes = std::move(notes);

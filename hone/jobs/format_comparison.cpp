@@ -370,7 +370,7 @@ constexpr const char* kNote =
 
 }  // namespace
 
-void describe(const FormatStudy& study, Document& document) {
+void fill_document(const FormatStudy& study, Document& document) {
   const std::string limit = fmt::format("{:g} points of the baseline's {}", 100 * kUsualMargin,
                                         study.choice.parent.evaluation.figure.text);
   document.evidence = fmt::format("{}", fmt::join(choice_findings(study), " "));

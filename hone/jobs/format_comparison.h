@@ -83,7 +83,7 @@ const Fields& fields_of(const FormatLayerResult*);
 std::vector<FormatLayerResult> format_layers(const std::vector<FormatResult>& results);
 
 /// Sets the headline, key figures and evidence.
-void describe(const FormatStudy& study, Document& document);
+void fill_document(const FormatStudy& study, Document& document);
 /// The tables and, with a `stem`, the figure that is drawn as `stem`.svg and .png: margin SNR against bits, with the Pareto
 /// front. A figure that cannot be drawn is a line of `notes`.
 Section choice_section(const FormatStudy& study, const std::optional<fs::path>& stem,

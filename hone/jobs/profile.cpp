@@ -26,8 +26,8 @@ double total_seconds(const std::vector<OperatorTime>& operators) {
   return total;
 }
 
-void describe(const BenchTimes& times, const std::vector<OperatorTime>& kinds, const Floors& floors,
-              Document& document) {
+void fill_document(const BenchTimes& times, const std::vector<OperatorTime>& kinds,
+                   const Floors& floors, Document& document) {
   double compute = 0;
   std::map<std::string, double> by_operation;  // whichever kernel runs it
   for (const OperatorTime& one : kinds) {
@@ -98,7 +98,7 @@ ProfileResult profile(const ProfileJob& job, Context& context) {
   result.fields = to_json(ProfileFields{.times = bench_times_result(times, work),
                                         .copy_gbps = floors.bandwidth.value,
                                         .operators = operator_results(asked, floors)});
-  describe(times, kinds, floors, document);
+  fill_document(times, kinds, floors, document);
   document.title = fmt::format("Profile of {}", job.work.model);
   document.sections = {{"", {PageTable{shown}}}};
   if (shown.rows().size() < all.rows().size())

@@ -19,7 +19,7 @@ void add_piece(Fingerprint& hash, std::span<const std::byte> bytes) {
   hash.add(bytes);
 }
 
-std::string describe(const ParameterStore& parameters) {
+std::string identity_text(const ParameterStore& parameters) {
   Fingerprint hash;
   std::int64_t elements = 0;
   for (const auto& [name, tensor] : parameters.tensors()) {
@@ -31,7 +31,7 @@ std::string describe(const ParameterStore& parameters) {
   return fmt::format("{} parameters, fingerprint {}", elements, hash.text());
 }
 
-std::string describe(const EncodedSet& set) {
+std::string identity_text(const EncodedSet& set) {
   Fingerprint hash;
   for (const auto& ids : set.ids) add_piece(hash, std::as_bytes(std::span(ids)));
   add_piece(hash, std::as_bytes(std::span(set.labels)));
@@ -144,13 +144,13 @@ Json run_identity(const Json& settings, const ParameterStore& parameters, const 
                   const Parent* parent) {
   Json identity = result_settings(settings);
   identity[kNumericsKey] = kNumerics;
-  identity["the model"] = describe(parameters);
-  identity["the training texts"] = describe(data.train);
-  identity["the validation texts"] = describe(data.validation);
-  identity["the test texts"] = describe(data.test);
+  identity["the model"] = identity_text(parameters);
+  identity["the training texts"] = identity_text(data.train);
+  identity["the validation texts"] = identity_text(data.validation);
+  identity["the test texts"] = identity_text(data.test);
   if (parent != nullptr) {
-    identity["the parent"] = describe(parent->model.model.parameters);
-    identity["the training texts as the parent reads them"] = describe(parent->texts);
+    identity["the parent"] = identity_text(parent->model.model.parameters);
+    identity["the training texts as the parent reads them"] = identity_text(parent->texts);
   }
   return identity;
 }

@@ -42,7 +42,8 @@ const LayerSensitivity& most_sensitive(const SensitivityStudy& study) {
   return *worst;
 }
 
-void describe(const SensitivityStudy& study, const std::string& measured_on, Document& document) {
+void fill_document(const SensitivityStudy& study, const std::string& measured_on,
+                   Document& document) {
   const LayerSensitivity& worst = most_sensitive(study);
   document.headline = fmt::format("Most sensitive layer: {} with {}", worst.layer, worst.change);
   document.key_figures = {
@@ -125,7 +126,7 @@ SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& contex
   document.title = fmt::format("Layers of {}, each alone with {} change{}", job.model,
                                job.changes.size(), job.changes.size() == 1 ? "" : "s");
   document.output = job.output.folder;
-  describe(study, measured_on, document);
+  fill_document(study, measured_on, document);
   const bool rounds = std::ranges::any_of(
       job.changes, [](const LayerChange& change) { return change.formats.has_value(); });
   result.basis = basis_of(job.data.options.source, data, std::string(rounds ? kSimulated : kFloat));

@@ -7,7 +7,7 @@ namespace hone {
 namespace {
 
 // A format with one scale loses most on the operand whose largest value is furthest from its median.
-void describe(const std::vector<TensorStatistics>& all, Document& document) {
+void fill_document(const std::vector<TensorStatistics>& all, Document& document) {
   const TensorStatistics* widest = nullptr;
   double most = 0;
   std::int64_t not_finite = 0;
@@ -59,7 +59,7 @@ StatisticsResult measure_statistics(const StatisticsJob& job, Context& context) 
                                .tensors = result.tensors});
   write_file(output.path() / "statistics.csv", to_csv(table));
   write_file(output.path() / "histograms.csv", to_csv(histogram_table(result.tensors)));
-  describe(result.tensors, document);
+  fill_document(result.tensors, document);
   document.title = fmt::format("Weights and activations of {}", job.model);
   document.output = job.output.folder;
   result.basis = basis_of(job.data.options.source, data, arithmetic);

@@ -105,7 +105,7 @@ SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
       .models = measured_models(result.trial.models(), labels),
       .choice = choice_result(choice, labels, summary_of(result.trial), reported_findings(choice)),
       .recipe = result.recipe});
-  describe(result.trial, document);
+  fill_document(result.trial, document);
   document.title = fmt::format("{}: better parameters of {}", job.model, to_string(job.format));
   document.sections.push_back(details_section(chosen_evaluations(result.trial), labels));
   document.sections.push_back(

@@ -40,7 +40,7 @@ std::vector<NamedEvaluation> chosen_evaluations(const SuggestionTrial& trial) {
   return chosen_evaluations(trial.choice, {&trial.suggested});
 }
 
-void describe(const SuggestionTrial& trial, Document& document) {
+void fill_document(const SuggestionTrial& trial, Document& document) {
   const double before = trial.given.measurement.evaluation.value,
                baseline = trial.choice.parent.evaluation.value;
   const std::string change = change_headline(baseline, trial.suggested.measurement.evaluation.value,

@@ -35,6 +35,6 @@ std::vector<NamedEvaluation> chosen_evaluations(const SuggestionTrial& trial);
 /// The finding about the suggested model, in a sentence or two.
 std::string summary_of(const SuggestionTrial& trial);
 /// Sets the headline, key figures and evidence, and adds the tables.
-void describe(const SuggestionTrial& trial, Document& document);
+void fill_document(const SuggestionTrial& trial, Document& document);
 
 }  // namespace hone

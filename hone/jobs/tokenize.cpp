@@ -138,8 +138,8 @@ DataIdentity identity_of(const TokenizeJob& job, const DataSet& data,
 }
 
 // The lengths, then each text with its tokens.
-void describe(const TokenizeJob& job, const TokenizerOfModel& model, const TextLimit& limit,
-              TokenizeResult& result) {
+void fill_document(const TokenizeJob& job, const TokenizerOfModel& model, const TextLimit& limit,
+                   TokenizeResult& result) {
   Document& document = result.document;
   std::int64_t texts = 0, tokens = 0, cut = 0, unknown = 0;
   for (const TokenFacts& facts : result.parts) {
@@ -268,7 +268,7 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
                                          .tokenize_seconds = tokenize_seconds});
   const auto texts_per_second = static_cast<long long>(static_cast<double>(identity.rows) /
                                                        (read_seconds + tokenize_seconds));
-  describe(job, model, limit, result);
+  fill_document(job, model, limit, result);
   result.document.key_figures.push_back(
       {"Speed", fmt::format("{} texts/s on {} threads", grouped(texts_per_second), threads)});
   return result;

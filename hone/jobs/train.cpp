@@ -102,8 +102,11 @@ TrainOutcome train_once(const TrainRun& run, TrainStart start, std::uint64_t see
                                   .protocol = to_string(run.data.protocol),
                                   .seed = seed,
                                   .distill = distillation_result(job.distill)},
+                       .measured = {},
                        .labels = source.model.facts.labels,
-                       .log = training_log_in(folder, job.report_to)};
+                       .log = training_log_in(folder, job.report_to),
+                       .curve = {},
+                       .notes = {}};
   TrainFields& fields = trained.fields;
   FineTuneOptions options = run.training;
   options.training.seed = seed;

@@ -191,8 +191,8 @@ std::string headline_of(const WidthStudy& study) {
 
 }  // namespace
 
-void describe(const WidthStudy& study, const fs::path& stem, Document& document,
-              std::vector<std::string>& notes) {
+void fill_document(const WidthStudy& study, const fs::path& stem, Document& document,
+                   std::vector<std::string>& notes) {
   document.headline = headline_of(study);
   document.tone = study.kept_ptq || study.kept_qat ? Tone::good : Tone::unclear;
   document.key_figures = chosen_figures(study.choice, chosen_models(study));

@@ -60,7 +60,7 @@ std::vector<std::string> width_findings(const WidthStudy& study);
 
 /// Headline, key figures, evidence and the section of the tables, with accuracy and flips against width, one curve each for PTQ
 /// and QAT, which is also drawn as `stem`.svg and .png. A figure that cannot be drawn is a line of `notes`.
-void describe(const WidthStudy& study, const fs::path& stem, Document& document,
-              std::vector<std::string>& notes);
+void fill_document(const WidthStudy& study, const fs::path& stem, Document& document,
+                   std::vector<std::string>& notes);
 
 }  // namespace hone

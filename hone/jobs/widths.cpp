@@ -46,7 +46,7 @@ WidthsResult study_widths(const WidthsJob& job, Context& context) {
   if (study.kept_qat) fields.narrowest_qat = to_string(study.results[*study.kept_qat].width);
   result.basis = basis_of(job.data.options.source, data, "simulated fixed point");
   std::vector<std::string> undrawn;
-  describe(study, output.path() / "fixed_point", document, undrawn);
+  fill_document(study, output.path() / "fixed_point", document, undrawn);
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
   if (!chosen.empty()) document.sections.push_back(details_section(chosen, labels));
   finish_study(study.choice, width_table(study), compared_models(study), to_json(fields), labels,

@@ -287,6 +287,7 @@ Lab attention_lab(std::function<std::vector<TimedAttention>(Fidelity)> shapes) {
       .name = "4.2",
       .title = "naive and fused attention",
       .costs = "quick: half a minute; paper and full: minutes",
+      .question = "How does fused attention differ from naive attention when it runs, and why?",
       .stages =
           [shapes](const LabRun& run, const LabRates& rates) {
             std::vector<LabStage> stages;

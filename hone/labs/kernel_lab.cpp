@@ -253,6 +253,9 @@ Lab kernel_lab(std::function<KernelCheckJob(Fidelity)> sizes) {
       .name = "4.4",
       .title = "a kernel of one's own",
       .costs = "seconds; --plugin FILE gives the kernel",
+      .question =
+          "How do you add a kernel of your own, and does it agree with the built-in one and outrun "
+          "it?",
       .stages =
           [sizes](const LabRun& run, const LabRates&) {
             const KernelCheckJob job = sizes(run.job.fidelity);

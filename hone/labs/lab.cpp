@@ -161,6 +161,11 @@ JobResult lab_result(const Lab& lab, const LabRun& run, LabReport found,
   JobResult result{.document = std::move(found.document)};
   Document& document = result.document;
   document.title = fmt::format("Lab {}: {}", lab.name, lab.title);
+  document.question = lab.question;
+  Section why{"Why", {}};
+  for (const std::string& paragraph : found.why) why.blocks.push_back(Paragraph{paragraph});
+  document.sections.insert(std::ranges::find(document.sections, true, &Section::folded),
+                           std::move(why));
   if (run.subject != nullptr) {
     const LabSubject& subject = *run.subject;
     result.basis = basis_of(subject.data_source, subject.data, found.arithmetic);
@@ -172,7 +177,9 @@ JobResult lab_result(const Lab& lab, const LabRun& run, LabReport found,
                                  .title = lab.title,
                                  .fidelity = run.job.fidelity,
                                  .seed = run.job.seed,
+                                 .question = lab.question,
                                  .summary = document.headline,
+                                 .why = std::move(found.why),
                                  .notes = document.notes,
                                  .stages = std::move(stages)});
   document.output = run.job.output.folder;
@@ -219,7 +226,9 @@ const Fields& fields_of(const LabFields*) {
       field<&L::fidelity>("fidelity", "How much of it was run."),
       field<&L::seed>("seed", "Seed of order, dropout and fresh weights."),
       field<&L::seeds>("seeds", Unit::seeds, "Number of seeds."),
+      field<&L::question>("question", "What it answers."),
       field<&L::summary>("summary", "The result in a sentence or two."),
+      field<&L::why>("why", "Paragraphs that explain the result."),
       field<&L::notes>("notes", "Substitutions and warnings, and figures that were not drawn."),
       field<&L::stages>("stages", "Its stages and their cost."));
   return fields;

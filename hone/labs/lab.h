@@ -70,7 +70,8 @@ struct LabFields {
   Fidelity fidelity = Fidelity::quick;
   std::uint64_t seed = 0;
   std::int64_t seeds = 1;
-  std::string summary = {};
+  std::string question = {}, summary = {};
+  std::vector<std::string> why = {};
   std::vector<std::string> notes = {};
   std::vector<LabStageResult> stages = {};
 };
@@ -132,7 +133,9 @@ struct LabPart {
 
 /// The results of all stages of a lab. Its figures and tables are in the folder of the run.
 struct LabReport {
-  Document document = {};  ///< `run_lab` adds the title
+  Document document = {};  ///< `run_lab` adds title and question
+  /// Paragraphs that explain the result, with its numbers; they stand behind the sections that are not folded.
+  std::vector<std::string> why = {};
   /// The result for programs around what all labs have: `results_of`.
   std::function<Json(const LabFields& lab)> results = {};
   std::string arithmetic = {};  ///< of its numbers, see `Basis`
@@ -150,9 +153,10 @@ std::function<Json(const LabFields&)> results_of(Fields fields) {
 
 /// One experiment: a row of `labs()`.
 struct Lab {
-  std::string name;   ///< "4.3"
-  std::string title;  ///< "MXINT8: decoding, memory and products"
-  std::string costs;  ///< what it takes at each fidelity, a sentence
+  std::string name;           ///< "4.3"
+  std::string title;          ///< "MXINT8: decoding, memory and products"
+  std::string costs;          ///< what it takes at each fidelity, a sentence
+  std::string question = {};  ///< that its headline answers
   /// What is to be done, in order. The subject has fresh weights where a model is trained first.
   std::function<std::vector<LabStage>(const LabRun&, const LabRates&)> stages;
   std::function<LabReport(const LabRun&)> report;

@@ -124,6 +124,9 @@ Lab mxint8_lab(std::function<Mxint8Sizes(Fidelity)> sizes) {
           .costs =
               "quick: a minute or two; paper and full: some minutes, 8 GiB of memory and 5 of "
               "disk, as they run a model of 758 million parameters",
+          .question =
+              "What do MXINT8 weights and inputs save, how are they decoded, and why is it not the "
+              "86.7% of the sheet?",
           .stages =
               [sizes](const LabRun& run, const LabRates& rates) {
                 const Mxint8Sizes size = sizes(run.job.fidelity);

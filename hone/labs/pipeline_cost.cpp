@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "hone/analysis/cost.h"
-#include "hone/jobs/search/search_recipe.h"
+#include "hone/jobs/search/recipe_sections.h"
 #include "hone/labs/lab.h"
 #include "hone/train/training_graph.h"
 
@@ -73,7 +73,8 @@ double most_of(const SearchRecipe::Section& section, std::string_view key) {
 double texts_of(const SearchRecipe::Section& section, const StageUnits& units) {
   if (const double steps = most_of(section, "max_steps"); steps > 0)
     return steps * std::max(kUsualBatch, most_of(section, "batch_size"));
-  return most_of(section, "epochs") * units.train_texts;
+  return std::max(most_of(section, "epochs"), most_of(section, "num_train_epochs")) *
+         units.train_texts;
 }
 
 std::optional<SearchRecipe> recipe_of(const PipelineStage& stage, const FormatTable& formats) {
@@ -101,8 +102,9 @@ double values_of(const std::vector<SearchSetting>& settings) {
 double points_of(const SearchRecipe& recipe) {
   if (recipe.square_linears) return INFINITY;
   double points = values_of(recipe.architecture);
-  for (const auto& section : {recipe.training, recipe.lora, recipe.pruning, recipe.train_on})
-    if (section) points *= values_of(*section);
+  for (const RecipeSection& section : recipe_sections())
+    if (const SearchRecipe::Section& settings = recipe.*section.settings)
+      points *= values_of(*settings);
   for (const PrecisionGroup& group : recipe.precision) {
     double formats = 0;
     for (const FormatTemplate& format : group.formats) formats += values_of(format.parameters);

@@ -407,6 +407,7 @@ Lab speed_lab(std::function<std::vector<TimedModel>(Fidelity)> models) {
       .title = "executors side by side, call by call",
       .costs =
           "quick: some minutes; paper and full: about half an hour, as BERT-base is timed, too",
+      .question = "Why does a compiled model not look faster at first, and when is it?",
       .stages =
           [models](const LabRun& run, const LabRates& rates) {
             const std::vector<TimedModel> own = models_of(run, models(run.job.fidelity));

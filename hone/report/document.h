@@ -64,15 +64,19 @@ struct Preformatted {
   std::string text;
 };
 
-/// The sections of another page that `to_html` has made, a level lower, under its title and headline; without those from the
-/// heading `until` on, if it has one that is called so.
-struct EmbeddedPage {
-  std::string html;
-  std::string until = {};
+/// Other pages beside this one, with what they answer.
+struct Chapters {
+  struct Chapter {
+    std::string file;  ///< "lab/1.1/report.html", from the folder of this page
+    std::string title;
+    std::string question = {};  ///< empty: the page states no question
+    std::string answer;
+  };
+  std::vector<Chapter> rows;
 };
 
 using Block =
-    std::variant<Paragraph, Facts, PageTable, PageFigure, ChangedTexts, Preformatted, EmbeddedPage>;
+    std::variant<Paragraph, Facts, PageTable, PageFigure, ChangedTexts, Preformatted, Chapters>;
 
 /// A part of a document. One without blocks is left out.
 struct Section {
@@ -90,6 +94,7 @@ struct NextCommand {
 
 struct Document {
   std::string title = {};     ///< what was done to what; not shown on a terminal
+  std::string question = {};  ///< what the headline answers; empty: the title says it
   std::string headline = {};  ///< the result in a line
   Tone tone = Tone::plain;
   std::string subtitle = {};           ///< when, and how long it took; not shown on a terminal
@@ -109,13 +114,12 @@ struct Document {
 /// not UTF-8.
 std::string to_html(const Document& document);
 
-/// GitHub-flavoured Markdown, UTF-8, for a README, a pull request or an issue. Figures are linked by their `file`; embedded
-/// pages are left out.
+/// GitHub-flavoured Markdown, UTF-8, for a README, a pull request or an issue. Figures and chapters are linked by
+/// their `file`.
 std::string to_markdown(const Document& document);
 
 /// Lines for a terminal of `style.columns` columns, each ending in a newline: headline, key figures, evidence, the sections
-/// that are not folded, and the next commands. Its tables are laid out alike (`to_texts`). Figures and embedded pages are left
-/// out.
+/// that are not folded, and the next commands. Its tables are laid out alike (`to_texts`). Figures are left out.
 std::string to_text(const Document& document, const TextStyle& style = {});
 
 }  // namespace hone

@@ -171,36 +171,7 @@ std::string header_html(const std::string& header) {
   return html;
 }
 
-// What stands between two marks; "" where they are not there.
-std::string_view inside(std::string_view text, std::string_view begin, std::string_view end) {
-  const std::size_t from = text.find(begin);
-  if (from == std::string_view::npos) return "";
-  const std::string_view rest = text.substr(from + begin.size());
-  return rest.substr(0, rest.find(end));
-}
-
-constexpr std::string_view kFigureName = "figure-";
-
-// A page's sections for another page: a level lower, and with names of figures ("figure-3-") that are theirs alone.
-std::string embedded_sections(const EmbeddedPage& page, const std::string& prefix) {
-  std::string_view sections = inside(page.html, "</header>\n", "</main>");
-  const std::size_t until = sections.find(fmt::format("<h2>{}</h2>", html_text(page.until)));
-  if (!page.until.empty() && until != std::string_view::npos)
-    sections = sections.substr(0, sections.rfind('<', until - 1));
-  std::string html;
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    const std::string_view rest = sections.substr(i);
-    const bool names_figure = rest.starts_with(kFigureName) && rest.size() > kFigureName.size() &&
-                              rest[kFigureName.size()] >= '0' && rest[kFigureName.size()] <= '9';
-    if (names_figure) html += prefix;
-    const bool is_heading = rest.starts_with("<h2>") || rest.starts_with("</h2>");
-    html += is_heading ? (rest[1] == '/' ? "</h3>" : "<h3>") : std::string(1, rest[0]);
-    if (is_heading) i += rest[1] == '/' ? 4 : 3;
-  }
-  return html;
-}
-
-/// Writes one page; it counts them, for what must have a name of its own.
+/// Writes one page; it counts figures, for what must have a name of its own.
 class PageWriter {
  public:
   std::string write(const Document& document) {
@@ -287,11 +258,15 @@ class PageWriter {
     add("</ol>\n");
   }
 
-  void operator()(const EmbeddedPage& block) {
-    add("<h2>{}</h2>\n<p>{}</p>\n<div class=\"embedded\">\n{}</div>\n",
-        std::string(inside(block.html, "<p class=\"title\">", "</p>")),
-        std::string(inside(block.html, "<h1>", "</h1>")),
-        embedded_sections(block, fmt::format("page-{}-", ++pages_)));
+  void operator()(const Chapters& block) {
+    add("<ol class=\"chapters\">\n");
+    for (const Chapters::Chapter& one : block.rows)
+      add("<li><h3><a href=\"{}\">{}</a></h3>{}<p>{}</p></li>\n", html_text(one.file),
+          html_text(one.title),
+          one.question.empty() ? ""
+                               : fmt::format("<p class=\"question\">{}</p>", prose(one.question)),
+          prose(one.answer));
+    add("</ol>\n");
   }
 
  private:
@@ -327,8 +302,9 @@ class PageWriter {
   std::string next_name() { return fmt::format("figure-{}-", ++figures_); }
 
   void write_header(const Document& document) {
-    add("<header>\n<p class=\"title\">{}</p>\n<h1>{}</h1>\n",
-        html_text(shortened(document.title, kLongTitle)), prose(document.headline));
+    add("<header>\n<p class=\"title\">{}</p>\n", html_text(shortened(document.title, kLongTitle)));
+    if (!document.question.empty()) add("<p class=\"question\">{}</p>\n", prose(document.question));
+    add("<h1>{}</h1>\n", prose(document.headline));
     if (!document.key_figures.empty()) {
       add("<dl class=\"key\">\n");
       for (const Fact& figure : document.key_figures)
@@ -354,7 +330,7 @@ class PageWriter {
   }
 
   std::string html_;
-  int figures_ = 0, pages_ = 0;
+  int figures_ = 0;
 };
 
 }  // namespace

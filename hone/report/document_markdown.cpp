@@ -82,7 +82,14 @@ struct MarkdownWriter {
     add(fmt::format("![{}]({})\n", escaped(block.description), block.file));
     if (!block.caption.empty()) add(escaped(block.caption) + "\n");
   }
-  void operator()(const EmbeddedPage&) {}
+  void operator()(const Chapters& block) {
+    std::string lines;
+    for (const Chapters::Chapter& one : block.rows)
+      lines += fmt::format("- [{}]({}){}: {}\n", escaped(one.title), one.file,
+                           one.question.empty() ? "" : " – " + escaped(one.question),
+                           escaped(one.answer));
+    add(lines);
+  }
 
   void add(std::string_view lines) {
     if (!text.empty() && !lines.empty()) text += "\n";
@@ -107,6 +114,7 @@ std::string key_figures_line(const std::vector<Fact>& figures) {
 
 std::string to_markdown(const Document& document) {
   MarkdownWriter writer{fmt::format("# {}\n", escaped(document.title))};
+  if (!document.question.empty()) writer.add(fmt::format("*{}*\n", escaped(document.question)));
   if (!document.headline.empty()) writer.add(fmt::format("**{}**\n", escaped(document.headline)));
   if (!document.key_figures.empty()) writer.add(key_figures_line(document.key_figures));
   if (!document.evidence.empty()) writer.add(escaped(document.evidence) + "\n");

@@ -31,7 +31,11 @@ struct TextWriter {
   }
   void operator()(const ChangedTexts&) { add(tables[next_table++]); }
   void operator()(const PageFigure&) {}
-  void operator()(const EmbeddedPage&) {}
+  void operator()(const Chapters& block) {
+    for (const Chapters::Chapter& one : block.rows)
+      add(fmt::format("{}\n{}{}\n", one.title, one.question.empty() ? "" : one.question + "\n",
+                      one.answer));
+  }
 
   // An empty line stands between any two.
   void add(std::string_view lines) {
@@ -63,9 +67,7 @@ std::vector<Table> shown_tables(const Document& document) {
   return tables;
 }
 
-bool is_shown(const Block& block) {
-  return !std::holds_alternative<PageFigure>(block) && !std::holds_alternative<EmbeddedPage>(block);
-}
+bool is_shown(const Block& block) { return !std::holds_alternative<PageFigure>(block); }
 
 std::string key_figures_text(const std::vector<Fact>& figures) {
   std::string text;
@@ -79,8 +81,9 @@ std::string key_figures_text(const std::vector<Fact>& figures) {
 std::string to_text(const Document& document, const TextStyle& style) {
   const std::vector<std::string> tables = to_texts(shown_tables(document), style);
   TextWriter writer{tables};
+  if (!document.question.empty()) writer.text = document.question + "\n";
   if (!document.headline.empty())
-    writer.text = toned(document.headline, document.tone, style) + "\n";
+    writer.text += toned(document.headline, document.tone, style) + "\n";
   if (!document.key_figures.empty()) writer.text += key_figures_text(document.key_figures) + "\n";
   if (!document.evidence.empty()) writer.text += document.evidence + "\n";
   for (const Section& section : document.sections) {

@@ -32,7 +32,9 @@ letter-spacing:-.01em;margin:.5rem 0 0;max-width:24em;overflow-wrap:break-word;t
 section,details{margin-top:2.75rem}
 h2{font-size:1.12rem;font-weight:650;margin:0 0 .75rem;line-height:1.3}
 h3{font-size:1rem;font-weight:650;margin:0 0 .5rem;line-height:1.3}
-.embedded section,.embedded details{margin-top:1.5rem}
+.question{margin:.6rem 0 0;color:var(--quiet);max-width:68ch}
+.chapters{list-style:none;padding:0}
+.chapters li{border-top:1px solid var(--line);padding:1rem 0}
 p{margin:.75rem 0;max-width:68ch;overflow-wrap:break-word}
 dl{display:grid;grid-template-columns:minmax(8rem,max-content) minmax(0,1fr);gap:.35rem 1.75rem;
 margin:.75rem 0;max-width:54rem}

@@ -275,26 +275,19 @@ TEST(DocumentHtml, FoldsSectionsAndLeavesEmptyOnesOut) {
   EXPECT_EQ(html.find("Nothing"), std::string::npos);
 }
 
-TEST(DocumentHtml, HoldsAnotherPageALevelLower) {
-  const std::string inner =
-      to_html({.title = "Lab 9 & more",
-               .headline = "it was found",
-               .sections = {{"Figures", {PageFigure{std::string(kDrawing), "", "a dot"}}},
-                            {"What this stands on", {Paragraph{"sand"}}}}});
-  const std::string html = to_html(
-      {.title = "t",
-       .headline = "h",
-       .sections = {{"own", {PageFigure{std::string(kDrawing), "", "a dot"}}},
-                    {"", {EmbeddedPage{inner, "What this stands on"}, Paragraph{"behind"}}}}});
-  EXPECT_NE(html.find("<h2>Lab 9 &amp; more</h2>\n<p>it was found</p>"), std::string::npos);
-  EXPECT_NE(html.find("<h3>Figures</h3>"), std::string::npos);
-  EXPECT_EQ(html.find("sand"), std::string::npos);
-  EXPECT_NE(html.find("behind"), std::string::npos);
+TEST(DocumentHtml, AnswersItsQuestionAndThoseOfOtherPages) {
+  const Document document = {
+      .title = "t",
+      .question = "Which <width>?",
+      .headline = "8 bits",
+      .sections = {{"Reports", {Chapters{{{"lab/9/report.html", "Lab 9 & more", "Why?", "so"}}}}}}};
+  const std::string html = to_html(document);
+  EXPECT_LT(html.find("Which &lt;width&gt;?"), html.find("<h1>8 bits</h1>"));
+  EXPECT_NE(html.find("<a href=\"lab/9/report.html\">Lab 9 &amp; more</a>"), std::string::npos);
+  EXPECT_NE(html.find("<p class=\"question\">Why?</p><p>so</p>"), std::string::npos);
   EXPECT_EQ(count(html, "<h1"), 1);
-  EXPECT_EQ(count(html, "<section>"), count(html, "</section>"));
-  // Drawings of both pages have names of their own.
-  EXPECT_EQ(count(html, "id='figure-1-dot'"), 1);
-  EXPECT_EQ(count(html, "id='page-1-figure-1-dot'"), 1);
+  EXPECT_NE(to_markdown(document).find("[Lab 9 & more](lab/9/report.html)"), std::string::npos);
+  EXPECT_TRUE(to_text(document).starts_with("Which <width>?\n8 bits\n"));
 }
 
 }  // namespace

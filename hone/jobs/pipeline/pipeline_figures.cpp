@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "hone/base/text.h"
 #include "hone/jobs/pipeline/pipeline_values.h"
 #include "hone/jobs/search/best_history.h"
 #include "hone/report/crowded_figure.h"
@@ -37,6 +38,7 @@ class FigureDrawer {
         figure.panels.front().references.push_back({measured.value, one.label});
       }
     }
+    add_published(figure.panels.front());
     for (std::size_t i = 0; i < figure.panels.size(); ++i)
       if (are_shares(described_.panels[i])) show_percent(figure.panels[i]);
     if (figure.panels.size() > 1) figure.width = 1200;
@@ -66,7 +68,44 @@ class FigureDrawer {
                                 .spread = Spread::bars});
       }
     }
+    add_best(panel);
     return panel;
+  }
+
+  // The best of all points, where it is known which end is better.
+  void add_best(Panel& panel) const {
+    const Point* best = nullptr;
+    const std::string* of = nullptr;
+    for (const Series& series : panel.series)
+      for (const Point& point : series.points) {
+        const bool is_better =
+            best == nullptr ||
+            (panel.y.better == BetterEnd::high ? point.y > best->y : point.y < best->y);
+        if (std::isnan(point.y) || !is_better) continue;
+        best = &point;
+        of = &series.label;
+      }
+    if (best == nullptr || panel.y.better == BetterEnd::unknown || described_.x == kSteps) return;
+    panel.series.push_back({.label = fmt::format("best: {}", *of),
+                            .points = {{best->x, best->y, kNoValue, kNoValue, best->name}},
+                            .draw = Draw::points,
+                            .tone = Tone::good});
+  }
+
+  // What others published, on data that they published it for.
+  void add_published(Panel& panel) const {
+    const Pipeline& pipeline = findings_.pipeline;
+    const auto data = pipeline.settings.find("data");
+    if (data == pipeline.settings.end() || !glob_match(pipeline.published_on, data->second)) return;
+    for (const PublishedNumber& one : pipeline.published) {
+      Series marks{.label = fmt::format("{} ({})", one.what, one.source),
+                   .points = {},
+                   .draw = Draw::points,
+                   .tone = Tone::quiet};
+      for (const PublishedNumber::Mark& mark : one.marks)
+        if (&pipeline.figures[mark.figure] == &described_) marks.points.push_back({mark.x, mark.y});
+      if (!marks.points.empty()) panel.series.push_back(std::move(marks));
+    }
   }
 
   // With a tick for each tested value of a variable.

@@ -89,8 +89,9 @@ class PipelineReader {
 
   Pipeline read() {
     check_keys(file_,
-               {"title", "settings", "variant", "common", "stage", "figure", "table", "picture",
-                "chapters", "published", "finding", "claim"},
+               {"title", "question", "answer", "evidence", "key_figure", "why", "settings",
+                "variant", "common", "stage", "figure", "table", "picture", "chapters", "published",
+                "published_on", "pick", "claim"},
                "a pipeline", place_);
     pipeline_.title = string_at(file_, "title", place_);
     read_settings();

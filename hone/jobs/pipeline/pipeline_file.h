@@ -9,6 +9,7 @@
 
 #include "hone/base/file.h"
 #include "hone/jobs/pipeline/stage_kind.h"
+#include "hone/search/formula.h"
 
 /// Pipelines as people write them, in TOML (docs/guides/pipelines.md): stages, each a command with its options by their names, that
 /// refer to each other.
@@ -129,6 +130,7 @@ struct PipelineTable {
   /// In place of `by`: a path to a list or an object in the results of each stage, every member of which is a row; the columns are
   /// of it.
   std::string rows = {};
+  bool folded = false;  ///< a detail, which is shown when it is opened
   std::vector<PipelineColumn> columns = {};
 };
 
@@ -144,28 +146,70 @@ struct PublishedNumber {
   std::string what = {};
   std::string value = {};
   std::string source = {};
+  /// Where the number is drawn, on data that `Pipeline::published_on` names: a figure and a place in its first panel.
+  struct Mark {
+    std::size_t figure = 0;
+    double x = 0, y = 0;
+  };
+  std::vector<Mark> marks = {};
 };
 
-/// Something that was found elsewhere, and the two stages that say whether it is found here.
+/// A name for one stage out of several: the one whose value at `by` is the highest or the lowest.
+struct PipelinePick {
+  std::string name;
+  int line = 0;
+  std::vector<std::size_t> stages = {};
+  std::string by = {};  ///< a variable of `each`, or a path into results
+  bool highest = true;
+  /// What the results of the stage must fulfil: "comparison.change_interval.1 >= 0".
+  std::vector<FormulaConstraint> where = {};
+};
+
+/// A stage, or the stage that a pick stands for.
+struct StageReference {
+  std::optional<std::size_t> stage = {};
+  std::optional<std::size_t> pick = {};
+};
+
+/// Something that was found elsewhere, and the stages that say whether it is found here.
 struct PipelineClaim {
   std::string name;
   int line = 0;
-  std::string says = {};       ///< "trained through the quantizer, 4 bits are better than rounded"
-  std::string source = {};     ///< who says so; empty: nobody else
-  std::size_t comparison = 0;  ///< a stage `compare`, of which B is said to be the better
+  std::string says = {};    ///< "trained through the quantizer, 4 bits are better than rounded"
+  std::string source = {};  ///< who says so; empty: nobody else
+  /// Stages that compare, of each of which B is said to be the better. Otherwise one stage or pick, whose value at `y` is said to be
+  /// above or below a number, or to be a text.
+  std::vector<StageReference> stages = {};
+  std::string y = {};
+  std::optional<double> above = {}, below = {};
+  std::string is = {};
 };
 
-/// Where in a sentence a value stands.
-inline constexpr std::string_view kValuePlace = "{}";
+/// A text with values of stages in it: "{narrowest.width} bits reach {narrowest.after.eval_accuracy}".
+struct StatementText {
+  /// A text, and the value behind it.
+  struct Piece {
+    std::string text = {};
+    StageReference from = {};  ///< neither: there is no value
+    std::string path = {};     ///< a variable of `each`, or a path into results
+    bool without_interval = false;
+  };
+  std::vector<Piece> pieces = {};
+};
 
-/// What a stage has found, for the summary.
-struct PipelineFinding {
-  std::string name;
+/// A sentence or a paragraph of the report.
+struct PipelineStatement {
   int line = 0;
-  std::string says =
-      {};  ///< with {} where the value stands: "dropouts before: {}"; empty: the value alone
-  std::size_t stage = 0;
-  std::string y = {};  ///< a path into its results
+  std::optional<std::size_t> claim = {};  ///< whose conclusion chooses the text
+  StatementText says = {};                ///< without a claim
+  /// With a claim: one for each `ClaimConclusion`; empty: nothing is said then.
+  std::vector<StatementText> by_conclusion = {};
+};
+
+/// A name and a value below the headline.
+struct PipelineKeyFigure {
+  std::string name;
+  StatementText value;
 };
 
 struct Pipeline {
@@ -178,8 +222,13 @@ struct Pipeline {
   std::vector<PipelinePicture> pictures = {};
   std::vector<std::size_t> chapters = {};  ///< stages whose reports stand in that of the pipeline
   std::vector<PublishedNumber> published = {};
-  std::vector<PipelineFinding> findings = {};
+  std::string published_on = {};  ///< a glob over the setting `data`; empty: on no data of ours
+  std::vector<PipelinePick> picks = {};
   std::vector<PipelineClaim> claims = {};
+  /// What the report answers, in which sentences, on what evidence, and why it is so.
+  std::string question = {};
+  std::vector<PipelineStatement> answer = {}, evidence = {}, why = {};
+  std::vector<PipelineKeyFigure> key_figures = {};
   std::map<std::string, std::string> settings = {};  ///< with what was given in place of the file's
 
   /// "pipeline.toml, line 12"

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "hone/base/text.h"
-#include "hone/jobs/pipeline/pipeline_figures.h"
+#include "hone/jobs/pipeline/pipeline_statements.h"
 #include "hone/jobs/pipeline/pipeline_tables.h"
 #include "hone/jobs/pipeline/pipeline_values.h"
 #include "hone/jobs/runs.h"
@@ -19,49 +19,6 @@ namespace hone {
 namespace {
 
 constexpr const char* kFigures = "figures";
-
-// "test, n = 500"; of results that do not say, nothing.
-std::string measured_on(const Json& result) {
-  const Json &part = value_at(result, "split"), &n = value_at(result, "n");
-  if (!part.is_string() || !n.is_number_integer()) return "examples that it does not name";
-  const std::vector<std::string> cautions = cautions_of(result);
-  return fmt::format("{}, n = {}{}", part.get<std::string>(), grouped(n.get<std::int64_t>()),
-                     cautions.empty() ? "" : fmt::format(", {}", fmt::join(cautions, ", ")));
-}
-
-ClaimResult judge(const Pipeline& pipeline, const PipelineClaim& claim,
-                  const StageOutcome& comparison) {
-  const Json& result = comparison.result;
-  const Json& change =
-      value_at(result, value_at(result, "comparison").is_object() ? "comparison" : "change");
-  ClaimResult judged{
-      .claim = claim.name, .says = claim.says, .stage = pipeline.stages[claim.comparison].name};
-  if (!claim.source.empty()) judged.source = claim.source;
-  const Json& interval = value_at(change, "change_interval");
-  std::string numbers;
-  if (interval.is_array() && interval[0].is_number()) {
-    const Interval within{interval[0].get<double>(), number_or_nan(interval[1])};
-    judged.change_interval = within;
-    if (within.low > 0) judged.conclusion = ClaimConclusion::reproduced;
-    if (within.high < 0) judged.conclusion = ClaimConclusion::contradicted;
-    if (const Json& value = value_at(change, "change"); value.is_number()) {
-      judged.change = value.get<double>();
-      numbers = fmt::format(", {} points (95% CI {} to {}) on {}", points_text(*judged.change),
-                            points_text(within.low), points_text(within.high), measured_on(result));
-    }
-  }
-  judged.sentence = fmt::format("{}: {}{}", claim.says, word_of(judged.conclusion), numbers);
-  return judged;
-}
-
-// "dropouts before: 8", "not known" where the stage has found none.
-std::string finding_sentence(const PipelineFinding& finding, const StageOutcome& outcome) {
-  const Cell cell = cell_at(outcome.result, finding.y);
-  const std::string text = cell.is_absent() ? "not known" : display_text(cell);
-  if (finding.says.empty()) return text;
-  const std::size_t place = finding.says.find(kValuePlace);
-  return finding.says.substr(0, place) + text + finding.says.substr(place + kValuePlace.size());
-}
 
 std::string settings_text(const PipelineStage& stage) {
   std::vector<std::string> words;
@@ -204,32 +161,6 @@ std::string stages_text(const std::vector<StageOutcome>& outcomes) {
   return fmt::format("{} ({})", outcomes.size(), fmt::join(parts, ", "));
 }
 
-// "2 of 3 claims reproduced, 1 inconclusive"
-std::string claims_text(const std::vector<ClaimResult>& claims) {
-  const auto count = [&](ClaimConclusion conclusion) {
-    return std::ranges::count(claims, conclusion, &ClaimResult::conclusion);
-  };
-  std::string text = fmt::format("{} of {} claim{} reproduced", count(ClaimConclusion::reproduced),
-                                 claims.size(), claims.size() == 1 ? "" : "s");
-  for (const ClaimConclusion other : {ClaimConclusion::contradicted, ClaimConclusion::inconclusive})
-    if (const auto found = count(other); found > 0)
-      text += fmt::format(", {} {}", found, word_of(other));
-  return text;
-}
-
-// The findings: the pipeline's own, else of claims, else that all is done.
-std::string pipeline_headline(const std::vector<std::string>& own,
-                              const std::vector<ClaimResult>& claims, std::size_t stages) {
-  std::vector<std::string> parts = own;
-  if (claims.size() == 1)
-    parts.push_back(claims.front().sentence);
-  else if (!claims.empty())
-    parts.push_back(claims_text(claims));
-  if (parts.empty())
-    parts.push_back(fmt::format("{} stage{} done", stages, stages == 1 ? "" : "s"));
-  return capitalized(fmt::format("{}", fmt::join(parts, "; ")));
-}
-
 // One behind the other, each with a capital and a full stop; empty: there are none.
 std::string as_text(const std::vector<std::string>& sentences) {
   std::string text;
@@ -242,20 +173,21 @@ std::string as_text(const std::vector<std::string>& sentences) {
   return text;
 }
 
+// What the pipeline says itself, else what claims came to, else that all is done.
+std::string pipeline_headline(const std::vector<std::string>& answer,
+                              const std::vector<ClaimResult>& claims, std::size_t stages) {
+  if (!answer.empty()) return as_text(answer);
+  if (claims.size() == 1) return capitalized(claims.front().sentence);
+  if (!claims.empty()) return capitalized(claims_text(claims));
+  return fmt::format("{} stage{} done", stages, stages == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::span<const EnumWord> enum_words(StageState) {
   static constexpr EnumWord kWords[] = {{static_cast<int>(StageState::computed), "computed"},
                                         {static_cast<int>(StageState::done_before), "done before"},
                                         {static_cast<int>(StageState::stored), "from the store"}};
-  return kWords;
-}
-
-std::span<const EnumWord> enum_words(ClaimConclusion) {
-  static constexpr EnumWord kWords[] = {
-      {static_cast<int>(ClaimConclusion::reproduced), "reproduced"},
-      {static_cast<int>(ClaimConclusion::contradicted), "contradicted"},
-      {static_cast<int>(ClaimConclusion::inconclusive), "inconclusive"}};
   return kWords;
 }
 
@@ -336,26 +268,6 @@ const Fields& fields_of(const PipelineStageResult*) {
   return fields;
 }
 
-const Fields& fields_of(const ClaimResult*) {
-  using C = ClaimResult;
-  static const Fields fields = describe<C>(
-      "pipeline_claim", "A published claim, and what a comparison here says of it.",
-      field<&C::claim>("claim", "Its name."), field<&C::says>("says", "The claim."),
-      field<&C::source>("source", "Where it was published; null: not named."),
-      field<&C::stage>("stage",
-                       "The stage that compares two models; the claim is that the second is "
-                       "better."),
-      field<&C::conclusion>("conclusion",
-                            "Whether the 95% confidence interval of the change is above zero, "
-                            "below zero, or contains it."),
-      field<&C::change>("change", Unit::difference,
-                        "Of the metric, from the first model to the second; null: not known."),
-      field<&C::change_interval>("change_interval", Unit::difference,
-                                 "95% confidence interval of the change; null: not known."),
-      field<&C::sentence>("sentence", "The conclusion as a sentence."));
-  return fields;
-}
-
 const Fields& fields_of(const TakenFinding*) {
   using T = TakenFinding;
   static const Fields fields = describe<T>(
@@ -376,9 +288,12 @@ const Fields& fields_of(const PipelineFields*) {
       "pipeline", "A pipeline that was run.",
       field<&P::pipeline>("pipeline", "The file, or the name of the lab."),
       field<&P::title>("title", "Its title, or else the file."),
-      field<&P::summary>("summary", "The findings as sentences."),
+      field<&P::question>("question", "What it answers; empty: the file asks nothing."),
+      field<&P::summary>("summary",
+                         "The answer, else the conclusions of its claims, as sentences."),
       field<&P::settings>("settings", "Settings of the pipeline."),
-      field<&P::claims>("claims", "Published claims that it checks."),
+      field<&P::why>("why", "Paragraphs that explain the result."),
+      field<&P::claims>("claims", "Claims that it checks."),
       field<&P::tables>("tables",
                         "Its tables by name. A row has the values of its columns, with the "
                         "`_interval`, `_n` and `_runs` of those that have them."),
@@ -393,32 +308,25 @@ const Fields& fields_of(const PipelineFields*) {
 
 namespace {
 
-Section claims_section(const std::vector<ClaimResult>& judged) {
-  Section section{"Claims", {}};
-  if (judged.empty()) return section;
-  Table table({{"claim", "Claim"}, {"source", "Source"}, {"conclusion", "Result here"}});
-  for (const ClaimResult& claim : judged)
-    table.add_row({claim.says, claim.source ? Cell(*claim.source) : Cell(absent),
-                   claim.sentence.substr(claim.says.size() + 2)});
-  section.blocks = {PageTable{std::move(table),
-                              "Each by the 95% confidence interval of one comparison of one seed, "
-                              "not corrected for the number of claims."}};
-  return section;
-}
-
-// Each table, which is written to the folder, too; for programs the rows by its name.
-Section tables_section(const PipelineFindings& found, PipelineFields& fields) {
-  Section section{"Tables", {}};
+// Each table, which is written to the folder, too; for programs the rows by its name. Those that are details have a section each.
+void add_tables(const PipelineFindings& found, PipelineFields& fields,
+                std::vector<Section>& sections) {
+  Section shown{"Tables", {}};
+  std::vector<Section> folded;
   for (const PipelineTable& told : found.pipeline.tables) {
     const auto has_stages = [](const PipelineColumn& column) { return !column.stages.empty(); };
     if (std::ranges::none_of(told.columns, has_stages)) continue;
     const Table table = pipeline_table(told, found);
-    section.blocks.push_back(PageTable{table, told.title});
     fields.tables.emplace_back(told.name, to_json(table));
     fs::create_directories(found.folder / kFigures);
     write_file(found.folder / kFigures / (told.name + ".csv"), to_csv(table));
+    if (told.folded)
+      folded.push_back({told.title, {PageTable{table}}, /*folded=*/true});
+    else
+      shown.blocks.push_back(PageTable{table, told.title});
   }
-  return section;
+  sections.push_back(std::move(shown));
+  std::ranges::move(folded, std::back_inserter(sections));
 }
 
 Section figures_section(const PipelineFindings& found, std::vector<std::string>& notes) {
@@ -435,17 +343,26 @@ Section figures_section(const PipelineFindings& found, std::vector<std::string>&
   return section;
 }
 
-void add_chapters(const PipelineFindings& found, std::vector<Section>& sections) {
+// What the reports of stages ask and answer, with links to them.
+Section chapters_section(const PipelineFindings& found) {
   const Pipeline& pipeline = found.pipeline;
-  Section links{"Reports of stages", {}, /*folded=*/true};
+  Section section{"Reports", {}};
+  if (pipeline.chapters.empty()) return section;
+  Chapters chapters;
   for (const std::size_t chapter : pipeline.chapters) {
-    const std::string& stage = pipeline.stages[chapter].name;
-    const fs::path file = found.folder / found.outcomes[chapter].stands_for / "report.html";
-    user_check(path_exists(file), "chapters: the stage {} has left no report", stage);
-    sections.push_back({"", {EmbeddedPage{read_file(file), kConditions}}});
-    links.blocks.push_back(Paragraph{fmt::format("{}/report.html", stage)});
+    const std::string file =
+        (fs::path(found.outcomes[chapter].stands_for) / "report.html").string();
+    user_check(path_exists(found.folder / file), "chapters: the stage {} has left no report",
+               pipeline.stages[chapter].name);
+    const Json& result = found.outcomes[chapter].result;
+    const auto text = [&](const char* key) {
+      const Json& value = value_at(result, key);
+      return value.is_string() ? value.get<std::string>() : std::string();
+    };
+    chapters.rows.push_back({file, text("title"), text("question"), text("summary")});
   }
-  sections.push_back(std::move(links));
+  section.blocks = {std::move(chapters)};
+  return section;
 }
 
 Section published_section(const Pipeline& pipeline) {
@@ -457,16 +374,6 @@ Section published_section(const Pipeline& pipeline) {
   section.blocks = {
       PageTable{std::move(table), "From other programs, data and machines, for orientation only."}};
   return section;
-}
-
-// The first warnings, and the rest folded.
-void add_warnings(const std::vector<std::string>& warnings, std::vector<Section>& sections) {
-  constexpr std::size_t kMostWarnings = 8;
-  Section first{"Warnings of stages", {}}, rest{"More warnings of stages", {}, /*folded=*/true};
-  for (std::size_t i = 0; i < warnings.size(); ++i)
-    (i < kMostWarnings ? first : rest).blocks.push_back(Paragraph{warnings[i]});
-  sections.push_back(std::move(first));
-  sections.push_back(std::move(rest));
 }
 
 std::string commands_text(const Pipeline& pipeline, const std::vector<StageOutcome>& outcomes) {
@@ -488,21 +395,26 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
   const PipelineFindings found{pipeline, outcomes, studies, folder};
   JobResult result{.document = {.title = pipeline.title.empty() ? pipeline.where : pipeline.title}};
   Document& document = result.document;
-  std::vector<std::string> own;
-  for (const PipelineFinding& finding : pipeline.findings)
-    own.push_back(finding_sentence(finding, outcomes[finding.stage]));
   PipelineFields fields{.pipeline = pipeline.where,
                         .title = document.title,
-                        .summary = {},
+                        .question = pipeline.question,
                         .settings = pipeline.settings,
                         .failed_gates = failed_gates(pipeline, outcomes),
                         .taken = taken_of(pipeline, outcomes)};
-  for (const PipelineClaim& claim : pipeline.claims)
-    fields.claims.push_back(judge(pipeline, claim, outcomes[claim.comparison]));
+  for (const PipelineClaim& claim : pipeline.claims) fields.claims.push_back(judge(claim, found));
   for (std::size_t i = 0; i < outcomes.size(); ++i)
     fields.stages.push_back(stage_result(pipeline.stages[i], outcomes[i]));
-  document.headline = pipeline_headline(own, fields.claims, outcomes.size());
-  document.key_figures = {{"Stages", stages_text(outcomes)}};
+  const auto said = [&](const std::vector<PipelineStatement>& statements) {
+    return statement_texts(statements, fields.claims, found);
+  };
+  const std::vector<std::string> answer = said(pipeline.answer);
+  document.question = pipeline.question;
+  document.headline = pipeline_headline(answer, fields.claims, outcomes.size());
+  document.evidence = as_text(said(pipeline.evidence));
+  for (const PipelineKeyFigure& figure : pipeline.key_figures)
+    if (std::optional<std::string> value = filled(figure.value, found))
+      document.key_figures.push_back({figure.name, std::move(*value)});
+  if (document.key_figures.empty()) document.key_figures = {{"Stages", stages_text(outcomes)}};
   if (!fields.claims.empty())
     document.key_figures.push_back({"Claims", claims_text(fields.claims)});
   if (!fields.failed_gates.empty()) {
@@ -510,21 +422,34 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
     document.key_figures.push_back({"Gates not passed", fields.failed_gates_text()});
   }
   const Table stages = stages_table(pipeline, outcomes);
-  const PageTable shown_stages{stages,
-                               "Time and memory are those of the run that computed the stage. Run "
-                               "its command in this folder."};
+  const PageTable shown_stages{
+      stages,
+      fmt::format("Stages: {}. Time and memory are those of the run that computed the stage. Run "
+                  "its command in this folder.",
+                  stages_text(outcomes))};
   const std::optional<Table> figures = figures_table(pipeline, folder);
-  document.sections = {{"", {figures ? PageTable{*figures} : shown_stages}},
-                       claims_section(fields.claims)};
-  document.sections.push_back(tables_section(found, fields));
-  document.sections.push_back(figures_section(found, document.notes));
-  add_chapters(found, document.sections);
-  add_warnings(warnings_of(pipeline, outcomes), document.sections);
+  const bool has_own = !pipeline.figures.empty() || !pipeline.tables.empty() ||
+                       !pipeline.pictures.empty() || !pipeline.chapters.empty();
+  document.sections = {chapters_section(found), figures_section(found, document.notes)};
+  add_tables(found, fields, document.sections);
+  Section why{"Why", {}};
+  for (std::string& paragraph : said(pipeline.why)) {
+    why.blocks.push_back(Paragraph{paragraph});
+    fields.why.push_back(std::move(paragraph));
+  }
+  document.sections.push_back(std::move(why));
+  document.sections.push_back(claims_section(fields.claims));
+  document.sections.push_back(published_section(pipeline));
+  if (figures)
+    document.sections.push_back({"Results of all stages", {PageTable{*figures}}, has_own});
+  document.sections.push_back({"Stages", {shown_stages}, has_own || figures});
+  Section warnings{"Warnings of stages", {}, /*folded=*/true};
+  for (std::string& warning : warnings_of(pipeline, outcomes))
+    warnings.blocks.push_back(Paragraph{std::move(warning)});
+  document.sections.push_back(std::move(warnings));
   Section values{"Values taken from other stages", {}, /*folded=*/true};
   for (const TakenFinding& one : fields.taken) values.blocks.push_back(Paragraph{one.sentence()});
   document.sections.push_back(std::move(values));
-  document.sections.push_back(published_section(pipeline));
-  if (figures) document.sections.push_back({"Stages", {shown_stages}, /*folded=*/true});
   document.sections.push_back(
       {"Commands", {Preformatted{commands_text(pipeline, outcomes)}}, /*folded=*/true});
   document.sections.push_back({"Pipeline", {Preformatted{pipeline.text}}, /*folded=*/true});
@@ -532,8 +457,9 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
   result.basis = {"as in the results of each stage", 1, "as in the commands",
                   "as in the results of each stage",
                   "stages that choose do so on the split they name"};
-  std::vector<std::string> sentences = own;  // and those of claims
-  for (const ClaimResult& one : fields.claims) sentences.push_back(one.sentence);
+  std::vector<std::string> sentences = answer;
+  if (sentences.empty())
+    for (const ClaimResult& one : fields.claims) sentences.push_back(one.sentence);
   fields.summary = sentences.empty() ? document.headline : as_text(sentences);
   fields.notes = document.notes;
   result.fields = job.results ? job.results(fields) : to_json(fields);

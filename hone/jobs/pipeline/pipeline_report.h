@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hone/jobs/pipeline/pipeline.h"
+#include "hone/jobs/pipeline/pipeline_claims.h"
 #include "hone/jobs/pipeline/pipeline_studies.h"
-#include "hone/metrics/proportion.h"
 #include "hone/study/gates.h"
 
 namespace hone {
@@ -63,20 +63,6 @@ struct PipelineStageResult {
   StageRecord record = {};
 };
 
-enum class ClaimConclusion : std::uint8_t { reproduced, contradicted, inconclusive };
-std::span<const EnumWord> enum_words(ClaimConclusion conclusion);
-
-/// A claim, judged by the comparison of two models.
-struct ClaimResult {
-  std::string claim, says;
-  std::optional<std::string> source = {};
-  std::string stage = {};
-  ClaimConclusion conclusion = ClaimConclusion::inconclusive;
-  std::optional<double> change = {};
-  std::optional<Interval> change_interval = {};
-  std::string sentence = {};
-};
-
 /// An option whose value is what a stage has found, and the stages that took it.
 struct TakenFinding {
   std::string option, value, from, path;
@@ -89,8 +75,11 @@ struct TakenFinding {
 
 /// The result of a pipeline for programs.
 struct PipelineFields {
-  std::string pipeline, title, summary;
+  std::string pipeline, title;
+  std::string question = {};  ///< what the report answers; empty: the file asks nothing
+  std::string summary = {};
   std::map<std::string, std::string> settings = {};
+  std::vector<std::string> why = {};  ///< paragraphs that explain the result
   std::vector<ClaimResult> claims = {};
   std::vector<std::pair<std::string, std::vector<Json>>> tables = {};
   std::vector<PipelineStageResult> stages = {};
@@ -103,7 +92,6 @@ struct PipelineFields {
 };
 const Fields& fields_of(const StageRecord*);
 const Fields& fields_of(const PipelineStageResult*);
-const Fields& fields_of(const ClaimResult*);
 const Fields& fields_of(const TakenFinding*);
 const Fields& fields_of(const PipelineFields*);
 

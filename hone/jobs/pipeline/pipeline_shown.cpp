@@ -8,6 +8,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/jobs/pipeline/pipeline_claims.h"
 #include "hone/jobs/pipeline/pipeline_toml.h"
 
 namespace hone {
@@ -49,12 +50,20 @@ class ShownReader {
     if (const toml::node* chapters = file_.get("chapters"))
       pipeline_.chapters = stages_named(*chapters, "chapters");
     read_published();
-    if (const toml::node* findings = file_.get("finding"))
-      for (const auto& [name, node] : in_order(table_at(*findings, "finding", place_)))
-        read_finding(name, *node);
+    if (const toml::node* picks = file_.get("pick"))
+      for (const auto& [name, node] : in_order(table_at(*picks, "pick", place_)))
+        read_pick(name, *node);
     if (const toml::node* claims = file_.get("claim"))
       for (const auto& [name, node] : in_order(table_at(*claims, "claim", place_)))
         read_claim(name, *node);
+    pipeline_.question = string_at(file_, "question", place_);
+    pipeline_.answer = statements_at("answer");
+    pipeline_.evidence = statements_at("evidence");
+    pipeline_.why = statements_at("why");
+    for (const toml::table* told : tables_of("key_figure", {"name", "value"}))
+      pipeline_.key_figures.push_back(
+          {scalar_text(needed(*told, "name", "key_figure"), "name", place_),
+           statement_text(needed(*told, "value", "key_figure"), "value")});
   }
 
  private:
@@ -250,11 +259,16 @@ class ShownReader {
                "{}: a table cannot be called '{}': the pipeline has one of that name",
                place_.at(node), name);
     const toml::table& told = table_at(node, name, place_);
-    check_keys(told, {"title", "by", "rows", "stages", "column"}, "a table", place_);
+    check_keys(told, {"title", "by", "rows", "stages", "folded", "column"}, "a table", place_);
     PipelineTable table{.name = name, .line = line_of(node)};
     table.title = string_at(told, "title", place_, name);
     table.by = string_at(told, "by", place_);
     table.rows = string_at(told, "rows", place_);
+    if (const toml::node* folded = told.get("folded")) {
+      user_check(folded->is_boolean(), "{}: {}: folded: expected true or false", place_.at(*folded),
+                 name);
+      table.folded = folded->as_boolean()->get();
+    }
     user_check(table.by.empty() != table.rows.empty(),
                "{}: {}: expected by = \"VARIABLE\" or \"stage\", or rows = \"PATH\"",
                place_.at(node), name);
@@ -287,54 +301,220 @@ class ShownReader {
     pipeline_.pictures.push_back(std::move(picture));
   }
 
-  void read_published() {
-    const toml::node* node = file_.get("published");
-    if (node == nullptr) return;
-    user_check(node->is_array(), "{}: published: expected [[published]]", place_.at(*node));
+  // The tables of a list [[NAME]], with these keys.
+  std::vector<const toml::table*> tables_of(const char* name,
+                                            const std::vector<std::string>& keys) const {
+    const toml::node* node = file_.get(name);
+    if (node == nullptr) return {};
+    user_check(node->is_array(), "{}: {}: expected [[{}]]", place_.at(*node), name, name);
+    std::vector<const toml::table*> tables;
     for (const toml::node& item : *node->as_array()) {
-      const toml::table& told = table_at(item, "published", place_);
-      check_keys(told, {"what", "value", "source"}, "a published result", place_);
-      pipeline_.published.push_back(
-          {scalar_text(needed(told, "what", "published"), "what", place_),
-           scalar_text(needed(told, "value", "published"), "value", place_),
-           scalar_text(needed(told, "source", "published"), "source", place_)});
+      tables.push_back(&table_at(item, name, place_));
+      check_keys(*tables.back(), keys, fmt::format("[[{}]]", name), place_);
+    }
+    return tables;
+  }
+
+  void read_published() {
+    pipeline_.published_on = string_at(file_, "published_on", place_);
+    for (const toml::table* told :
+         tables_of("published", {"what", "value", "source", "figure", "marks"})) {
+      PublishedNumber number{scalar_text(needed(*told, "what", "published"), "what", place_),
+                             scalar_text(needed(*told, "value", "published"), "value", place_),
+                             scalar_text(needed(*told, "source", "published"), "source", place_)};
+      if (const toml::node* marks = told->get("marks")) number.marks = marks_of(*told, *marks);
+      pipeline_.published.push_back(std::move(number));
     }
   }
 
-  void read_finding(const std::string& name, const toml::node& node) {
-    check_name(name, "a finding", node, place_);
-    const toml::table& table = table_at(node, name, place_);
-    check_keys(table, {"says", "stage", "y"}, "a finding", place_);
-    PipelineFinding finding{.name = name, .line = line_of(node)};
-    finding.says = string_at(table, "says", place_);
-    const std::size_t value = finding.says.find(kValuePlace);
-    user_check(finding.says.empty() ||
-                   (value != std::string::npos && value == finding.says.rfind(kValuePlace)),
-               "{}: {}: says: expected one {}, where the value stands, got '{}'", place_.at(node),
-               name, kValuePlace, finding.says);
-    finding.y = scalar_text(needed(table, "y", name), "y", place_);
-    const toml::node& stage = needed(table, "stage", name);
-    const std::vector<std::size_t> found = stages_named(stage, "stage");
-    user_check(found.size() == 1, "{}: {}: expected one stage, got {}", place_.at(stage), name,
-               found.size());
-    finding.stage = found.front();
-    pipeline_.findings.push_back(std::move(finding));
+  std::vector<PublishedNumber::Mark> marks_of(const toml::table& told,
+                                              const toml::node& node) const {
+    const std::string name = scalar_text(needed(told, "figure", "published"), "figure", place_);
+    const auto figure = std::ranges::find(pipeline_.figures, name, &PipelineFigure::name);
+    user_check(figure != pipeline_.figures.end(), "{}: published: no figure is called '{}'",
+               place_.at(told), name);
+    std::vector<PublishedNumber::Mark> marks;
+    const toml::array* list = node.as_array();
+    const auto is_number = [](const toml::node& value) { return value.is_number(); };
+    const bool is_list =
+        list != nullptr && !list->empty() &&
+        std::ranges::all_of(*list, [&](const toml::node& mark) {
+          const toml::array* place = mark.as_array();
+          return place != nullptr && place->size() == 2 && std::ranges::all_of(*place, is_number);
+        });
+    user_check(is_list, "{}: published: marks: expected a list of [x, y]", place_.at(node));
+    for (const toml::node& mark : *list)
+      marks.push_back({static_cast<std::size_t>(figure - pipeline_.figures.begin()),
+                       *mark.as_array()->get(0)->value<double>(),
+                       *mark.as_array()->get(1)->value<double>()});
+    return marks;
+  }
+
+  void read_pick(const std::string& name, const toml::node& node) {
+    check_name(name, "a pick", node, place_);
+    const std::vector<std::string> known = group_names(pipeline_);
+    user_check(std::ranges::find(known, name) == known.end() && !pipeline_.settings.contains(name),
+               "{}: '{}' is a stage or a setting too", place_.at(node), name);
+    const toml::table& told = table_at(node, name, place_);
+    check_keys(told, {"stages", "highest", "lowest", "where"}, "a pick", place_);
+    const toml::node *highest = told.get("highest"), *lowest = told.get("lowest");
+    user_check((highest == nullptr) != (lowest == nullptr),
+               "{}: {}: expected highest = \"PATH\" or lowest = \"PATH\"", place_.at(node), name);
+    PipelinePick pick{.name = name,
+                      .line = line_of(node),
+                      .stages = stages_named(needed(told, "stages", name), "stages"),
+                      .by = scalar_text(highest != nullptr ? *highest : *lowest, "by", place_),
+                      .highest = highest != nullptr};
+    if (const toml::node* where = told.get("where"))
+      for (const std::string& text : texts_at(*where, "where", place_))
+        with_context(fmt::format("{}: where", place_.at(*where)),
+                     [&] { pick.where.push_back(parse_constraint(text)); });
+    pipeline_.picks.push_back(std::move(pick));
+  }
+
+  std::optional<std::size_t> pick_named(const std::string& name) const {
+    const auto pick = std::ranges::find(pipeline_.picks, name, &PipelinePick::name);
+    if (pick == pipeline_.picks.end()) return std::nullopt;
+    return static_cast<std::size_t>(pick - pipeline_.picks.begin());
   }
 
   void read_claim(const std::string& name, const toml::node& node) {
     check_name(name, "a claim", node, place_);
     const toml::table& table = table_at(node, name, place_);
-    check_keys(table, {"says", "source", "stage"}, "a claim", place_);
+    check_keys(table, {"says", "source", "stage", "y", "above", "below", "is"}, "a claim", place_);
     PipelineClaim claim{.name = name, .line = line_of(node)};
     claim.says = scalar_text(needed(table, "says", name), "says", place_);
     claim.source = string_at(table, "source", place_);
     const toml::node& stage = needed(table, "stage", name);
-    const std::vector<std::size_t> found = stages_named(stage, "stage");
-    user_check(found.size() == 1 && pipeline_.stages[found.front()].kind.compares,
-               "{}: {}: expected one stage that runs compare, of which B is said to be the better",
-               place_.at(stage), name);
-    claim.comparison = found.front();
+    const std::optional<std::size_t> pick =
+        stage.is_string() ? pick_named(stage.as_string()->get()) : std::nullopt;
+    if (pick) {
+      claim.stages = {{.pick = pick}};
+    } else {
+      for (const std::size_t index : stages_named(stage, "stage"))
+        claim.stages.push_back({.stage = index});
+    }
+    claim.y = string_at(table, "y", place_);
+    claim.is = string_at(table, "is", place_);
+    for (const auto& [key, bound] :
+         {std::pair("above", &claim.above), std::pair("below", &claim.below)})
+      if (const toml::node* value = table.get(key)) {
+        user_check(value->is_number(), "{}: {}: {}: expected a number", place_.at(*value), name,
+                   key);
+        *bound = *value->value<double>();
+      }
+    const auto limits =
+        std::ptrdiff_t{claim.above.has_value()} + claim.below.has_value() + !claim.is.empty();
+    if (claim.y.empty()) {
+      const auto compares = [&](const StageReference& one) {
+        return one.stage
+                   ? pipeline_.stages[*one.stage].kind.compares
+                   : std::ranges::all_of(pipeline_.picks[*one.pick].stages, [&](std::size_t i) {
+                       return pipeline_.stages[i].kind.compares;
+                     });
+      };
+      user_check(std::ranges::all_of(claim.stages, compares) && limits == 0,
+                 "{}: {}: expected stages that run compare, of which B is said to be the better; "
+                 "or a stage with y, and above, below or is",
+                 place_.at(stage), name);
+    } else {
+      user_check(limits == 1 && claim.stages.size() == 1,
+                 "{}: {}: expected one stage, and with y one of above, below and is",
+                 place_.at(stage), name);
+    }
     pipeline_.claims.push_back(std::move(claim));
+  }
+
+  std::vector<PipelineStatement> statements_at(const char* list) const {
+    std::vector<PipelineStatement> statements;
+    std::vector<std::string> keys = {"says", "claim"};
+    for (const EnumWord& one : enum_words(ClaimConclusion())) keys.emplace_back(one.word);
+    for (const toml::table* told : tables_of(list, keys)) {
+      PipelineStatement statement{.line = line_of(*told)};
+      const toml::node *says = told->get("says"), *claim = told->get("claim");
+      user_check((says == nullptr) != (claim == nullptr),
+                 "{}: {}: expected says = \"TEXT\", or claim = \"NAME\" and a text for its "
+                 "conclusions",
+                 place_.at(*told), list);
+      if (claim == nullptr) {
+        user_check(told->size() == 1, "{}: {}: a text for a conclusion without a claim",
+                   place_.at(*told), list);
+        statement.says = statement_text(*says, "says");
+      } else {
+        const std::string name = text_at(*claim, "claim", place_);
+        const auto found = std::ranges::find(pipeline_.claims, name, &PipelineClaim::name);
+        user_check(found != pipeline_.claims.end(), "{}: {}: no claim is called '{}'",
+                   place_.at(*claim), list, name);
+        statement.claim = static_cast<std::size_t>(found - pipeline_.claims.begin());
+        for (const EnumWord& one : enum_words(ClaimConclusion())) {
+          const toml::node* text = told->get(one.word);
+          statement.by_conclusion.push_back(text == nullptr ? StatementText()
+                                                            : statement_text(*text, one.word));
+        }
+        user_check(told->size() > 1, "{}: {}: no text for any conclusion of the claim '{}'",
+                   place_.at(*told), list, name);
+      }
+      statements.push_back(std::move(statement));
+    }
+    return statements;
+  }
+
+  // "rounded to {narrow.width} bits, {narrow.after.eval_accuracy:value}"
+  StatementText statement_text(const toml::node& node, std::string_view key) const {
+    const std::string text = text_at(node, key, place_);
+    StatementText statement;
+    std::string before;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text.compare(i, 2, "{{") == 0 || text.compare(i, 2, "}}") == 0) {
+        before += text[i++];
+        continue;
+      }
+      if (text[i] != '{') {
+        before += text[i];
+        continue;
+      }
+      const std::size_t end = text.find('}', i);
+      user_check(end != std::string::npos, "{}: {}: a {{ without its }} in '{}'", place_.at(node),
+                 key, text);
+      const std::string name = text.substr(i + 1, end - i - 1);
+      i = end;
+      if (const auto setting = pipeline_.settings.find(name); setting != pipeline_.settings.end()) {
+        before += setting->second;
+        continue;
+      }
+      statement.pieces.push_back(value_piece(name, node, key));
+      statement.pieces.back().text = std::exchange(before, "");
+    }
+    if (!before.empty()) statement.pieces.push_back({.text = std::move(before)});
+    return statement;
+  }
+
+  // "STAGE.PATH" or "PICK.PATH". Names and paths both have dots: the longest name counts.
+  StatementText::Piece value_piece(const std::string& name, const toml::node& node,
+                                   std::string_view key) const {
+    constexpr std::string_view kValueAlone = ":value";
+    StatementText::Piece piece{.path = name};
+    piece.without_interval = name.ends_with(kValueAlone);
+    if (piece.without_interval) piece.path.resize(name.size() - kValueAlone.size());
+    const std::string whole = piece.path;
+    for (std::size_t dot = whole.rfind('.'); dot != std::string::npos && dot > 0;
+         dot = whole.rfind('.', dot - 1)) {
+      const std::string owner = whole.substr(0, dot);
+      piece.path = whole.substr(dot + 1);
+      piece.from.pick = pick_named(owner);
+      if (piece.from.pick) return piece;
+      std::vector<std::size_t> found;
+      for (std::size_t i = 0; i < pipeline_.stages.size(); ++i)
+        if (pipeline_.stages[i].name == owner || pipeline_.stages[i].group == owner)
+          found.push_back(i);
+      if (found.empty()) continue;
+      user_check(found.size() == 1, "{}: {}: {{{}}}: {} is {} stages; name one, or a pick",
+                 place_.at(node), key, name, owner, found.size());
+      piece.from.stage = found.front();
+      return piece;
+    }
+    fail("{}: {}: {{{}}}: expected a setting, or {{STAGE.PATH}} or {{PICK.PATH}}", place_.at(node),
+         key, name);
   }
 
   const toml::table& file_;
@@ -376,14 +556,24 @@ void follow_stages(Pipeline& pipeline, const std::vector<std::optional<std::size
     if (!moved[picture.stage]) left_out("picture " + picture.title, 1, picture.stage);
     picture.stage = *moved[picture.stage];
   }
-  for (PipelineFinding& finding : pipeline.findings) {
-    if (!moved[finding.stage]) left_out("finding " + finding.name, finding.line, finding.stage);
-    finding.stage = *moved[finding.stage];
-  }
-  for (PipelineClaim& claim : pipeline.claims) {
-    if (!moved[claim.comparison]) left_out("claim " + claim.name, claim.line, claim.comparison);
-    claim.comparison = *moved[claim.comparison];
-  }
+  for (PipelinePick& pick : pipeline.picks) keep(pick.stages, moved);
+  for (PipelineClaim& claim : pipeline.claims)
+    for (StageReference& reference : claim.stages) {
+      if (!reference.stage) continue;
+      if (!moved[*reference.stage]) left_out("claim " + claim.name, claim.line, *reference.stage);
+      reference.stage = moved[*reference.stage];
+    }
+  const auto follow = [&](StatementText& text) {
+    for (StatementText::Piece& piece : text.pieces)
+      if (piece.from.stage) piece.from.stage = moved[*piece.from.stage];
+  };
+  for (std::vector<PipelineStatement>* statements :
+       {&pipeline.answer, &pipeline.evidence, &pipeline.why})
+    for (PipelineStatement& statement : *statements) {
+      follow(statement.says);
+      for (StatementText& text : statement.by_conclusion) follow(text);
+    }
+  for (PipelineKeyFigure& figure : pipeline.key_figures) follow(figure.value);
 }
 
 }  // namespace hone

@@ -7,7 +7,7 @@
 #include "hone/jobs/pipeline/pipeline_file.h"
 #include "hone/jobs/toml_file.h"
 
-/// What the report of a pipeline shows, as its file has it: figures, tables, pictures, published numbers, findings, claims.
+/// What the report of a pipeline shows, as its file has it: figures, tables, pictures, published numbers, claims, and what it says.
 namespace hone {
 
 /// Reads all of it into the pipeline, whose stages are known. Throws `UserError` with file and line: unknown keys, stages and variables.

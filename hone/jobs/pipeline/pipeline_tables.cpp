@@ -34,14 +34,6 @@ Cell tally_cell(const Json& result, const std::string& path) {
   return tally;
 }
 
-// What a stage has found at the path; absent where that is nothing.
-Cell stage_cell(const StageOutcome& outcome, const fs::path& folder, const std::string& path) {
-  if (path.starts_with(kTally)) return tally_cell(outcome.result, path.substr(kTally.size()));
-  const Cell cell = cell_at(outcome.result, path);
-  return cell.is_absent() ? cell_of(estimate_of(outcome.result, folder / outcome.stands_for, path))
-                          : cell;
-}
-
 // Decimals of a plain number; nothing for any other text.
 std::optional<int> decimals_in(const std::string& text) {
   constexpr std::size_t kMostDigits = 15;
@@ -128,10 +120,9 @@ class TableMaker {
     std::vector<Estimate> numbers;
     std::vector<Cell> cells;
     for (const std::size_t index : stages) {
-      const StageOutcome& outcome = findings_.outcomes[index];
-      const Estimate one = estimate_of(outcome.result, findings_.folder / outcome.stands_for, y);
+      const Estimate one = estimate_in(index, y, findings_);
       if (!std::isnan(one.value)) numbers.push_back(one);
-      const Cell cell = stage_cell(outcome, findings_.folder, y);
+      const Cell cell = stage_cell(index, y, findings_);
       if (!cell.is_absent()) cells.push_back(cell);
     }
     if (numbers.size() > 1) return mean_cell(numbers);
@@ -211,6 +202,18 @@ Table table_of_rows(const PipelineTable& described, const PipelineFindings& find
 }
 
 }  // namespace
+
+Estimate estimate_in(std::size_t stage, const std::string& path, const PipelineFindings& found) {
+  const StageOutcome& outcome = found.outcomes[stage];
+  return estimate_of(outcome.result, found.folder / outcome.stands_for, path);
+}
+
+Cell stage_cell(std::size_t stage, const std::string& path, const PipelineFindings& found) {
+  const Json& result = found.outcomes[stage].result;
+  if (path.starts_with(kTally)) return tally_cell(result, path.substr(kTally.size()));
+  const Cell cell = cell_at(result, path);
+  return cell.is_absent() ? cell_of(estimate_in(stage, path, found)) : cell;
+}
 
 Table pipeline_table(const PipelineTable& described, const PipelineFindings& findings) {
   return described.rows.empty() ? TableMaker(described, findings).made()

@@ -47,7 +47,7 @@ JobResult study_sparsities(const SparsitiesJob& job, Context& context) {
                source.model.quantization ? "simulated " + summary(source.model.quantization->plan)
                                          : std::string(kFloat));
   std::vector<std::string> undrawn;
-  describe(study, output.path() / "sparsity", document, undrawn);
+  fill_document(study, output.path() / "sparsity", document, undrawn);
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
   if (!chosen.empty()) document.sections.push_back(details_section(chosen, labels));
   const std::vector<ComparedModel> models = compared_models(study);

@@ -156,8 +156,8 @@ std::vector<std::string> sparsity_findings(const SparsityStudy& study) {
   return lines;
 }
 
-void describe(const SparsityStudy& study, const fs::path& stem, Document& document,
-              std::vector<std::string>& notes) {
+void fill_document(const SparsityStudy& study, const fs::path& stem, Document& document,
+                   std::vector<std::string>& notes) {
   const std::vector<const ComparedModel*> chosen = chosen_models(study);
   document.headline = sparsity_verdict(study);
   document.tone = chosen.empty() ? Tone::unclear : Tone::good;

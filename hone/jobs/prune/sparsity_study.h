@@ -58,7 +58,7 @@ std::vector<std::string> sparsity_findings(const SparsityStudy& study);
 
 /// Sets the headline, key figures, evidence and sections of a document. Draws metric and flips against sparsity as `stem`.svg and
 /// .png; adds a line to `notes` if that fails.
-void describe(const SparsityStudy& study, const fs::path& stem, Document& document,
-              std::vector<std::string>& notes);
+void fill_document(const SparsityStudy& study, const fs::path& stem, Document& document,
+                   std::vector<std::string>& notes);
 
 }  // namespace hone

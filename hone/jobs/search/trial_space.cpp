@@ -109,7 +109,7 @@ std::vector<std::string> TrialSpace::possible_linears(bool square) const {
     return true;
   };
   user_check(walk_points(shapes, add, kMostArchitectures),
-             "{}: more than {} architectures, which is too many to look at the linears of each",
+             "{}: more than {} architectures, which is too many to look at the linear layers of each",
              recipe_.where, grouped(kMostArchitectures));
   return names;
 }
@@ -188,12 +188,12 @@ void TrialSpace::add_precision() {
     user_check(
         std::ranges::any_of(
             linears, [&](const std::string& name) { return matches_any(group.layers, name); }),
-        "{}: [[precision]]: '{}' names no linear; see the names in `hone inspect MODEL`",
+        "{}: [[precision]]: '{}' names no linear layer; see the names in `hone inspect MODEL`",
         recipe_.at(group.line), group.name());
     std::vector<std::string> own;
     for (const std::string& linear : linears)
       if (group_of(linear) == &group) own.push_back(linear);
-    user_check(!own.empty(), "{}: [[precision]]: later ones name all the linears of '{}'",
+    user_check(!own.empty(), "{}: [[precision]]: later ones name all the linear layers of '{}'",
                recipe_.at(group.line), group.name());
     if (group.choice == LayersChoose::together) {
       add_formats(group.name(), group, {});

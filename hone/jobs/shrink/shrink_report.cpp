@@ -34,7 +34,7 @@ std::vector<std::string> joined(std::initializer_list<std::vector<std::string>> 
 }
 
 // Headline, key figures and evidence.
-void describe(const ShrinkFindings& f, const ShrunkModel& judged, Document& document) {
+void fill_document(const ShrinkFindings& f, const ShrunkModel& judged, Document& document) {
   describe_change(document, size_and_speed(judged.takes), judged.both, f.data.measured);
   document.headline =
       fmt::format("{}, {}", size_and_speed(judged.takes), gate_headline(judged.both.gates));
@@ -189,7 +189,7 @@ JobResult report_shrink(const ShrinkFindings& f, const TextModel& made, JobResul
   const ShrinkFields fields = shrink_fields(f, models);
   result.fields = to_json(fields);
   result.gate = outcome_of(judged.both.gates);
-  describe(f, judged, document);
+  fill_document(f, judged, document);
   document.output = f.job.output.folder;
   document.next = next_commands(f);
   document.sections.push_back(result_section(f, models, output.path(), document.notes));

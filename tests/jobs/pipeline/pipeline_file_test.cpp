@@ -405,11 +405,19 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
       {train + "[picture.p]\nstage = \"a\"\nfile = \"../a.svg\"",
        "line 5: p: expected the name of an .svg file of the stage, got '../a.svg'"},
       {train + "[[published]]\nwhat = \"x\"\nvalue = 1", "line 3: published: source is missing"},
-      {train + "[finding.f]\nsays = \"none\"\nstage = \"a\"\ny = \"loss\"",
-       "line 3: f: says: expected one {}, where the value stands, got 'none'"},
-      {train + "[finding.f]\nstage = \"a\"", "line 3: f: y is missing"},
+      {train + "[[answer]]\nsays = \"{b.loss}\"", "line 4: says: {b.loss}: expected a setting, or"},
+      {train + "[[answer]]\nsays = \"{a.loss\"", "line 4: says: a { without its }"},
+      {train + "[[why]]\nclaim = \"c\"\nreproduced = \"so\"",
+       "line 4: why: no claim is called 'c'"},
+      {train + "[[why]]\nreproduced = \"so\"", "line 3: why: expected says = \"TEXT\", or claim"},
+      {train + "[pick.p]\nstages = \"a\"", "line 3: p: expected highest = \"PATH\" or lowest"},
+      {train + "[pick.a]\nstages = \"a\"\nlowest = \"loss\"",
+       "line 3: 'a' is a stage or a setting"},
+      {train + "[pick.p]\nstages = \"a\"\nlowest = \"loss\"\nwhere = \"loss\"", "line 6: where: "},
       {train + "[claim.c]\nsays = \"more is better\"\nstage = \"a\"",
-       "line 5: c: expected one stage that runs compare"},
+       "line 5: c: expected stages that run compare"},
+      {train + "[claim.c]\nsays = \"low\"\nstage = \"a\"\ny = \"loss\"\nbelow = 1\nabove = 0",
+       "line 5: c: expected one stage, and with y one of"},
   };
   for (const auto& [text, message] : cases) {
     SCOPED_TRACE(text);

@@ -1,0 +1,203 @@
+#include "hone/jobs/pipeline/pipeline_claims.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+#include "hone/jobs/pipeline/pipeline_statements.h"
+#include "hone/jobs/pipeline/pipeline_tables.h"
+#include "hone/jobs/pipeline/pipeline_values.h"
+#include "hone/metrics/p_value.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+// "test, n = 500"; of results that do not say, nothing.
+std::string measured_on(const Json& result) {
+  const Json &part = value_at(result, "split"), &n = value_at(result, "n");
+  if (!part.is_string() || !n.is_number_integer()) return "examples that it does not name";
+  const std::vector<std::string> cautions = cautions_of(result);
+  return fmt::format("{}, n = {}{}", part.get<std::string>(), grouped(n.get<std::int64_t>()),
+                     cautions.empty() ? "" : fmt::format(", {}", fmt::join(cautions, ", ")));
+}
+
+/// What one comparison says of the second model.
+struct ComparedChange {
+  std::string stage, where;
+  double change = kNoValue, p = kNoValue;
+  std::optional<Interval> interval = {};
+
+  ClaimConclusion conclusion() const {
+    if (!interval) return ClaimConclusion::inconclusive;
+    if (interval->low > 0) return ClaimConclusion::reproduced;
+    return interval->high < 0 ? ClaimConclusion::contradicted : ClaimConclusion::inconclusive;
+  }
+  std::string text() const {
+    if (!interval) return "not measured";
+    return fmt::format("{} points (95% CI {} to {}) on {}", points_text(change),
+                       points_text(interval->low), points_text(interval->high), where);
+  }
+};
+
+ComparedChange compared(const PipelineStage& stage, const Json& result) {
+  const Json& change =
+      value_at(result, value_at(result, "comparison").is_object() ? "comparison" : "change");
+  ComparedChange one{.stage = stage.name, .where = measured_on(result)};
+  one.change = number_or_nan(value_at(change, "change"));
+  one.p = number_or_nan(value_at(change, "mcnemar_p"));
+  const Json& interval = value_at(change, "change_interval");
+  if (interval.is_array() && interval[0].is_number() && !std::isnan(one.change))
+    one.interval = {interval[0].get<double>(), number_or_nan(interval[1])};
+  return one;
+}
+
+// The last part of a stage's name, which tells it from others of its group: "0.8".
+std::string member_of(const std::string& stage) { return stage.substr(stage.rfind('/') + 1); }
+
+// With a conclusion for each of the stages, and the sentence.
+void conclude(const std::vector<ComparedChange>& all, ClaimResult& judged) {
+  std::vector<double> p;
+  for (const ComparedChange& one : all) p.push_back(one.p);
+  const bool corrected =
+      all.size() > 1 && std::ranges::none_of(p, [](double one) { return std::isnan(one); });
+  if (corrected) p = holm_adjusted(p);
+  std::vector<std::string> held, opposite;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (corrected && p[i] >= 0.05) continue;
+    if (all[i].conclusion() == ClaimConclusion::reproduced) held.push_back(member_of(all[i].stage));
+    if (all[i].conclusion() == ClaimConclusion::contradicted)
+      opposite.push_back(member_of(all[i].stage));
+  }
+  if (!held.empty() && opposite.empty()) judged.conclusion = ClaimConclusion::reproduced;
+  if (held.empty() && !opposite.empty()) judged.conclusion = ClaimConclusion::contradicted;
+  if (all.size() == 1) {
+    judged.sentence = fmt::format("{}, {}", word_of(judged.conclusion), all.front().text());
+    return;
+  }
+  judged.sentence =
+      fmt::format("{}: it holds in {} of {} comparisons{}", word_of(judged.conclusion), held.size(),
+                  all.size(), held.empty() ? "" : fmt::format(" ({})", fmt::join(held, ", ")));
+  if (!opposite.empty())
+    judged.sentence +=
+        fmt::format(", the opposite in {} ({})", opposite.size(), fmt::join(opposite, ", "));
+  const ComparedChange& largest = *std::ranges::max_element(
+      all, {}, [](const ComparedChange& one) { return one.interval ? one.change : -1; });
+  judged.sentence += fmt::format("{}; the largest change is {} at {}",
+                                 corrected ? ", p-values with Holm's correction" : "",
+                                 largest.text(), member_of(largest.stage));
+}
+
+void judge_comparisons(const std::vector<std::size_t>& stages, const PipelineFindings& found,
+                       ClaimResult& judged) {
+  std::vector<ComparedChange> all;
+  for (const std::size_t stage : stages)
+    all.push_back(compared(found.pipeline.stages[stage], found.outcomes[stage].result));
+  if (all.size() == 1 && all.front().interval) {
+    judged.change = all.front().change;
+    judged.change_interval = all.front().interval;
+  }
+  conclude(all, judged);
+}
+
+void judge_value(const PipelineClaim& claim, std::size_t stage, const PipelineFindings& found,
+                 ClaimResult& judged) {
+  const std::optional<std::string> text = value_text({.stage = stage}, claim.y, false, found);
+  if (!text) return;
+  judged.sentence = fmt::format("{}, {}", word_of(judged.conclusion), *text);
+  const auto say = [&](ClaimConclusion conclusion) {
+    judged.conclusion = conclusion;
+    judged.sentence = fmt::format("{}, {}", word_of(conclusion), *text);
+  };
+  if (!claim.is.empty())
+    return say(*text == claim.is ? ClaimConclusion::reproduced : ClaimConclusion::contradicted);
+  const Estimate value = estimate_in(stage, claim.y, found);
+  const bool is_exact = std::isnan(value.low);
+  const double low = is_exact ? value.value : value.low, high = is_exact ? value.value : value.high;
+  const double bound = claim.above ? *claim.above : *claim.below;
+  if (low > bound)
+    say(claim.above ? ClaimConclusion::reproduced : ClaimConclusion::contradicted);
+  else if (high < bound)
+    say(claim.below ? ClaimConclusion::reproduced : ClaimConclusion::contradicted);
+}
+
+}  // namespace
+
+std::span<const EnumWord> enum_words(ClaimConclusion) {
+  static constexpr EnumWord kWords[] = {
+      {static_cast<int>(ClaimConclusion::reproduced), "reproduced"},
+      {static_cast<int>(ClaimConclusion::contradicted), "contradicted"},
+      {static_cast<int>(ClaimConclusion::inconclusive), "inconclusive"}};
+  return kWords;
+}
+
+ClaimResult judge(const PipelineClaim& claim, const PipelineFindings& found) {
+  ClaimResult judged{.claim = claim.name, .says = claim.says};
+  if (!claim.source.empty()) judged.source = claim.source;
+  judged.sentence = fmt::format("{}, as nothing was measured", word_of(judged.conclusion));
+  std::vector<std::size_t> stages;
+  for (const StageReference& reference : claim.stages)
+    if (const std::optional<std::size_t> stage = stage_of(reference, found))
+      stages.push_back(*stage);
+  if (!stages.empty()) {
+    const PipelineStage& first = found.pipeline.stages[stages.front()];
+    judged.stage = stages.size() == 1 ? first.name : first.group;
+    if (claim.y.empty())
+      judge_comparisons(stages, found, judged);
+    else
+      judge_value(claim, stages.front(), found, judged);
+  }
+  judged.sentence = fmt::format("{}: {}", claim.says, judged.sentence);
+  return judged;
+}
+
+std::string claims_text(const std::vector<ClaimResult>& claims) {
+  const auto count = [&](ClaimConclusion conclusion) {
+    return std::ranges::count(claims, conclusion, &ClaimResult::conclusion);
+  };
+  std::string text = fmt::format("{} of {} claim{} reproduced", count(ClaimConclusion::reproduced),
+                                 claims.size(), claims.size() == 1 ? "" : "s");
+  for (const ClaimConclusion other : {ClaimConclusion::contradicted, ClaimConclusion::inconclusive})
+    if (const auto found = count(other); found > 0)
+      text += fmt::format(", {} {}", found, word_of(other));
+  return text;
+}
+
+Section claims_section(const std::vector<ClaimResult>& claims) {
+  Section section{"Claims", {}};
+  if (claims.empty()) return section;
+  Table table({{"claim", "Claim"}, {"source", "Source"}, {"conclusion", "Result here"}});
+  for (const ClaimResult& claim : claims)
+    table.add_row({claim.says, claim.source ? Cell(*claim.source) : Cell(absent),
+                   claim.sentence.substr(claim.says.size() + 2)});
+  section.blocks = {
+      PageTable{std::move(table),
+                "Each by 95% confidence intervals of one seed, not corrected for the number of "
+                "claims."}};
+  return section;
+}
+
+const Fields& fields_of(const ClaimResult*) {
+  using C = ClaimResult;
+  static const Fields fields = describe<C>(
+      "pipeline_claim", "A claim, and what the stages here say of it.",
+      field<&C::claim>("claim", "Its name."), field<&C::says>("says", "The claim."),
+      field<&C::source>("source", "Where it was published; null: not named."),
+      field<&C::stage>("stage",
+                       "The stage that it is judged by, or the group of several; empty: none was "
+                       "run."),
+      field<&C::conclusion>("conclusion",
+                            "Of a comparison: whether the 95% confidence interval of the change "
+                            "is above zero, below zero, or contains it. Several comparisons are "
+                            "corrected by Holm's method."),
+      field<&C::change>("change", Unit::difference,
+                        "Of the metric, from the first model to the second; null: not one "
+                        "comparison, or not known."),
+      field<&C::change_interval>("change_interval", Unit::difference,
+                                 "95% confidence interval of the change; null: not known."),
+      field<&C::sentence>("sentence", "The conclusion as a sentence."));
+  return fields;
+}
+
+}  // namespace hone
