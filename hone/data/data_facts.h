@@ -99,7 +99,6 @@ const Fields& fields_of(const NumberFacts*);
 const Fields& fields_of(const SplitResult*);
 const Fields& fields_of(const DataResult*);
 DataResult data_result(const DataIdentity& identity);
-inline Json to_json(const DataIdentity& identity) { return to_json(data_result(identity)); }
 
 /// "bad 900, good 1,100"; of many classes how many there are, and the rarest and the most frequent. Of labels how many
 /// texts have none, too: "rude 20, threat 5, none 175". Of numbers their range: "numbers from 0.00 to 5.00, mean 2.60".
@@ -146,7 +145,6 @@ struct MeasuredSplitResult {
 };
 const Fields& fields_of(const MeasuredSplitResult*);
 MeasuredSplitResult measured_split_result(const MeasuredPart& part);
-inline Json to_json(const MeasuredPart& part) { return to_json(measured_split_result(part)); }
 
 /// What flatters the figures of the part or makes them worthless, a few words each: "80 trained on", "may be trained on",
 /// "all used for choices", "untrained head". `warnings_of` has sentences.

@@ -61,9 +61,6 @@ struct FormatVerdictsResult {
 };
 const Fields& fields_of(const FormatVerdictsResult*);
 FormatVerdictsResult format_verdicts_result(const FormatVerdicts& verdicts);
-inline Json to_json(const FormatVerdicts& verdicts) {
-  return to_json(format_verdicts_result(verdicts));
-}
 
 /// The formats of the layers, with counts, and the errors of their weights and inputs: mean SNR, shares clipped and flushed to
 /// zero, and the verdicts.

@@ -22,9 +22,11 @@ std::string interval_name(std::string key) {
   return key;
 }
 
+// Null for a key that the object does not have.
 const Json& member(const Json& object, std::string_view key) {
   static const Json null;
-  return object.is_object() ? object.at(std::string(key)) : null;
+  const auto found = object.is_object() ? object.find(std::string(key)) : object.end();
+  return found == object.end() ? null : *found;
 }
 
 void add_columns(const Fields& fields, const std::string& prefix, std::vector<Column>& columns) {

@@ -89,9 +89,6 @@ const Fields& fields_of(const EvaluationResult*);
 /// `labels` are the names of classes, labels or numbers.
 EvaluationResult evaluation_result(const Measurement& measurement,
                                    const std::vector<std::string>& labels);
-inline Json to_json(const Measurement& measurement, const std::vector<std::string>& labels) {
-  return to_json(evaluation_result(measurement, labels));
-}
 
 /// Two models on the same examples in results. What does not apply to the task is null.
 struct ComparisonResult {
@@ -107,8 +104,5 @@ struct ComparisonResult {
 };
 const Fields& fields_of(const ComparisonResult*);
 ComparisonResult comparison_result(const TaskComparison& comparison, const Verdict& verdict);
-inline Json to_json(const TaskComparison& comparison, const Verdict& verdict) {
-  return to_json(comparison_result(comparison, verdict));
-}
 
 }  // namespace hone

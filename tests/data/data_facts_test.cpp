@@ -59,7 +59,7 @@ TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
   EXPECT_EQ(part.trained_on_rows, 2);
   EXPECT_EQ(part.chosen_on_rows, 1);
   EXPECT_EQ(part.calibrated_on_rows, 1);
-  const Json json = to_json(part);
+  const Json json = to_json(measured_split_result(part));
   EXPECT_EQ(json["split"], "test");
   EXPECT_EQ(json["n"], 5);
   EXPECT_EQ(json["trained_on_rows"], 2);
@@ -76,7 +76,7 @@ TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
   std::vector<Example> reversed(examples.rbegin(), examples.rend()), relabelled = examples,
                                                                      others = reviews(2, 3);
   relabelled[0].label = 1;
-  const std::string hash = to_json(measured(examples))["examples_hash"];
+  const std::string hash = to_json(measured_split_result(measured(examples)))["examples_hash"];
   EXPECT_EQ(hash.size(), 32u);
   EXPECT_EQ(measured(reversed).texts_hash, hash);
   EXPECT_NE(measured(relabelled).texts_hash, hash);
@@ -84,7 +84,7 @@ TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
 }
 
 TEST(MeasuredPart, OfAModelWithoutRecordHasNoCounts) {
-  const Json json = to_json(measured(reviews(1, 1)));
+  const Json json = to_json(measured_split_result(measured(reviews(1, 1))));
   for (const char* key : {"trained_on_rows", "chosen_on_rows", "calibrated_on_rows"})
     EXPECT_TRUE(json[key].is_null()) << key;
   // Calibrated here, trained elsewhere.
@@ -157,7 +157,7 @@ TEST(MeasuredPart, DoesNotCallNoneFoundNoneWhereTheRecordBeganLate) {
   const MeasuredPart unknown = measured(reviews(12, 0), elsewhere);
   EXPECT_FALSE(unknown.trained_on_rows);
   EXPECT_TRUE(unknown.trained_on_more);
-  EXPECT_TRUE(to_json(unknown)["trained_on_rows"].is_null());
+  EXPECT_TRUE(to_json(measured_split_result(unknown))["trained_on_rows"].is_null());
   const MeasuredPart some = measured(examples, elsewhere);
   EXPECT_EQ(some.trained_on_rows, 1) << "what is known is said";
   EXPECT_TRUE(some.trained_on_more);
@@ -236,7 +236,7 @@ TEST(MeasuredPart, SaysThatTextsRepeat) {
   for (int i = 0; i < 3; ++i) examples.push_back(examples.front());
   const MeasuredPart part = measured(examples, after_training(TrainedOn{}, "data", {77}, {}));
   EXPECT_EQ(part.facts.repeated_rows, 3);
-  EXPECT_EQ(to_json(part)["repeated_rows"], 3);
+  EXPECT_EQ(to_json(measured_split_result(part))["repeated_rows"], 3);
   ASSERT_FALSE(warnings_of(part, kLabels).empty());
   EXPECT_TRUE(warnings_of(part, kLabels)[0].starts_with(
       "test: 3 of 43 rows repeat an earlier one; intervals and verdicts use an effective sample "
@@ -244,7 +244,7 @@ TEST(MeasuredPart, SaysThatTextsRepeat) {
       << warnings_of(part, kLabels)[0];
   // One text four times, 39 once: 43² / (4² + 39).
   EXPECT_DOUBLE_EQ(43 * part.facts.evidence, 43.0 * 43 / 55);
-  EXPECT_EQ(to_json(part)["effective_n"], 34);
+  EXPECT_EQ(to_json(measured_split_result(part))["effective_n"], 34);
   EXPECT_EQ(name_and_size(part), "test, n = 43 (effective 34)");
 }
 
@@ -305,7 +305,7 @@ TEST(Duplicates, AreInTheDataOfResults) {
   const DataSet data = with_duplicates(2);
   PartFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
   facts.duplicates = duplicate_rows(data.test, data.train, data.files);
-  const Json json = to_json(DataIdentity{"d", "99aa", 4, kLabels, {facts}});
+  const Json json = to_json(data_result(DataIdentity{"d", "99aa", 4, kLabels, {facts}}));
   EXPECT_EQ(json["splits"][0]["duplicates"],
             Json::parse(R"({"test.csv: line 2": "train.csv: line 3"})"));
 }
@@ -318,7 +318,7 @@ TEST(DataIdentity, SaysWhichDataAndWhichSplits) {
       kLabels,
       {facts_of("train", reviews(2, 2)),
        facts_of("test", reviews(1, 1), row_set(row_hashes(reviews(1, 0))))}};
-  EXPECT_EQ(to_json(identity),
+  EXPECT_EQ(to_json(data_result(identity)),
             Json::parse(R"({"source": "reviews.csv", "hash": "99aa", "rows": 6, "splits": [
               {"split": "train", "rows": 4, "classes": {"bad": 2, "good": 2},
                "majority_share": 0.5, "duplicate_rows": 0, "validation_duplicate_rows": 0,

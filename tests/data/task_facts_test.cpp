@@ -53,7 +53,7 @@ TEST(NumbersOfAPart, AreARangeAndAMean) {
   EXPECT_EQ(class_counts_text(facts, kScores.names), "numbers from 0.00 to 5.00, mean 2.60");
   const MeasuredPart part = measured_task(examples, kScores);
   EXPECT_EQ(part.majority_label, "");
-  EXPECT_EQ(to_json(part)["majority_share"], Json());
+  EXPECT_EQ(to_json(measured_split_result(part))["majority_share"], Json());
   EXPECT_EQ(describe(part), "validation, n = 3: where from; numbers from 0.00 to 5.00, mean 2.60");
   EXPECT_EQ(warnings_of(part, kScores.names), Names{});
 }
@@ -97,7 +97,7 @@ TEST(LabelsOfAPart, AreCountedWithTheTextsThatHaveNone) {
 TEST(FactsAsJson, AreThoseOfTheTask) {
   const auto part = [](const std::vector<std::vector<float>>& targets, const LabelScheme& scheme) {
     DataIdentity identity{"d", "h", 2, scheme.names, {facts_of_task(answered(targets), scheme)}};
-    return to_json(identity)["splits"][0];
+    return to_json(data_result(identity))["splits"][0];
   };
   const Json numbers = part({{1}, {2}}, kScores);
   EXPECT_EQ(to_line(numbers["numbers"]), R"({"score":{"min":1.0,"max":2.0,"mean":1.5}})");

@@ -35,7 +35,7 @@ TEST(Measure, CountsWhatTheLogitsGetRight) {
 
 TEST(Measure, SaysItInHuggingFacesWords) {
   const Measurement result = measured(testing::tiny_model(), testing::tiny_texts(20));
-  const Json json = to_json(result, {"odd", "even"});
+  const Json json = to_json(evaluation_result(result, {"odd", "even"}));
   EXPECT_EQ(json["eval_metric"], "accuracy");
   EXPECT_EQ(json["eval_accuracy"], result.evaluation.value);
   EXPECT_EQ(json["eval_baseline"], json["eval_majority_share"]);
@@ -57,7 +57,8 @@ TEST(Measure, SaysItInHuggingFacesWords) {
 TEST(Measure, SaysNullWhereThereIsNoNumber) {
   EncodedSet one_class = testing::tiny_texts(4);
   one_class.labels.assign(4, 1);
-  const Json json = to_json(measured(testing::tiny_model(), one_class), {"odd", "even"});
+  const Json json =
+      to_json(evaluation_result(measured(testing::tiny_model(), one_class), {"odd", "even"}));
   EXPECT_TRUE(json["eval_classes"]["odd"]["recall"].is_null());
   EXPECT_TRUE(json["eval_auc"].is_null());
   EXPECT_EQ(json["eval_auc_interval"], Json({0, 1}));
@@ -70,7 +71,7 @@ TEST(Measure, ComparesModelsInJson) {
   const Measurement parent = measured(testing::tiny_model(), data), child = measured(coarse, data);
   const TaskComparison comparison = compare(parent.view(), child.view(), truth_of(data));
   const Verdict said = verdict(comparison.change);
-  const Json json = to_json(comparison, said);
+  const Json json = to_json(comparison_result(comparison, said));
   EXPECT_EQ(json["flips"], comparison.counted->flips);
   EXPECT_EQ(json["margin_snr_db"], comparison.snr_db);
   EXPECT_EQ(json["metric"], "accuracy");
@@ -80,7 +81,8 @@ TEST(Measure, ComparesModelsInJson) {
   EXPECT_EQ(json["examples_needed"], *said.examples_needed);
   EXPECT_EQ(json["change_interval"][0], said.change_interval->low);
   // Nothing differs: the ratio is infinite, which JSON cannot say.
-  EXPECT_TRUE(to_json(compare(parent.view(), parent.view(), truth_of(data)), said)["margin_snr_db"]
+  EXPECT_TRUE(to_json(comparison_result(compare(parent.view(), parent.view(), truth_of(data)),
+                                        said))["margin_snr_db"]
                   .is_null());
 }
 
@@ -88,7 +90,7 @@ TEST(Measure, ComparesModelsInJson) {
 Json numbers_json(const std::vector<float>& given, const std::vector<float>& truth) {
   Measurement measured{.logits = given, .outputs = 1, .evaluation = {}, .seconds = 1};
   measured.evaluation = evaluate(measured.view(), {.task = Task::regression, .targets = truth});
-  return to_json(measured, {"stars"});
+  return to_json(evaluation_result(measured, {"stars"}));
 }
 
 TEST(Measure, SaysNumbersInTheirWords) {
@@ -111,7 +113,7 @@ TEST(Measure, SaysLabelsInTheirWords) {
   Measurement measured{.logits = {1, -1, 1, 1}, .outputs = 2, .evaluation = {}, .seconds = 1};
   const std::vector<float> truth = {1, 0, 0, 1};
   measured.evaluation = evaluate(measured.view(), {.task = Task::multi_label, .targets = truth});
-  const Json json = to_json(measured, {"rude", "threat"});
+  const Json json = to_json(evaluation_result(measured, {"rude", "threat"}));
   EXPECT_EQ(json["eval_metric"], "f1_micro");
   EXPECT_EQ(json["eval_f1_micro"], 0.8);
   EXPECT_EQ(json["eval_labels"]["rude"]["precision"], 0.5);

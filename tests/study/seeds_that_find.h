@@ -17,7 +17,8 @@ inline std::vector<Json> seeds_that_find(const std::vector<int>& found) {
       measured.logits.insert(measured.logits.end(), {first ? 1.0f : 0.0f, first ? 0.0f : 1.0f});
     }
     measured.evaluation = evaluate(measured.view(), {.classes = labels});
-    results.push_back({{"seed", 42}, {"test", to_json(measured, {"negative", "positive"})}});
+    results.push_back(
+        {{"seed", 42}, {"test", to_json(evaluation_result(measured, {"negative", "positive"}))}});
   }
   return results;
 }
