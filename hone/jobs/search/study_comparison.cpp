@@ -124,6 +124,15 @@ std::string seeds_text(const StudyFamily& family) {
                          : fmt::format("{} … {}", seeds.front(), seeds.back()));
 }
 
+// Its sampler, where no other family has it.
+std::string short_name(const StudyFamily& family, const std::vector<StudyFamily>& families) {
+  const std::optional<std::string> sampler = sampler_of(*family.studies[0]);
+  const auto has_it = [&](const StudyFamily& other) {
+    return sampler_of(*other.studies[0]) == sampler;
+  };
+  return sampler && std::ranges::count_if(families, has_it) == 1 ? *sampler : family.label;
+}
+
 }  // namespace
 
 std::vector<StudyFamily> families_of(const std::vector<ShownStudy>& studies) {
@@ -229,26 +238,24 @@ std::optional<StudyLeader> leader_of(const std::vector<StudyFamily>& families) {
                      bests.empty() ? INFINITY : loss_of(median_of(bests), direction));
   };
   const StudyFamily& first = *std::ranges::min_element(families, {}, rank);
-  const auto [trials, loss] = rank(first);
   const std::optional<std::string> sampler = sampler_of(*first.studies[0]);
-  std::vector<std::string> as_soon;
-  bool is_ahead = true;
+  std::vector<std::string> trials_of_all;
+  bool leads = true;
   for (const StudyFamily& family : families) {
-    if (&family == &first || rank(family).first != trials) continue;
-    as_soon.push_back(family.label);
-    if (rank(family).second == loss && sampler_of(*family.studies[0]) != sampler) is_ahead = false;
+    trials_of_all.push_back(
+        fmt::format("{} {}", short_name(family, families), reach_text(family, target)));
+    if (rank(family) == rank(first) && sampler_of(*family.studies[0]) != sampler) leads = false;
   }
-  std::string found =
-      std::isfinite(trials)
-          ? fmt::format("{}: first within {} of the best value, after {} trial{}", first.label,
-                        kWithinReach, reach_text(first, target), trials == 1 ? "" : "s")
-          : fmt::format("{}: best median; no median is within {} of the best value", first.label,
-                        kWithinReach);
-  if (!as_soon.empty()) found += fmt::format("; equally soon: {}", fmt::join(as_soon, ", "));
-  return StudyLeader{.label = first.label,
-                     .sampler = is_ahead ? sampler : std::nullopt,
-                     .summary = fmt::format("{}{}. A few seeds do not rank samplers.",
-                                            is_ahead ? "" : "No sampler is ahead. ", found)};
+  return StudyLeader{
+      .label = first.label,
+      .sampler = leads ? sampler : std::nullopt,
+      .summary = fmt::format("{} leads. {} to within {} of the best value: {}. A few seeds do not "
+                             "rank samplers.",
+                             leads ? short_name(first, families) : "No sampler",
+                             std::ranges::any_of(families, &StudyFamily::has_several)
+                                 ? "Median trials (range over seeds)"
+                                 : "Trials",
+                             kWithinReach, fmt::join(trials_of_all, ", "))};
 }
 
 Figure compared_histories(const std::vector<StudyFamily>& families) {
