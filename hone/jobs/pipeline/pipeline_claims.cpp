@@ -104,7 +104,11 @@ void judge_comparisons(const std::vector<std::size_t>& stages, const PipelineFin
 void judge_value(const PipelineClaim& claim, std::size_t stage, const PipelineFindings& found,
                  ClaimResult& judged) {
   const std::optional<std::string> text = value_text({.stage = stage}, claim.y, false, found);
-  if (!text) return;
+  if (!text) {
+    judged.sentence = fmt::format("{}, as {} has found no {}", word_of(judged.conclusion),
+                                  found.pipeline.stages[stage].name, claim.y);
+    return;
+  }
   judged.sentence = fmt::format("{}, {}", word_of(judged.conclusion), *text);
   const auto say = [&](ClaimConclusion conclusion) {
     judged.conclusion = conclusion;

@@ -1,5 +1,7 @@
 #include "hone/jobs/pipeline/pipeline_values.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -95,6 +97,9 @@ Cell cell_at(const Json& json, const std::string& path) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_string() && !value.get_ref<const std::string&>().empty())
     return value.get<std::string>();
+  const auto is_text = [](const Json& item) { return item.is_string(); };
+  if (value.is_array() && !value.empty() && std::ranges::all_of(value, is_text))
+    return fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ", "));
   if (value.is_number_integer()) return value.get<std::int64_t>();
   return value.is_number() ? cell_of(estimate_at(json, path)) : Cell(absent);
 }
