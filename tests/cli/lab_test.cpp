@@ -250,7 +250,7 @@ TEST_F(PipelineLab, SearchesShapesAndTrainsTheWinnerOn) {
             (std::vector<std::string>{"search/grid-1", "search/random-1", "search/tpe-1"}));
   const std::string winner = stage("shapes", "winner")["stands_for"];
   EXPECT_TRUE(winner.ends_with("/best")) << winner;
-  for (const char* file : {"samplers.svg", "samplers.png", "epochs.svg", "steps.svg"})
+  for (const char* file : {"samplers.svg", "samplers.png", "epochs.svg", "losses.svg"})
     EXPECT_TRUE(fs::exists(folder.path() / "shapes/figures" / file)) << file;
   const std::string table = read_file(folder.path() / "shapes/figures/samplers.csv");
   EXPECT_TRUE(
@@ -259,6 +259,8 @@ TEST_F(PipelineLab, SearchesShapesAndTrainsTheWinnerOn) {
       << table;
   EXPECT_NE(table.find("random,"), std::string::npos) << table;
   EXPECT_EQ(results("shapes")["notes"], Json::array());
+  EXPECT_EQ(results("shapes")["claims"][0]["claim"], "tpe");
+  EXPECT_NE(results("shapes")["summary"].get<std::string>().find("overfit"), std::string::npos);
 }
 
 TEST_F(PipelineLab, SearchesWithCompressionInsideAndCompressesTheWinnerAfterwards) {
@@ -270,9 +272,13 @@ TEST_F(PipelineLab, SearchesWithCompressionInsideAndCompressesTheWinnerAfterward
                                       "trained_on/1", "trained_on/2", "search/grid-1",
                                       "search/random-1", "search/tpe-1"}));
   // What the winner is compressed to is drawn beside what the searches found.
-  EXPECT_NE(read_file(folder.path() / "aware/figures/searches.svg").find("after its search"),
+  EXPECT_NE(read_file(folder.path() / "aware/figures/searches.svg").find("compressed afterwards"),
             std::string::npos);
   EXPECT_EQ(results("aware")["notes"], Json::array());
+  // The control is not compressed and as long trained as what is.
+  EXPECT_EQ(stage("aware", "trained_against_longer")["result"]["a"]["arithmetic"], "fp32");
+  EXPECT_EQ(stage("aware", "trained_against_longer")["result"]["b"]["arithmetic"], "simulated");
+  EXPECT_EQ(results("aware")["claims"].size(), 5U);
 }
 
 // Where 2.1 is part of the chain, its first sampler goes on.
