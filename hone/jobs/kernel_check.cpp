@@ -29,7 +29,7 @@ struct NamedGraph {
 std::vector<NamedGraph> graphs_of(const Model& model, const Session& session) {
   std::vector<NamedGraph> graphs;
   ParameterStore parameters = model.parameters;
-  graphs.push_back({"inference", forward_graph(model)});
+  graphs.push_back({kInferenceGraph, forward_graph(model)});
   prepare_for_inference(graphs.back().graph, parameters, session);
   graphs.push_back({"inference, nothing fused", forward_graph(model)});
   run_passes(graphs.back().graph, parameters, session, {"remove_dropout", "remove_dead_code"});
@@ -214,7 +214,10 @@ KernelCheck check_on(const Kernel& kernel, const Node& node, const AskedOperatio
   check.built_in = other == nullptr ? "reference" : std::string(other->name);
   check.refusal = kernel_refusal(kernel, site);
   if (!check.refusal.empty()) return check;
-  check.unchecked = unchecked_reason(node);
+  const Kernel* first = fast_kernel(session.library.kernels, site, session.device);
+  check.chosen = first == &kernel;
+  check.unchecked = check.chosen ? unchecked_reason(node)
+                                 : fmt::format("{} comes first and runs instead", first->name);
   if (check.unchecked.empty()) check_results(check, node, job, libraries, session);
   return check;
 }

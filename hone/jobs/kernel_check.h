@@ -36,6 +36,7 @@ struct KernelCheck {
   std::string kernel, device;
   AskedOperation asked;
   std::string refusal = {};    ///< its reason; empty: it is taken
+  bool chosen = false;         ///< whether it runs them: no other one that takes them comes first
   std::string built_in = {};   ///< what runs it without this kernel
   std::string unchecked = {};  ///< why it was not held against the reference; empty: it was
   std::vector<KernelAtSizes> sizes = {};
@@ -46,6 +47,8 @@ struct KernelCheck {
   bool is_right() const;
 };
 inline constexpr double kKernelTolerance = 1e-5;
+/// `AskedOperation::graph` of inference as it is run.
+inline constexpr const char* kInferenceGraph = "inference";
 
 /// What operations of a model are asked about.
 struct KernelCheckJob {

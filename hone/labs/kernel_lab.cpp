@@ -1,6 +1,7 @@
 #include "hone/labs/kernel_lab.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "hone/base/text.h"
 #include "hone/jobs/bench.h"
@@ -11,9 +12,12 @@ namespace hone {
 namespace {
 
 constexpr const char* kChecks = "checks";
-constexpr const char* kHowTo =
-    "a kernel of yours is a plugin: give it by --plugin; examples/cpu_gelu is one in a page, to be "
-    "copied";
+constexpr const char* kCommands =
+    R"(cp -r examples/cpu_gelu my-kernel   # then change accepts, run and the row in HONE_PLUGIN
+cmake -S my-kernel -B build-my-kernel -DCMAKE_PREFIX_PATH=$HOME/.local
+cmake --build build-my-kernel
+hone kernels --model tiny --train --plugin build-my-kernel/cpu_gelu.so   # what it runs
+hone lab 4.4 --plugin build-my-kernel/cpu_gelu.so -o my-kernel-results)";
 
 LabKernelResult kernel_result(const KernelCheck& check) {
   const auto text = [](const std::string& value) {
@@ -26,6 +30,7 @@ LabKernelResult kernel_result(const KernelCheck& check) {
                          .operation = check.asked.text,
                          .nodes = check.asked.nodes,
                          .refusal = text(check.refusal),
+                         .chosen = check.chosen,
                          .built_in = check.built_in,
                          .unchecked = text(check.unchecked)};
   if (!check.sizes.empty()) result.right = check.is_right();
@@ -56,27 +61,33 @@ Json check_all(LabRun& run, KernelCheckJob job) {
 }
 
 std::string answer_of(const LabKernelResult& check) {
-  return check.refusal ? "does not support: " + *check.refusal : "supports";
+  if (check.refusal) return "refused: " + *check.refusal;
+  return check.chosen ? "chosen" : "not chosen";
 }
 
 std::string verdict_of(const LabKernelResult& check) {
   if (check.refusal) return "";
   if (check.unchecked) return "not checked: " + *check.unchecked;
-  return check.right.value_or(false) ? "right" : "wrong";
+  return check.right.value_or(false) ? "correct" : "wrong";
 }
 
-Cell own_share(const LabKernelResult& check) {
-  if (check.sizes.empty()) return absent;
-  double worst = 0;
-  for (const LabKernelErrorResult& at : check.sizes) worst = std::max(worst, at.own.share);
-  return significant(worst);
+// The largest error at any size, by the largest result.
+std::optional<double> own_share(const LabKernelResult& check) {
+  std::optional<double> worst;
+  for (const LabKernelErrorResult& at : check.sizes)
+    worst = std::max(worst.value_or(0), at.own.share);
+  return worst;
 }
 
-Cell built_in_share(const LabKernelResult& check) {
+std::optional<double> built_in_share(const LabKernelResult& check) {
   std::optional<double> worst;
   for (const LabKernelErrorResult& at : check.sizes)
     if (at.built_in) worst = std::max(worst.value_or(0), at.built_in->share);
-  return worst ? significant(*worst) : Cell(absent);
+  return worst;
+}
+
+Cell share_cell(const std::optional<double>& share) {
+  return share ? significant(*share) : Cell(absent);
 }
 
 Table kernels_overview(const KernelChecks& found, const OtherDevice& other) {
@@ -88,10 +99,10 @@ Table kernels_overview(const KernelChecks& found, const OtherDevice& other) {
                {"answer", "Answer"},
                {"verdict", "Result"},
                {"own_share", "Error"},
-               {"built_in_share", "Error of hone's"},
-               {"built_in", "Hone's"},
+               {"built_in_share", "Error of hone's kernel"},
+               {"built_in", "Hone's kernel"},
                {"own_ms", "Median (ms)"},
-               {"built_in_ms", "Median of hone's (ms)"},
+               {"built_in_ms", "Median of hone's kernel (ms)"},
                {"speedup", "Speedup"}});
   const auto missing = [&](const std::string& device, const std::string& why_not) {
     std::vector<Cell> row(table.columns().size(), absent);
@@ -108,8 +119,8 @@ Table kernels_overview(const KernelChecks& found, const OtherDevice& other) {
                              check.nodes,
                              answer_of(check),
                              verdict_of(check).empty() ? Cell(absent) : Cell(verdict_of(check)),
-                             own_share(check),
-                             built_in_share(check),
+                             share_cell(own_share(check)),
+                             share_cell(built_in_share(check)),
                              check.built_in};
     if (check.times) {
       row.push_back(real(check.times->own.median_ms, 4));
@@ -121,21 +132,164 @@ Table kernels_overview(const KernelChecks& found, const OtherDevice& other) {
     table.add_row(std::move(row));
   }
   if (found.kernels.empty())
-    missing(found.device, "not run: no kernel for operations of the model was given");
+    missing(found.device, "not run: no plugin has a kernel for its operations");
   missing(other.name, other.why_not);
   return table;
 }
 
-// "mine supports gelu f32[B, S, 512] (inference); against the reference it is right; against hone's vector: 1.43× slower (…)"
-std::string sentence_of(const LabKernelResult& check) {
+// What the checks come to.
+struct KernelSummary {
+  std::string name;  ///< "kernel mine"; "plugin" of several
+  std::int64_t asked = 0, chosen = 0, checked = 0, correct = 0;
+  const LabKernelResult* wrong = nullptr;  ///< the first that is; null: none
+  const LabKernelResult* timed = nullptr;  ///< the first that is; null: none, or one is wrong
+
+  /// The operation that stands for all.
+  const LabKernelResult* shown() const { return wrong != nullptr ? wrong : timed; }
+};
+
+KernelSummary summary_of(const std::vector<LabKernelResult>& kernels) {
+  KernelSummary summary{.name = "kernel " + kernels.front().kernel, .asked = std::ssize(kernels)};
+  for (const LabKernelResult& check : kernels) {
+    if (check.kernel != kernels.front().kernel) summary.name = "plugin";
+    if (check.chosen) ++summary.chosen;
+    if (check.right) ++summary.checked;
+    if (check.right == true) ++summary.correct;
+    if (check.right == false && summary.wrong == nullptr) summary.wrong = &check;
+    if (check.times && summary.timed == nullptr) summary.timed = &check;
+  }
+  if (summary.wrong != nullptr) summary.timed = nullptr;
+  return summary;
+}
+
+std::string operation_of(const LabKernelResult& check) {
+  return fmt::format("{} ({})", check.operation, check.graph);
+}
+
+std::string error_text(const LabKernelResult& check) {
+  return fmt::format("{} of the largest result",
+                     three_digits(own_share(check).value_or(std::nan(""))));
+}
+
+// "26.4× slower than hone's kernel vector (95% CI 23.8 to 34.9)"; behind "is".
+std::string speed_sentence(const LabKernelResult& check) {
+  const Speedup& speedup = check.times->speedup;
+  const Interval& ends = speedup.interval.value();
+  const bool shown = speedup.shown_faster() || speedup.shown_slower();
+  return fmt::format("{} than hone's kernel {} (95% CI {})",
+                     shown ? speed_text(speedup.value) : "neither shown to be faster nor slower",
+                     check.built_in, speed_range_text(ends.low, ends.high));
+}
+
+std::string headline_of(const KernelChecks& found) {
+  if (found.kernels.empty())
+    return fmt::format(
+        "Nothing was measured: no plugin has a kernel for an operation of {} on {}. Give one with "
+        "--plugin; examples/cpu_gelu is a kernel on one page",
+        found.model, found.device);
+  const KernelSummary all = summary_of(found.kernels);
+  const LabKernelResult& first = found.kernels.front();
+  if (all.checked == 0)
+    return first.refusal ? fmt::format("Your {} refuses {}: {}", all.name, operation_of(first),
+                                       *first.refusal)
+                         : fmt::format("Your {} was not checked on {}: {}", all.name,
+                                       operation_of(first), first.unchecked.value_or(""));
+  if (all.wrong != nullptr)
+    return fmt::format(
+        "Your {} is wrong for {} of {} operations: for {}, its largest error is {}, and {:.0e} is "
+        "allowed. Its speed is of no use before it is correct",
+        all.name, all.checked - all.correct, all.checked, operation_of(*all.wrong),
+        error_text(*all.wrong), kKernelTolerance);
+  const std::string correct =
+      fmt::format("Your {} agrees with the reference for {} of {} checked operations", all.name,
+                  all.correct, all.checked);
+  return all.timed == nullptr
+             ? correct + "; hone has no other kernel for them to compare the time with"
+             : fmt::format("{}. For {}, it is {}", correct, operation_of(*all.timed),
+                           speed_sentence(*all.timed));
+}
+
+std::vector<Fact> key_figures_of(const KernelSummary& all) {
+  std::vector<Fact> figures = {{"Operations", fmt::format("{} asked, {} chosen, {} correct",
+                                                          all.asked, all.chosen, all.correct)}};
+  if (all.shown() != nullptr) figures.push_back({"Largest error", error_text(*all.shown())});
+  if (all.timed == nullptr) return figures;
+  const LabKernelTimesResult& times = *all.timed->times;
+  figures.push_back({"Latency, hone's kernel → yours",
+                     latency_change_text({.before = times.built_in,
+                                          .after = times.own,
+                                          .speedup = times.speedup.value,
+                                          .speedup_interval = times.speedup.interval.value()})});
+  return figures;
+}
+
+std::string choice_text(const KernelChecks& found) {
   std::string text =
-      fmt::format("{} {} {} ({}){}", check.kernel, check.refusal ? "does not support" : "supports",
-                  check.operation, check.graph, check.refusal ? ": " + *check.refusal : "");
-  const std::string verdict = verdict_of(check);
-  if (!verdict.empty()) text += "; against the reference it is " + verdict;
-  if (!check.times) return text;
-  return text +
-         fmt::format("; against hone's {}: {}", check.built_in, speedup_text(check.times->speedup));
+      "Choice: the first row that accepts an operation runs it. Rows of plugins come before hone's "
+      "own, and on the CPU the reference comes last.";
+  if (found.kernels.empty())
+    return text +
+           " Without --plugin the table has hone's rows only, so hone runs its own kernels and "
+           "this lab has nothing to compare.";
+  const KernelSummary all = summary_of(found.kernels);
+  text += fmt::format(" In this run, hone chose your {} for {} of {} operations.", all.name,
+                      all.chosen, all.asked);
+  if (std::ranges::none_of(found.kernels, [](const LabKernelResult& check) {
+        return check.graph == kInferenceGraph;
+      }))
+    text +=
+        " The inference graph that hone runs has no such operation: passes have fused it, or "
+        "only training needs it. hone then asks the kernel only if --skip_pass turns the pass off.";
+  return text + fmt::format(" Without --plugin, {} runs these operations.",
+                            found.kernels.front().built_in);
+}
+
+std::string correctness_text(const KernelSummary& all) {
+  std::string text = fmt::format(
+      "Correctness: the reference sums in double. A correct fp32 kernel may add in another order, "
+      "so last bits differ; an error up to {:.0e} of the largest result counts as correct. Sizes "
+      "of 1 × 1 and 3 × 37 find mistakes at the ends of vectors and blocks. {} of {} checked "
+      "operations are correct.",
+      kKernelTolerance, all.correct, all.checked);
+  const LabKernelResult* shown = all.shown();
+  if (shown == nullptr) return text;
+  text += fmt::format(" For {}, the largest error is {}", operation_of(*shown), error_text(*shown));
+  const std::optional<double> built_in = built_in_share(*shown);
+  return text + (built_in ? fmt::format(", and {} with hone's kernel.", three_digits(*built_in))
+                          : std::string("."));
+}
+
+// By the interval of the first operation that was timed.
+std::string speed_paragraph(const LabKernelResult& check) {
+  const Speedup& speedup = check.times->speedup;
+  const std::string measured =
+      fmt::format("Speed: for {}, your kernel is {}.", operation_of(check), speed_sentence(check));
+  if (speedup.shown_faster())
+    return measured +
+           " The whole interval is on this side, so it is faster on this machine. hone bench with "
+           "and without --plugin shows what a whole model gains.";
+  if (speedup.shown_slower())
+    return measured +
+           " The whole interval is on this side, so it is slower on this machine. A frequent "
+           "reason is a call of a library function for each element, which keeps the compiler from "
+           "using vector instructions. hone profile shows how far the kernel is from the peak.";
+  return measured +
+         " The interval contains equal speed, so this run does not show a difference. More rounds "
+         "(--fidelity paper) or a quieter machine would show it.";
+}
+
+std::vector<std::string> why_of(const KernelChecks& found) {
+  std::vector<std::string> why = {
+      "Writing a kernel: a plugin is a shared library with rows for hone's table of kernels. A row "
+      "names the operation, the device and the kernel, and has two functions. accepts reads types "
+      "and attributes, and returns \"\" or the reason for a refusal. run reads inputs, asks for "
+      "the output and computes. HONE_PLUGIN adds the row when --plugin loads the library.",
+      choice_text(found)};
+  if (found.kernels.empty()) return why;
+  const KernelSummary all = summary_of(found.kernels);
+  if (all.checked > 0) why.push_back(correctness_text(all));
+  if (all.timed != nullptr) why.push_back(speed_paragraph(*all.timed));
+  return why;
 }
 
 LabReport report_kernels(const LabRun& run) {
@@ -147,24 +301,23 @@ LabReport report_kernels(const LabRun& run) {
   Document& document = report.document;
   report.arithmetic = "fp32; the reference adds in fp64";
   report.data = "random operands, fresh weights";
-  Section first{"", {PageTable{overview, "Your kernels."}}};
-  for (const LabKernelResult& check : found.kernels)
-    first.blocks.push_back(Paragraph{sentence_of(check) + "."});
-  const auto timed = std::ranges::find_if(
-      found.kernels, [](const LabKernelResult& check) { return check.times.has_value(); });
-  document.headline = timed != found.kernels.end() ? sentence_of(*timed)
-                      : found.kernels.empty()      ? fmt::format("Nothing was run: {}", kHowTo)
-                                                   : sentence_of(found.kernels.front());
+  document.headline = headline_of(found);
+  if (!found.kernels.empty()) document.key_figures = key_figures_of(summary_of(found.kernels));
+  document.evidence = fmt::format(
+      "{} on {}; {} rounds in turn at {} × {} texts and tokens; random operands in fp32; one seed.",
+      found.model, ran_on(found.device, found.threads), found.rounds, found.batch, found.tokens);
+  report.why = why_of(found);
   document.sections = {
-      std::move(first),
+      {"", {PageTable{overview, "Each operation that your kernel is for, in three graphs."}}},
+      {"Write your own kernel", {Preformatted{kCommands}}, /*folded=*/!found.kernels.empty()},
       {"How to read this",
        {Paragraph{fmt::format(
-           "The kernel is checked for every operation that it supports in {}. Error: the largest "
-           "difference from the reference, divided by its largest result, at {} x {}, 1 x 1 and 3 "
-           "x "
-           "37 texts and tokens; right: at most {:.0e}. Times: at the first sizes, {} rounds in "
-           "turn, operands in the caches where they fit.",
-           found.model, found.batch, found.tokens, kKernelTolerance, found.rounds)}},
+           "Chosen: hone runs your kernel for the operation. Error: the largest difference from "
+           "the reference, divided by its largest result, at {} × {}, 1 × 1 and 3 × 37 texts and "
+           "tokens; correct: at most {:.0e}. Times: at the first size, {} rounds in turn, operands "
+           "in the caches where they fit. Speedup: the median ratio of paired rounds with its 95% "
+           "confidence interval; below 1, your kernel is slower.",
+           found.batch, found.tokens, kKernelTolerance, found.rounds)}},
        /*folded=*/true}};
   report.results = results_of(KernelLabFields{.device = found.device,
                                               .threads = found.threads,
@@ -202,21 +355,22 @@ const Fields& fields_of(const LabKernelTimesResult*) {
   using L = LabKernelTimesResult;
   static const Fields fields =
       describe<L>("lab_kernel_times", "Two kernels timed in turn.",
-                  field<&L::built_in>("built_in", "Hone's kernel, the baseline."),
-                  field<&L::own>("own", "The kernel of one's own."), inlined<&L::speedup>());
+                  field<&L::built_in>("built_in", "hone's kernel, the baseline."),
+                  field<&L::own>("own", "Your kernel."), inlined<&L::speedup>());
   return fields;
 }
 
 const Fields& fields_of(const LabKernelResult*) {
   using L = LabKernelResult;
   static const Fields fields = describe<L>(
-      "lab_kernel", "A kernel of one's own on operations of a model that are alike.",
+      "lab_kernel", "Your kernel on operations of a model that are alike.",
       field<&L::kernel>("kernel", "Its name."), field<&L::device>("device", "Kind of device."),
       field<&L::graph>("graph", "Graph of the operations."),
       field<&L::node>("node", "The first of them."),
       field<&L::operation>("operation", "The operation with types and attributes."),
       field<&L::nodes>("nodes", "Number of such operations."),
       field<&L::refusal>("refusal", "Reason why they are not supported; null: they are."),
+      field<&L::chosen>("chosen", "Whether hone runs it: the first that supports an operation is."),
       field<&L::built_in>("built_in", "Kernel that runs them without it."),
       field<&L::unchecked>("unchecked",
                            "Reason why it was not checked against the reference; null: it was."),
@@ -229,7 +383,7 @@ const Fields& fields_of(const LabKernelResult*) {
 const Fields& fields_of(const KernelChecks*) {
   using K = KernelChecks;
   static const Fields fields = describe<K>(
-      "kernel_checks", "Kernels of one's own on a model.", field<&K::model>("model", kModelMeaning),
+      "kernel_checks", "Your own kernels on a model.", field<&K::model>("model", kModelMeaning),
       field<&K::device>("device", kDeviceMeaning), field<&K::threads>("threads", kThreadsMeaning),
       field<&K::batch>("batch", Unit::examples, "Of what is timed."),
       field<&K::tokens>("tokens", Unit::tokens, "Of what is timed."),
@@ -241,9 +395,9 @@ const Fields& fields_of(const KernelChecks*) {
 const Fields& fields_of(const KernelLabFields*) {
   using K = KernelLabFields;
   static const Fields fields = describe<K>(
-      "lab", "A kernel of one's own.", inlined<&K::lab>(),
-      field<&K::device>("device", kDeviceMeaning), field<&K::threads>("threads", kThreadsMeaning),
-      field<&K::kernels>("kernels", "Each kernel of one's own on each operation that it is for."),
+      "lab", "Your own kernel.", inlined<&K::lab>(), field<&K::device>("device", kDeviceMeaning),
+      field<&K::threads>("threads", kThreadsMeaning),
+      field<&K::kernels>("kernels", "Each of your kernels on each operation that it is for."),
       field<&K::not_run>("not_run", "Devices that it was not run on."));
   return fields;
 }
@@ -251,18 +405,16 @@ const Fields& fields_of(const KernelLabFields*) {
 Lab kernel_lab(std::function<KernelCheckJob(Fidelity)> sizes) {
   return {
       .name = "4.4",
-      .title = "a kernel of one's own",
+      .title = "your own kernel",
       .costs = "seconds; --plugin FILE gives the kernel",
       .question =
-          "How do you add a kernel of your own, and does it agree with the built-in one and outrun "
-          "it?",
+          "How do you add your own kernel, is it correct, and is it faster than the built-in one?",
       .stages =
           [sizes](const LabRun& run, const LabRates&) {
             const KernelCheckJob job = sizes(run.job.fidelity);
             return std::vector<LabStage>{
                 {.name = kChecks,
-                 .what =
-                     "asks kernels of plugins about a model's operations, checks and times them",
+                 .what = "checks and times the kernels of plugins on a model's operations",
                  .cost = {.seconds = 2},
                  .run = [job](LabRun& r) { return check_all(r, job); }}};
           },

@@ -4,7 +4,7 @@
 #include "hone/labs/lab.h"
 #include "hone/labs/other_device.h"
 
-/// Lab 4.4: a kernel of one's own, from a plugin: taken or refused, right or wrong, and how fast beside the program's.
+/// Lab 4.4: your own kernel, from a plugin: chosen or refused, correct or wrong, and how fast beside hone's.
 namespace hone {
 
 /// How far results are from those of the reference, at one size.
@@ -18,11 +18,12 @@ struct LabKernelTimesResult {
   RoundTimes built_in, own;
   Speedup speedup;
 };
-/// A kernel of one's own on operations of a model that are alike.
+/// Your kernel on operations of a model that are alike.
 struct LabKernelResult {
   std::string kernel, device, graph, node, operation;
   std::int64_t nodes = 0;
   std::optional<std::string> refusal = {};
+  bool chosen = false;
   std::string built_in;
   std::optional<std::string> unchecked = {};
   std::optional<bool> right = {};

@@ -42,6 +42,7 @@ TEST(KernelCheck, HoldsATakenKernelAgainstReferenceAndProgram) {
   EXPECT_EQ(checks[2].asked.graph, "training step");
   for (const KernelCheck& check : checks) {
     EXPECT_EQ(check.refusal, "");
+    EXPECT_TRUE(check.chosen);
     EXPECT_EQ(check.sizes.size(), 3u);
     EXPECT_TRUE(check.is_right()) << check.sizes[0].own.share;
     ASSERT_TRUE(check.sizes[0].built_in);
@@ -50,6 +51,22 @@ TEST(KernelCheck, HoldsATakenKernelAgainstReferenceAndProgram) {
     EXPECT_GT(check.times->speedup, 0);
     EXPECT_NE(check.built_in, "mine");
   }
+}
+
+TEST(KernelCheck, LeavesOutAKernelThatAnotherOneComesBefore) {
+  Context context(/*threads=*/1, /*quiet=*/true);
+  for (const char* name : {"second", "first"})
+    context.library.kernels.insert(
+        context.library.kernels.begin(),
+        {.op = "gelu", .device = "cpu", .name = name, .accepts = by_erf, .run = own_gelu<0>});
+  const auto checks =
+      check_plugin_kernels({.model = "tiny", .batch = 2, .tokens = 8, .rounds = 6}, context);
+  ASSERT_EQ(checks.size(), 6u);
+  EXPECT_TRUE(checks[0].chosen);
+  EXPECT_EQ(checks[3].kernel, "second");
+  EXPECT_FALSE(checks[3].chosen);
+  EXPECT_EQ(checks[3].unchecked, "first comes first and runs instead");
+  EXPECT_TRUE(checks[3].sizes.empty());
 }
 
 TEST(KernelCheck, FindsAWrongOne) {
