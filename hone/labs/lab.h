@@ -125,9 +125,10 @@ struct LabStage {
 
 /// One of several results of a lab.
 struct LabPart {
-  std::vector<Block> blocks = {};       ///< its tables and figures that people want first
-  std::vector<Section> sections = {};   ///< details
-  std::string sentence = {};            ///< the result, for headlines; no full stop
+  std::vector<Section> sections = {};
+  std::string sentence = {};  ///< the result, for headlines; no full stop
+  std::vector<Fact> key_figures = {};
+  std::vector<std::string> why = {};    ///< as `LabReport::why`
   std::vector<std::string> notes = {};  ///< figures that were not drawn, and warnings
 };
 

@@ -19,20 +19,18 @@ constexpr double kTimedMs = 0.1;  // a run takes at least so long, as short ones
 constexpr std::int64_t kUsualRuns = 60;
 constexpr double kBytesAnElement = 3.125;  // of groups of 8: the code, the scale's share, bfloat16
 
-/// An array whose tiles are drawn: one whose groups fill tiles, and one whose do not.
+/// An array whose tiles are drawn.
 struct DrawnArray {
   const char* stem;
   std::int64_t elements;
   std::int64_t group;
   const char* caption;
 };
-constexpr DrawnArray kDrawn[] = {
-    {"tiles", 4096, 32,
-     "4,096 elements in groups of 32: every thread of the original's tiles of 32 x 32 has an "
-     "element"},
-    {"tiles_edge", 48'000, 48,
-     "48,000 elements in groups of 48: the original's tiles are 64 x 16, and a quarter of their "
-     "threads has none, by the edge predicate"}};
+constexpr DrawnArray kFullTiles = {
+    "tiles", 4096, 32, "4,096 elements in groups of 32: every thread of the original has one"};
+constexpr DrawnArray kEdgeTiles = {
+    "tiles_edge", 48'000, 48,
+    "48,000 elements in groups of 48: guards leave threads of the original idle"};
 
 double seconds_of(const DecodeSizes& sizes, const LabRates& rates) {
   const auto runs = static_cast<double>(sizes.runs > 0 ? sizes.runs : kUsualRuns);
@@ -119,53 +117,76 @@ Block tiles_block(const DrawnArray& drawn, const fs::path& folder,
   return PageFigure{.svg = read_file(folder / (std::string(drawn.stem) + ".svg")),
                     .narrow_svg = "",
                     .description = drawn.caption,
-                    .caption = fmt::format("{}; ours beside them. Others: hone bench dequantize "
-                                           "--elements N --group G --figure tiles",
+                    .caption = fmt::format("{}; hone's chunks beside it. Draw other arrays with "
+                                           "hone bench dequantize --elements N --group G --figure "
+                                           "tiles",
                                            drawn.caption)};
 }
 
-Section element_section(const LabDecodeResult& found, const fs::path& folder,
-                        std::vector<std::string>& notes) {
-  Section section{"Decoding of one element", {}, /*folded=*/true};
-  section.blocks.push_back(Paragraph{
-      "A byte is a signed integer m; a group of bytes shares a byte E, its scale. The original "
-      "writes sign, E and the lower six bits of |m| into the fields of a bfloat16, which has an "
-      "implicit leading one. Where |m| & 0x40 is set, that one is correct. Where it is clear, it "
-      "is "
-      "subtracted: the bias, ±2^(E - 127). The mantissa is not shifted."});
-  section.blocks.push_back(PageTable{
-      spelled_table(spelled_of(found.bench)),
-      "Two timed elements, one of each branch; bfloat16 as sign, exponent and fraction."});
-  section.blocks.push_back(
-      PageTable{headed_table(found.exceptions),
-                "All 65,536 pairs of a scale and a byte, decoded by the rule of "
-                "the original in this run, against m 2^(E - 133)."});
-  for (const DrawnArray& drawn : kDrawn)
-    section.blocks.push_back(tiles_block(drawn, folder, notes));
-  return section;
+// The element of the branch that subtracts the bias, spelled out; empty where the array has none.
+std::string example_text(const std::vector<SpelledElement>& spelled) {
+  for (const auto& [index, e] : spelled)
+    if (e.subtracts_bias)
+      return fmt::format(
+          " Element {} of the timed array has m = {} and E = {}: out = {}, bias = {}, and the "
+          "difference is {} = {} · 2^({} − 133).",
+          grouped(index), e.mantissa, e.scale, bf16_value(e.out), bf16_value(e.bias),
+          bf16_value(e.mase), e.mantissa, e.scale);
+  return "";
 }
 
-std::vector<Block> speed_blocks(const std::vector<DequantizeTimes>& times,
-                                const BenchDequantizeFields& found, const fs::path& folder,
-                                std::vector<std::string>& notes) {
-  const DequantizeTimes& largest = times.back();
-  return {figure_block(
-              speed_figure(times, found), folder / "decode",
-              "Bytes read and written per second against the number of elements, a curve for each "
-              "group size: decoded, and copied.",
-              notes),
-          Paragraph{fmt::format(
-              "Decoding: {} elements in groups of {} to bfloat16 at {:.1f} GB/s, {:.0f}% of the "
-              "speed of copying the same bytes.",
-              grouped(largest.codes.count), largest.codes.group, largest.gbps(),
-              100 * largest.share_of_bandwidth())}};
+std::string branch_text(const LabDecodeResult& found) {
+  return fmt::format(
+      "Decoding loop: bfloat16 has an implicit leading 1, and the integer m has none. The loop "
+      "writes the sign, the scale E and the lower six bits of |m| into the fields of a bfloat16 "
+      "(out). dont_need_abs is |m| & 0x40. If that bit is set, it is the implicit 1, and out is "
+      "correct. If it is clear, out is too large by exactly ±2^(E − 127). bias is this number, the "
+      "same sign and scale with fraction 0, and the loop subtracts it. The mantissa is not shifted."
+      "{} Of the {} pairs of a scale and a byte, {} decode to exactly m · 2^(E − 133).",
+      example_text(spelled_of(found.bench)), grouped(256 * 256),
+      grouped(found.exceptions.front().pairs));
+}
+
+// "For 4,096 elements in groups of 32, the tile is 32 × 32, the grid 1 × 4, and 0% of the threads are idle."
+std::string tiling_text(const DrawnArray& drawn) {
+  const DecodeTiling tiling = mase_cuda_tiling(drawn.elements, drawn.group);
+  return fmt::format(
+      "For {} elements in groups of {}, the tile is {} × {}, the grid {} × {}, and {:.0f}% of the "
+      "threads are idle.",
+      grouped(drawn.elements), drawn.group, tiling.tile_rows, tiling.tile_columns, tiling.grid_x(),
+      tiling.grid_y(0),
+      100 - 100 * static_cast<double>(tiling.elements) / static_cast<double>(tiling.threads()));
+}
+
+std::string tiles_text() {
+  return fmt::format(
+      "Tiles and threads: the original views the array as a matrix with a column per group. "
+      "cta_tiler = (BLK_M, BLK_K) is the share of a thread block: BLK_M elements of each of BLK_K "
+      "groups, {} in all. local_tile selects it by (blockIdx.x, blockIdx.y), and its BLK_K scales "
+      "by blockIdx.y; the block copies both into shared memory. layout_sX is the tile column by "
+      "column. local_partition with it gives thread t the element (t mod BLK_M, t div BLK_M), "
+      "whose scale is t div BLK_M. Each element has one thread. Guards: local_partition of an "
+      "identity tensor tells a thread its row and column; if either is beyond the edge of the "
+      "matrix, the thread reads and writes nothing. Thread t loads a scale only if the tile has a "
+      "group t. {} {}",
+      grouped(kTileThreads), tiling_text(kFullTiles), tiling_text(kEdgeTiles));
 }
 
 Section speed_section(const std::vector<DequantizeTimes>& times, const BenchDequantizeFields& found,
                       const fs::path& folder, std::vector<std::string>& notes) {
+  const DequantizeTimes& largest = times.back();
   return {
       "Speed of decoding",
-      {PageTable{times_table(times),
+      {Paragraph{fmt::format(
+           "hone decodes {} elements in groups of {} to bfloat16 at {:.1f} GB/s, {:.0f}% of the "
+           "speed of copying the same bytes.",
+           grouped(largest.codes.count), largest.codes.group, largest.gbps(),
+           100 * largest.share_of_bandwidth())},
+       figure_block(speed_figure(times, found), folder / "decode",
+                    "Bytes read and written per second against the number of elements, a curve for "
+                    "each group size: decoded, and copied.",
+                    notes),
+       PageTable{times_table(times),
                  fmt::format("On {}, by the rule of the OCP specification, to bfloat16: minimum "
                              "and median of at least {} runs, in turn with a copy. {}",
                              ran_on(found.device, found.threads),
@@ -211,9 +232,23 @@ LabPart decode_part(const LabDecodeResult& found, const LabRun& run) {
   const std::vector<DequantizeTimes> times = times_of(found.bench);
   write_file(run.folder() / "decode.csv", to_csv(times_table(times)));
   LabPart part;
-  part.blocks = speed_blocks(times, found.bench, run.folder(), part.notes);
-  part.sections = {element_section(found, run.folder(), part.notes),
-                   speed_section(times, found.bench, run.folder(), part.notes)};
+  const fs::path& folder = run.folder();
+  part.sections = {
+      {"Decoding one element",
+       {PageTable{spelled_table(spelled_of(found.bench)),
+                  "Two timed elements, one of each branch; bfloat16 as sign, exponent and "
+                  "fraction."}}},
+      {"Tiles and threads", {tiles_block(kFullTiles, folder, part.notes)}},
+      {"Tiles and threads at the edge",
+       {tiles_block(kEdgeTiles, folder, part.notes)},
+       /*folded=*/true},
+      {"All pairs of a scale and a byte",
+       {PageTable{headed_table(found.exceptions),
+                  "All 65,536 pairs of a scale E and a byte m, decoded by the rule of the original "
+                  "in this run, against m · 2^(E − 133)."}},
+       /*folded=*/true},
+      speed_section(times, found.bench, folder, part.notes)};
+  part.why = {branch_text(found), tiles_text()};
   return part;
 }
 

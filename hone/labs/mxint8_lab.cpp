@@ -1,8 +1,10 @@
 #include "hone/labs/mxint8_lab.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
+#include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
 
 namespace hone {
@@ -89,17 +91,23 @@ LabReport report_of(const LabRun& run) {
   LabReport report;
   Document& document = report.document;
   report.arithmetic = "fp32, packed and native, as each table says";
-  document.sections = {{"", {}}};
   for (LabPart part :
-       {memory_part(fields.memory, run), product_part(fields.sensitivity, fields.products, run),
-        decode_part(fields.decode, run), published_part(fields.published)}) {
+       {product_part(fields.sensitivity, fields.products, run), decode_part(fields.decode, run),
+        memory_part(fields.memory, run), published_part(fields.published)}) {
     if (!part.sentence.empty())
-      document.headline += (document.headline.empty() ? "" : "; ") + part.sentence;
-    std::ranges::move(part.blocks, std::back_inserter(document.sections[0].blocks));
+      document.headline += (document.headline.empty() ? "" : ". ") + part.sentence;
     std::ranges::move(part.sections, std::back_inserter(document.sections));
+    std::ranges::move(part.key_figures, std::back_inserter(document.key_figures));
+    std::ranges::move(part.why, std::back_inserter(report.why));
     std::ranges::move(part.notes, std::back_inserter(document.notes));
   }
-  document.evidence = "One seed; latencies are of this machine.";
+  std::ranges::stable_partition(document.sections, std::logical_not(), &Section::folded);
+  document.evidence = fmt::format(
+      "{}, {}; latency of {} texts of {} tokens on {}, {} runs in turn; weights counted to the "
+      "byte; one seed.",
+      capitalized(subject.name), name_and_size(subject.data.measured), fields.products.batch,
+      fields.products.tokens, ran_on(fields.products.device, fields.products.threads),
+      fields.products.timed_runs);
   report.results = results_of(std::move(fields));
   return report;
 }
@@ -120,13 +128,13 @@ const Fields& fields_of(const Mxint8LabFields*) {
 
 Lab mxint8_lab(std::function<Mxint8Sizes(Fidelity)> sizes) {
   return {.name = "4.3",
-          .title = "MXINT8: decoding, memory, products",
+          .title = "MXINT8: products, decoding, memory",
           .costs =
               "quick: a minute or two; paper and full: some minutes, 8 GiB of memory and 5 of "
               "disk, as they run a model of 758 million parameters",
           .question =
-              "What do MXINT8 weights and inputs save, how are they decoded, and why is it not the "
-              "86.7% of the sheet?",
+              "How does MXINT8 help custom hardware, how is it decoded, and why does it not save "
+              "86.7% of the memory?",
           .stages =
               [sizes](const LabRun& run, const LabRates& rates) {
                 const Mxint8Sizes size = sizes(run.job.fidelity);

@@ -4,6 +4,7 @@
 
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
+#include "hone/labs/mxint8_memory.h"
 #include "hone/labs/mxint8_products.h"
 
 // What the stages have found, told.
@@ -170,19 +171,92 @@ std::string rule_text(const LabSensitivityResult& sensitivity, const std::string
           : "The reported split was not used for this.");
 }
 
-// "W8A16 is 1.04× slower than fp32 (95% CI 1.02 to 1.08), W8A8 1.25× faster (…)"
-std::string speed_sentence(const LabProductsResult& found) {
-  std::string text;
-  for (std::size_t i = 1; i < found.models.size(); ++i) {
-    const LabProductModelResult& model = found.models[i];
-    const Speedup& speedup = model.speedup;
-    const Interval& ends = speedup.interval.value();
-    text += fmt::format(fmt::runtime(i == 1 ? "{} is {} than fp32 ({}{}{})" : ", {} {} ({}{}{})"),
-                        model.name(), speed_text(speedup.value), i == 1 ? "95% CI " : "",
-                        speed_range_text(ends.low, ends.high),
-                        speedup.shown_faster() || speedup.shown_slower() ? "" : ", inconclusive");
-  }
-  return text;
+// The models that the answer is about.
+const LabProductModelResult& fp32_of(const LabProductsResult& found) { return found.models[0]; }
+const LabProductModelResult& w8a16_of(const LabProductsResult& found) { return found.models[1]; }
+const LabProductModelResult& w8a8_of(const LabProductsResult& found) { return found.models[2]; }
+
+std::string count_text(std::int64_t count) {
+  return three_digits(1e-6 * static_cast<double>(count)) + " million";
+}
+
+std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
+
+// What linear layers of inputs and weights in codes compute: "403 million integer multiply-adds and 12.6 million scale
+// products".
+std::string work_text(const LabProductModelResult& codes) {
+  return codes.integer_multiply_adds == 0
+             ? fmt::format("{} float multiply-adds, as no kernel of this device multiplies codes",
+                           count_text(codes.float_multiply_adds))
+             : fmt::format("{} integer multiply-adds and {} scale products",
+                           count_text(codes.integer_multiply_adds),
+                           count_text(codes.scale_operations));
+}
+
+std::string answer_sentence(const LabProductsResult& found) {
+  const LabProductModelResult& codes = w8a8_of(found);
+  const bool shown = codes.speedup.shown_faster() || codes.speedup.shown_slower();
+  return fmt::format(
+      "With inputs and weights in MXINT8 (W8A8), the linear layers compute {}, instead of {} float "
+      "multiply-adds in fp32; on this machine the model {} {}",
+      work_text(codes), count_text(fp32_of(found).float_multiply_adds), shown ? "runs" : "has",
+      speedup_text(codes.speedup));
+}
+
+std::vector<Fact> key_figures_of(const LabProductsResult& found) {
+  const LabProductModelResult &fp32 = fp32_of(found), &codes = w8a8_of(found);
+  const TimesInTurn times{.before = fp32.times,
+                          .after = codes.times,
+                          .speedup = codes.speedup.value,
+                          .speedup_interval = codes.speedup.interval.value()};
+  std::vector<Fact> figures = {{"Latency, fp32 → W8A8", latency_change_text(times)}};
+  if (const auto& comparison = codes.measured.comparison)
+    figures.push_back({"Predictions of W8A8", comparison->verdict.summary});
+  return figures;
+}
+
+std::string hardware_text(const LabProductsResult& found) {
+  const LabProductModelResult &fp32 = fp32_of(found), &codes = w8a8_of(found);
+  const std::string w8a8 =
+      codes.integer_multiply_adds > 0
+          ? fmt::format("W8A8 computes {}, and converts {} inputs.", work_text(codes),
+                        count_text(codes.conversions))
+          : fmt::format("W8A8 computes {}; hardware for codes needs {} scale products.",
+                        work_text(codes), count_text(codes.float_multiply_adds / kLabBlock));
+  return fmt::format(
+      "Custom hardware: weights and inputs are cut into groups of {} along the summed dimension, "
+      "and a group has one scale. A group's products are integer multiply-adds, whose sum fits "
+      "into 20 bits. One product with 2^(E_x + E_w − 266) then scales the sum, and that only adds "
+      "to an exponent. So hardware needs 8-bit multipliers instead of float ones, and no buffer of "
+      "decoded weights. For {}, the linear layers compute {} float multiply-adds in fp32. {} W8A16 "
+      "stores the same weights, but decodes each one and keeps {} float multiply-adds. The layers "
+      "move {} in fp32 and {} in W8A8, with inputs and results counted as fp32; hardware that "
+      "stores these in MXINT8 too moves 8.25 bits instead of 32 for each.",
+      kLabBlock, run_text(found), count_text(fp32.float_multiply_adds), w8a8,
+      count_text(w8a16_of(found).float_multiply_adds), size_text(fp32.moved_bytes),
+      size_text(codes.moved_bytes));
+}
+
+// What was measured of it, and what was not.
+std::string measured_text(const LabProductsResult& found) {
+  const Speedup& speedup = w8a8_of(found).speedup;
+  const std::string measured = speedup_text(speedup);
+  if (speedup.shown_faster())
+    return fmt::format(
+        "W8A8 is {} than fp32 on this machine, although inputs are converted in front of each "
+        "product. No energy was measured.",
+        measured);
+  if (speedup.shown_slower())
+    return fmt::format(
+        "W8A8 is {} than fp32 on this machine, which has fast float units, and converts inputs in "
+        "front of each product. The counts above show what custom hardware gains. No energy was "
+        "measured.",
+        measured);
+  return fmt::format(
+      "This run does not show that W8A8 is faster or slower than fp32 on this machine: {}. More "
+      "rounds (--fidelity paper), a larger model or a quieter machine would show it. No energy was "
+      "measured.",
+      measured);
 }
 
 // Warnings: fewer bits may be slower.
@@ -207,14 +281,16 @@ LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsR
   write_file(folder / "products_answers.csv", to_csv(answers));
   write_file(folder / "products_layers.csv", to_csv(layers));
   const std::string measured_on = describe(run.subject->data.measured);
-  part.blocks = {
-      figure_block(work_figure(found, run), folder / "products",
-                   "Latency, size of the weights and output SNR, a bar for each model", part.notes),
-      PageTable{answers, fmt::format("fp32, W8A16, W8A8, and mixed on {}.", measured_on)},
-      PageTable{
-          work,
-          fmt::format("Latency of {} on {}, {} runs in turn, and operations of the linear layers.",
-                      run_text(found), ran_on(found.device, found.threads), found.timed_runs)}};
+  part.sections.push_back(
+      {"fp32, W8A16, W8A8, and mixed",
+       {figure_block(work_figure(found, run), folder / "products",
+                     "Latency, size of the weights and output SNR, a bar for each model",
+                     part.notes),
+        PageTable{work, fmt::format("Latency of {} on {}, {} runs in turn, and operations of the "
+                                    "linear layers.",
+                                    run_text(found), ran_on(found.device, found.threads),
+                                    found.timed_runs)},
+        PageTable{answers, fmt::format("Predictions on {}.", measured_on)}}});
   part.sections.push_back(
       {"fp32, W8A16, W8A8, and mixed: how to read this",
        {Paragraph{
@@ -238,7 +314,9 @@ LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsR
        {PageTable{layers, fmt::format("Products of {}: the median of {} runs in turn.",
                                       run_text(found), found.timed_runs)}},
        true});
-  part.sentence = speed_sentence(found);
+  part.sentence = answer_sentence(found);
+  part.key_figures = key_figures_of(found);
+  part.why = {hardware_text(found), measured_text(found)};
   for (std::string& line : slower_ones(found)) part.notes.push_back(std::move(line));
   return part;
 }
