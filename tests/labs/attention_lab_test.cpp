@@ -63,7 +63,7 @@ void negate(Call& call) {
   for (std::int64_t i = 0; i < count; ++i) y[i] = -x[i];
 }
 
-TEST(KernelLab, TellsOfAKernelOfOnesOwn) {
+TEST(KernelLab, ReportsAWrongKernel) {
   const TemporaryFolder folder;
   Context context(/*threads=*/1, /*quiet=*/true);
   context.library.kernels.insert(
@@ -74,10 +74,11 @@ TEST(KernelLab, TellsOfAKernelOfOnesOwn) {
   const JobResult result = run_lab(lab, job_in(folder.path() / "lab"), context);
   ASSERT_FALSE(result.fields["kernels"].empty());
   EXPECT_EQ(result.fields["kernels"][0]["kernel"], "mine");
+  EXPECT_EQ(result.fields["kernels"][0]["chosen"], true);
   EXPECT_EQ(result.fields["kernels"][0]["right"], false);
   EXPECT_EQ(result.fields["not_run"][0]["device"], "cuda");
   const std::string page = read_file(folder.path() / "lab/report.html");
-  EXPECT_NE(page.find("against the reference it is wrong"), std::string::npos);
+  EXPECT_NE(page.find("kernel mine is wrong for"), std::string::npos);
   EXPECT_TRUE(path_exists(folder.path() / "lab/kernels.csv"));
 }
 
@@ -88,6 +89,7 @@ TEST(KernelLab, SaysHowToGiveOneWhereThereIsNone) {
   EXPECT_TRUE(result.fields["kernels"].empty());
   EXPECT_NE(result.fields["summary"].get<std::string>().find("examples/cpu_gelu"),
             std::string::npos);
+  EXPECT_EQ(result.fields["why"].size(), 2u);
 }
 
 }  // namespace
