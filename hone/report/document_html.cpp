@@ -15,10 +15,11 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kLongWord = 24;    // characters
-constexpr std::size_t kLongTitle = 300;  // of a command with a hundred folders the ends
-constexpr std::size_t kLongText = 36;    // characters of a cell that may wrap
-constexpr std::size_t kMostCards = 40;   // rows that a phone shows as cards
+constexpr std::size_t kLongWord = 24;       // characters
+constexpr std::size_t kLongHeadline = 140;  // which is set smaller
+constexpr std::size_t kLongTitle = 300;     // of a command with a hundred folders the ends
+constexpr std::size_t kLongText = 36;       // characters of a cell that may wrap
+constexpr std::size_t kMostCards = 40;      // rows that a phone shows as cards
 // Of more columns than these, or characters in a row, the text is smaller, and smaller still.
 constexpr std::size_t kManyColumns = 9, kCrowdOfColumns = 14;
 constexpr std::size_t kManyCharacters = 150, kCrowdOfCharacters = 190;
@@ -304,7 +305,9 @@ class PageWriter {
   void write_header(const Document& document) {
     add("<header>\n<p class=\"title\">{}</p>\n", html_text(shortened(document.title, kLongTitle)));
     if (!document.question.empty()) add("<p class=\"question\">{}</p>\n", prose(document.question));
-    add("<h1>{}</h1>\n", prose(document.headline));
+    add("<h1{}>{}</h1>\n",
+        class_attribute(document.headline.size() > kLongHeadline ? "long" : "", ""),
+        prose(document.headline));
     if (!document.key_figures.empty()) {
       add("<dl class=\"key\">\n");
       for (const Fact& figure : document.key_figures)

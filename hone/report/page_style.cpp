@@ -28,6 +28,7 @@ header{border-bottom:1px solid var(--strong-line);padding-bottom:1.5rem}
 h1{font-family:Charter,"Bitstream Charter","Iowan Old Style",Cambria,Georgia,"DejaVu Serif",serif;
 font-size:clamp(1.55rem,1.1rem + 2.2vw,2.4rem);font-weight:500;line-height:1.2;
 letter-spacing:-.01em;margin:.5rem 0 0;max-width:24em;overflow-wrap:break-word;text-wrap:balance}
+h1.long{font-size:clamp(1.2rem,1rem + 1vw,1.6rem);line-height:1.3;max-width:36em}
 .subtitle{margin:.9rem 0 0;color:var(--quiet);max-width:68ch}
 section,details{margin-top:2.75rem}
 h2{font-size:1.12rem;font-weight:650;margin:0 0 .75rem;line-height:1.3}
@@ -86,7 +87,7 @@ background:var(--ground);border:1px solid var(--strong-line);border-radius:.35re
 font-size:.86rem;line-height:1.4;box-shadow:0 2px 8px var(--shade)}
 figcaption{color:var(--quiet);margin-top:.5rem;max-width:68ch;font-size:.92rem}
 .narrow{display:none}
-.only svg{max-width:none}
+.only svg{max-width:max(100%,44rem)}
 pre{background:var(--card);border:1px solid var(--line);border-radius:.5rem;margin:.75rem 0;
 padding:.8rem .9rem;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.86rem;line-height:1.5;
 font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}

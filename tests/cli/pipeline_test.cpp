@@ -169,6 +169,8 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   }
   EXPECT_TRUE(fs::exists(folder.path() / "out/graph/graph.dot"));
   EXPECT_TRUE(fs::exists(folder.path() / "out/figures/bits.svg"));
+  EXPECT_NE(read_file(folder.path() / "out/report.md").find("](figures/bits.svg)"),
+            std::string::npos);
   EXPECT_EQ(read_file(folder.path() / "out/pipeline.toml"), kChain);
   EXPECT_NE(read_file(folder.path() / "out/results.csv").find("\nbest: rounded/8,"),
             std::string::npos);

@@ -219,10 +219,15 @@ class FigureDrawer {
 void draw_pipeline_figure(const PipelineFigure& described, const PipelineFindings& findings,
                           Section& section, std::vector<std::string>& notes) {
   const Figure figure = FigureDrawer(described, findings, notes).drawn();
-  const fs::path stem = findings.folder / "figures" / described.name;
-  section.blocks.push_back(figure_block(figure, stem, figure.title, notes));
+  const auto add = [&](const Figure& drawn, const std::string& name) {
+    Block block = figure_block(drawn, findings.folder / kFigures / name, drawn.title, notes);
+    if (auto* page = std::get_if<PageFigure>(&block))
+      page->file = fmt::format("{}/{}", kFigures, page->file);
+    section.blocks.push_back(std::move(block));
+  };
+  add(figure, described.name);
   if (const std::optional<Figure> zoomed = zoomed_to_crowd(figure))
-    section.blocks.push_back(figure_block(*zoomed, stem.string() + "_zoom", zoomed->title, notes));
+    add(*zoomed, described.name + "_zoom");
 }
 
 }  // namespace hone

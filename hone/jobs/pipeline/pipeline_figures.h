@@ -6,6 +6,9 @@
 
 namespace hone {
 
+/// The folder of figures and tables, in that of the pipeline.
+inline constexpr const char* kFigures = "figures";
+
 /// What the figures and tables of a pipeline are made of.
 struct PipelineFindings {
   const Pipeline& pipeline;

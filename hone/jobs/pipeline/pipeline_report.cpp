@@ -18,8 +18,6 @@
 namespace hone {
 namespace {
 
-constexpr const char* kFigures = "figures";
-
 std::string settings_text(const PipelineStage& stage) {
   std::vector<std::string> words;
   for (const auto& [name, value] : stage.setting) words.push_back(name + " " + value);
@@ -335,10 +333,12 @@ Section figures_section(const PipelineFindings& found, std::vector<std::string>&
   for (const PipelineFigure& figure : pipeline.figures)
     draw_pipeline_figure(figure, found, section, notes);
   for (const PipelinePicture& picture : pipeline.pictures) {
-    const fs::path file = found.folder / found.outcomes[picture.stage].stands_for / picture.file;
+    const std::string name =
+        (fs::path(found.outcomes[picture.stage].stands_for) / picture.file).string();
+    const fs::path file = found.folder / name;
     user_check(path_exists(file), "picture {}: the stage {} has left no {}", picture.title,
                pipeline.stages[picture.stage].name, picture.file);
-    section.blocks.push_back(PageFigure{read_file(file), "", picture.title, picture.title});
+    section.blocks.push_back(PageFigure{read_file(file), "", picture.title, picture.title, name});
   }
   return section;
 }
