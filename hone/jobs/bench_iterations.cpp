@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "hone/base/interrupt.h"
@@ -42,6 +43,22 @@ std::unique_ptr<WayRunner> make_ready(const Model& model, const BenchOptions& op
   return runner;
 }
 
+std::vector<OperationKind> kinds_of(const Graph& graph, const Bindings& bindings) {
+  std::map<std::string_view, OperationKind> by_name;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    OperationKind& kind = by_name[node->op().name];
+    ++kind.nodes;
+    kind.moved_bytes += static_cast<std::int64_t>(bytes_moved(*node, bindings));
+  }
+  std::vector<OperationKind> kinds;
+  for (auto& [name, kind] : by_name) {
+    kind.operation = name;
+    kinds.push_back(std::move(kind));
+  }
+  std::ranges::stable_sort(kinds, std::ranges::greater(), &OperationKind::moved_bytes);
+  return kinds;
+}
+
 // All ways, made ready one after the other, and called in turn: a round is a call of each, and every one begins with the next.
 void time_calls(IterationTimes& times, const Model& model, const IterationsJob& job,
                 const BenchOptions& options, const Session& session, const ProgressOutput& output) {
@@ -62,8 +79,7 @@ void time_calls(IterationTimes& times, const Model& model, const IterationsJob& 
   for (std::size_t i = 0; i < runners.size(); ++i) {
     WayTimes& way = times.ways[i];
     const BenchWork& work = runners[i]->work;
-    way.operations = std::ssize(work.graph.of_kind(NodeKind::operation));
-    way.moved_bytes = static_cast<std::int64_t>(bytes_moved(work.graph, work.bindings));
+    way.graph = kinds_of(executed_graph(runners[i]->way, work.graph, session), work.bindings);
     if (job.process == IterationProcess::own) {
       way.fresh = {runners[i]->series};
     } else {
@@ -125,6 +141,30 @@ std::int64_t ignored_of(const IterationsJob& job) {
 
 std::string_view WayTimes::summary() const { return find_execution_way(way).summary; }
 
+std::int64_t WayTimes::operations() const {
+  std::int64_t sum = 0;
+  for (const OperationKind& kind : graph) sum += kind.nodes;
+  return sum;
+}
+
+std::int64_t WayTimes::moved_bytes() const {
+  std::int64_t sum = 0;
+  for (const OperationKind& kind : graph) sum += kind.moved_bytes;
+  return sum;
+}
+
+const Fields& fields_of(const OperationKind*) {
+  using O = OperationKind;
+  static const Fields fields =
+      describe<O>("operation_kind", "All operations of a kind in a graph.",
+                  field<&O::operation>("operation", "Their name."),
+                  field<&O::nodes>("nodes", "How many there are."),
+                  field<&O::moved_bytes>("moved_bytes", Unit::bytes,
+                                         "Read and written in a call, as if no cache held "
+                                         "anything; views move none."));
+  return fields;
+}
+
 const Fields& fields_of(const WayTimes*) {
   using W = WayTimes;
   static const Fields fields = describe<W>(
@@ -138,7 +178,8 @@ const Fields& fields_of(const WayTimes*) {
                             "Of each new process from start to end, reading the model included."),
       field<&W::operations>("operations", "Operations of its graph."),
       field<&W::moved_bytes>("moved_bytes", Unit::bytes,
-                             "Read and written in a call, as if no cache held anything."));
+                             "Read and written in a call, as if no cache held anything."),
+      field<&W::graph>("graph", "Its operations by kind, those that move most first."));
   return fields;
 }
 

@@ -37,17 +37,26 @@ struct IterationsJob {
   bool overwrite = false;
 };
 
+/// All operations of a kind in a graph.
+struct OperationKind {
+  std::string operation;
+  std::int64_t nodes = 0;
+  std::int64_t moved_bytes = 0;  ///< read and written in a call, as if no cache held any
+};
+const Fields& fields_of(const OperationKind*);
+
 /// One executor in the processes it was timed in.
 struct WayTimes {
   std::string way;
   std::optional<CallSeries> warm = {};
   std::vector<CallSeries> fresh = {};
   std::vector<double> process_ms =
-      {};                        ///< of fresh ones from start to end, reading the model included
-  std::int64_t operations = 0;   ///< of its graph
-  std::int64_t moved_bytes = 0;  ///< that they read and write in a call, as if no cache held any
+      {};  ///< of fresh ones from start to end, reading the model included
+  std::vector<OperationKind> graph = {};  ///< that it runs; most bytes first
 
   std::string_view summary() const;
+  std::int64_t operations() const;
+  std::int64_t moved_bytes() const;
 };
 const Fields& fields_of(const WayTimes*);
 
@@ -113,8 +122,6 @@ IterationsResult bench_iterations(const IterationsJob& job, Context& context);
 Document iterations_document(const IterationTimes& times);
 /// A row for each executor and process: first call, median with interval, p95, minimum.
 Table executor_table(const IterationTimes& times);
-/// What the graphs are made of: operations, and the bytes that they read and write.
-Table graph_table(const IterationTimes& times);
 /// Preparation, stage by stage.
 Table stage_table(const IterationTimes& times);
 Table means_table(const IterationTimes& times);

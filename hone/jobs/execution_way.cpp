@@ -34,11 +34,15 @@ std::string not_compiled(const Session& session) {
   return compiler::code_generation_missing();
 }
 
+}  // namespace
+
 std::string objection_of(const ExecutionWay& way, const Session& session) {
   return way.objection == nullptr ? "" : way.objection(session);
 }
 
-}  // namespace
+Graph executed_graph(const ExecutionWay& way, const Graph& graph, const Session& session) {
+  return way.executed == nullptr ? graph : way.executed(graph, session);
+}
 
 std::unique_ptr<Executable> run_eagerly(const Graph& graph, const Session& session) {
   return std::make_unique<EagerExecutable>(graph, session);
@@ -58,7 +62,8 @@ const std::vector<ExecutionWay>& execution_ways() {
        .summary = "as interpreter, with element-wise operations fused further, into code that is "
                   "generated for the processor",
        .executor = compiler::compiled,
-       .objection = not_compiled}};
+       .objection = not_compiled,
+       .executed = compiler::compiled_graph}};
   return all;
 }
 

@@ -18,6 +18,8 @@ struct ExecutionWay {
   Executor executor = nullptr;  ///< null: that of the session
   /// Why graphs of a session cannot be run so; "": they can. Null: those of all can.
   std::string (*objection)(const Session&) = nullptr;
+  /// What the executor runs in place of a graph that was made ready for it. Null: that graph.
+  Graph (*executed)(Graph, const Session&) = nullptr;
 };
 
 /// All of them; the first is what others are compared with.
@@ -25,6 +27,10 @@ const std::vector<ExecutionWay>& execution_ways();
 std::vector<std::string> execution_way_names();
 /// Throws `UserError`, which names all.
 const ExecutionWay& find_execution_way(std::string_view name);
+/// Why graphs of a session cannot be run by it; "": they can.
+std::string objection_of(const ExecutionWay& way, const Session& session);
+/// What the way's executor runs in place of such a graph.
+Graph executed_graph(const ExecutionWay& way, const Graph& graph, const Session& session);
 /// Those that graphs of a session can be run by, by name.
 std::vector<std::string> usable_ways(const Session& session);
 /// Throws `UserError` where those of this one cannot.

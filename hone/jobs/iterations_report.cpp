@@ -298,18 +298,6 @@ std::vector<ExecutorTimesResult> IterationTimes::times() const {
 
 Table executor_table(const IterationTimes& times) { return headed_table(times.times()); }
 
-Table graph_table(const IterationTimes& times) {
-  Table table({{"executor", "Executor"},
-               {"operations", "Operations"},
-               {"moved_bytes", "Memory traffic per call"},
-               {"moved_share", "Share of the first"}});
-  for (const WayTimes& way : times.ways)
-    table.add_row({way.way, way.operations, bytes(way.moved_bytes),
-                   percent(static_cast<double>(way.moved_bytes) /
-                           static_cast<double>(times.ways.front().moved_bytes))});
-  return table;
-}
-
 Table stage_table(const IterationTimes& times) {
   Table table({{"executor", "Executor"},
                {"process", "Process"},

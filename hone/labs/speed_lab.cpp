@@ -1,17 +1,17 @@
 #include "hone/labs/speed_lab.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "hone/analysis/cost.h"
-#include "hone/base/text.h"
-#include "hone/jobs/device_time.h"
-#include "hone/labs/other_device.h"
+#include "hone/jobs/linear_variants.h"
+#include "hone/labs/speed_report.h"
 #include "hone/runtime/run_passes.h"
+#include "hone/train/training_graph.h"
 
 namespace hone {
 namespace {
+
+constexpr const char* kWhyNot = "why_not";  // in what a stage found of a work that was not run
 
 /// One model of the usual ones, and from which fidelity on.
 struct UsualModel {
@@ -60,9 +60,8 @@ struct SpeedWork {
     return fmt::format("{}-{}-{}", model.what, train ? "training" : "inference", batch);
   }
   std::string name() const {
-    const std::string size = model.tokens > 0 ? fmt::format("{} x {}", batch, model.tokens)
-                                              : fmt::format("{} of images", batch);
-    return fmt::format("{}, {}, {}", model.what, train ? "training step" : "inference", size);
+    return fmt::format("{}, {}, batch size {}{}", model.what, train ? "training step" : "inference",
+                       batch, model.tokens > 0 ? fmt::format(", {} tokens", model.tokens) : "");
   }
   BenchJob job(std::uint64_t seed) const {
     return {.model = model.name,
@@ -124,6 +123,27 @@ LabCost cost_of(const SpeedWork& work, const LabRun& run, const LabRates& rates)
                           4 * static_cast<double>(one.peak_value_bytes)};
 }
 
+// Kernels that the device lacks for the operations of a work, as a remark; "": none.
+std::string why_not_run(const SpeedWork& work, const LabRun& run) {
+  const Session session = run.context.session();
+  if (session.device.host_accessible()) return "";
+  Model model = bench_model(work.job(run.job.seed), run.context);
+  Graph graph = work.train ? std::move(model.graph) : forward_graph(model);
+  if (work.train) {
+    add_training_step(graph, {}, Fusing::none);
+  } else {
+    run_passes(graph, model.parameters, session, {"remove_dropout", "remove_dead_code"});
+  }
+  const std::string missing = missing_kernel(graph, session);
+  return missing.empty() ? "" : "not run: " + missing;
+}
+
+// What `measure` finds, or why the device cannot run the work.
+Json found_of(const SpeedWork& work, LabRun& run, const std::function<Json()>& measure) {
+  const std::string why_not = why_not_run(work, run);
+  return why_not.empty() ? measure() : Json{{kWhyNot, why_not}};
+}
+
 LabStage iterations_stage(const SpeedWork& work, const LabRun& run, const LabRates& rates) {
   return {.name = work.stage(),
           .what = fmt::format("times {}: {} calls of each executor, in {} fresh processes of each "
@@ -131,12 +151,14 @@ LabStage iterations_stage(const SpeedWork& work, const LabRun& run, const LabRat
                               work.name(), work.model.iterations, work.model.processes),
           .cost = cost_of(work, run, rates),
           .run = [work](LabRun& r) {
-            return bench_iterations({.work = work.job(r.job.seed),
-                                     .iterations = work.model.iterations,
-                                     .processes = work.model.processes,
-                                     .words = fresh_words(work, r.job)},
-                                    r.context)
-                .fields;
+            return found_of(work, r, [&] {
+              return bench_iterations({.work = work.job(r.job.seed),
+                                       .iterations = work.model.iterations,
+                                       .processes = work.model.processes,
+                                       .words = fresh_words(work, r.job)},
+                                      r.context)
+                  .fields;
+            });
           }};
 }
 
@@ -150,204 +172,37 @@ LabStage mistakes_stage(const SpeedWork& work, const LabRun& run, const LabRates
           .what = fmt::format("measures what mistakes cost, of {}", work.name()),
           .cost = cost,
           .run = [work](LabRun& r) {
-            return bench_naive({.work = work.job(r.job.seed), .rounds = work.model.naive_rounds},
-                               r.context)
-                .fields;
+            return found_of(work, r, [&] {
+              return bench_naive({.work = work.job(r.job.seed), .rounds = work.model.naive_rounds},
+                                 r.context)
+                  .fields;
+            });
           }};
 }
 
-// ---- the report
+// ---- what the stages have found
 
-/// What a stage has found.
-struct FoundTimes {
-  SpeedWork work;
-  IterationTimes times;
-};
-
-template <typename Row>
-const Row* row_of(const std::vector<Row>& rows, std::string_view executor,
-                  std::string_view process) {
-  const auto found = std::ranges::find_if(
-      rows, [&](const Row& row) { return row.executor == executor && row.process == process; });
-  return found == rows.end() ? nullptr : &*found;
-}
-
-// A ratio of the means of n calls of an executor in a kind of process; nothing where it was not measured.
-std::optional<double> ratio_at(const std::vector<LoopMeanResult>& means, std::string_view executor,
-                               std::string_view process, std::int64_t n,
-                               std::optional<double> LoopMeanResult::*ratio) {
-  for (const LoopMeanResult& row : means)
-    if (row.executor == executor && row.process == process && row.n == n && row.*ratio)
-      return row.*ratio;
-  return std::nullopt;
-}
-
-void add_executors(const FoundTimes& found, std::vector<LabExecutorResult>& overview) {
-  const std::vector<ExecutorTimesResult> times = found.times.times();
-  const std::vector<LoopMeanResult> means = found.times.means();
-  const std::vector<ExecutorComparisonResult> comparisons = found.times.comparisons();
-  for (const WayTimes& way : found.times.ways) {
-    LabExecutorResult row{.work = found.work.name(),
-                          .device = found.times.work.device,
-                          .executor = way.way,
-                          .start_ms = row_of(times, way.way, "fresh")->start_ms,
-                          .median_ms = row_of(times, way.way, "warm")->median_ms};
-    if (const auto* fresh = row_of(comparisons, way.way, "fresh"))
-      row.break_even_fresh = fresh->break_even_call;
-    if (const auto* warm = row_of(comparisons, way.way, "warm")) {
-      row.speedup = warm->speedup;
-      row.break_even_warm = warm->break_even_call;
-      const auto fresh_ratio = [&](std::int64_t n) {
-        return ratio_at(means, way.way, "fresh", n, &LoopMeanResult::with_ready_ratio);
-      };
-      row.ratio_5 = fresh_ratio(5);
-      row.ratio_20 = fresh_ratio(20);
-      row.ratio_100 = fresh_ratio(100);
-      row.ratio_100_later = ratio_at(means, way.way, "warm", 100, &LoopMeanResult::later_ratio);
-    }
-    overview.push_back(std::move(row));
-  }
-}
-
-// Every executor of each work, and the device that the work was not run on.
-std::vector<LabExecutorResult> overview_of(const std::vector<FoundTimes>& all,
-                                           const OtherDevice& other) {
-  std::vector<LabExecutorResult> overview;
-  for (const FoundTimes& one : all) {
-    add_executors(one, overview);
-    overview.push_back({.work = one.work.name(), .device = other.name, .why_not = other.why_not});
-  }
-  return overview;
-}
-
-Table overview_table(const std::vector<LabExecutorResult>& overview) {
-  Table table({{"work", "Work"},
-               {"device", "Device"},
-               {"executor", "Executor"},
-               {"start_ms", "First output, fresh (ms)"},
-               {"median_ms", "Median call, warm (ms)"},
-               {"speedup", "Speedup, warm"},
-               {"break_even_fresh", "Break-even call, fresh"},
-               {"break_even_warm", "Break-even call, warm"},
-               {"ratio_5", "n = 5, fresh"},
-               {"ratio_20", "n = 20, fresh"},
-               {"ratio_100", "n = 100, fresh"},
-               {"ratio_100_later", "n = 100, warm, after warm-up"},
-               {"why_not", "Remark"}});
-  const auto text = [](const auto& value) { return value ? Cell(*value) : Cell(absent); };
-  const auto ms = [](const std::optional<double>& value, int digits) {
-    return value ? real(*value, digits) : Cell(absent);
-  };
-  const auto ratio = [](const std::optional<double>& value) {
-    return value ? significant(*value) : Cell(absent);
-  };
-  for (const LabExecutorResult& one : overview)
-    table.add_row({one.work, one.device, text(one.executor), ms(one.start_ms, 2),
-                   ms(one.median_ms, 3), speedup_cell(one.speedup), text(one.break_even_fresh),
-                   text(one.break_even_warm), ratio(one.ratio_5), ratio(one.ratio_20),
-                   ratio(one.ratio_100), ratio(one.ratio_100_later), text(one.why_not)});
-  return table;
-}
-
-std::vector<PublishedResult> published_speeds() {
-  const std::string resnet = "reports of the lab: ResNet-18, torch.compile against eager PyTorch";
-  return {
-      {.what = "CPU, warm process", .published = "1.32× to 1.63× faster", .source = resnet},
-      {.what = "CPU, the compilation counted", .published = "1.06× faster", .source = resnet},
-      {.what = "CPU, mean of n = 5", .published = "24.5 s against 15.3 s", .source = "report 001"},
-      {.what = "CPU, mean of n = 20",
-       .published = "14.2 s against 15.0 s: with n = 5 the break-even is near call 17",
-       .source = "report 001"},
-      {.what = "CUDA", .published = "1.18× slower", .source = "report 001"},
-      {.what = "CUDA", .published = "1.3× faster", .source = "report 003"},
-      {.what = "CUDA", .published = "3.0× faster", .source = "report 002"}};
-}
-
-void add_section(LabReport& report, const FoundTimes& one, const fs::path& folder) {
-  Section section{one.work.name(), {}, /*folded=*/true};
-  for (const std::string& sentence : one.times.findings())
-    section.blocks.push_back(Paragraph{sentence});
-  section.blocks.push_back(
-      figure_block(iterations_figure(one.times), folder / ("calls_" + one.work.stage()),
-                   "The time of each call, and the total time, against the number of calls",
-                   report.document.notes));
-  section.blocks.push_back(PageTable{
-      executor_table(one.times),
-      fmt::format(
-          "On {}, {} threads. Fresh: new processes, one executor in each; times are medians over "
-          "them, from and to the smallest and largest. Warm: one process that had run everything "
-          "once, where executors took turns; from and to are the 95% confidence interval of the "
-          "median. Medians leave out the first {} calls.",
-          one.times.work.device, one.times.work.threads, one.times.ignored)});
-  section.blocks.push_back(
-      PageTable{means_table(one.times),
-                "Means of a loop of n calls. Speedups are against the first executor."});
-  section.blocks.push_back(
-      PageTable{stage_table(one.times), "Preparation before the first output."});
-  section.blocks.push_back(PageTable{
-      graph_table(one.times), "Bytes of operands and results without caches: fusion lowers them."});
-  report.document.sections.push_back(std::move(section));
-}
-
-Section mistakes_section(const std::vector<std::pair<std::string, Table>>& tables) {
-  Section section{"Benchmarking mistakes", {}};
-  for (const auto& [name, table] : tables)
-    section.blocks.push_back(PageTable{
-        table, fmt::format("{}: each mistake alone, with the 95% confidence interval of the "
-                           "median; the interval of n = 5 holds 95% of such means.",
-                           name)});
-  return section;
+template <typename Found>
+void take(const Json& kept, Found& found) {
+  if (kept.contains(kWhyNot))
+    found.why_not = kept.at(kWhyNot);
+  else
+    found.times = from_json<typename decltype(found.times)::value_type>(kept);
 }
 
 LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual) {
-  LabReport report;
-  report.arithmetic = run.context.values == DType::f32 ? "fp32" : "mixed precision";
-  report.data = "random ids without padding, random images, fresh weights";
-  std::vector<FoundTimes> all;
-  std::vector<std::pair<std::string, Table>> executors, means, comparisons, mistakes;
   const std::vector<TimedModel> models = models_of(run, usual);
+  std::vector<FoundCalls> calls;
   for (const SpeedWork& work : works_of(models)) {
-    all.push_back({work, from_json<IterationTimes>(run.found.at(work.stage()))});
-    executors.emplace_back(work.name(), executor_table(all.back().times));
-    means.emplace_back(work.name(), means_table(all.back().times));
-    comparisons.emplace_back(work.name(), comparison_table(all.back().times));
+    calls.push_back({work.model.what, work.name(), work.stage(), work.train});
+    take(run.found.at(work.stage()), calls.back());
   }
-  SpeedLabFields fields{.overview = overview_of(all, other_device(run.context)),
-                        .published = published_speeds()};
+  std::vector<FoundMistakes> mistakes;
   for (const TimedModel& model : timed_wholly(models)) {
-    fields.naive.push_back(from_json<NaiveTimes>(run.found.at(naive_stage(model))));
-    mistakes.emplace_back(SpeedWork{model, model.batches.front(), false}.name(),
-                          naive_table(fields.naive.back()));
+    mistakes.push_back({SpeedWork{model, model.batches.front(), false}.name()});
+    take(run.found.at(naive_stage(model)), mistakes.back());
   }
-  const Table overview = overview_table(fields.overview);
-  const fs::path& folder = run.folder();
-  const Column work = {"work", "Work"};
-  const std::pair<const char*, Table> files[] = {{"overview.csv", overview},
-                                                 {"executors.csv", joined(work, executors)},
-                                                 {"means.csv", joined(work, means)},
-                                                 {"comparisons.csv", joined(work, comparisons)},
-                                                 {"mistakes.csv", joined(work, mistakes)}};
-  for (const auto& [name, table] : files) write_file(folder / name, to_csv(table));
-  const std::vector<std::string> told = comparison_sentences(all.front().times);
-  Document& document = report.document;
-  document.headline = fmt::format("{}: {}", all.front().work.name(),
-                                  iterations_document(all.front().times).headline);
-  document.evidence = fmt::format("{}", fmt::join(told, " "));
-  document.sections.push_back(
-      {"",
-       {PageTable{overview,
-                  "Speedup: against the first executor, the median of calls in turn with its 95% "
-                  "confidence interval. n: by means of n calls, preparation included."}}});
-  document.sections.push_back(mistakes_section(mistakes));
-  for (const FoundTimes& one : all) add_section(report, one, folder);
-  document.sections.push_back(
-      {"Published results",
-       {PageTable{published_table(fields.published),
-                  "Other machines, another program and another model, for orientation only."}},
-       /*folded=*/true});
-  for (FoundTimes& one : all) fields.works.push_back({one.work.name(), std::move(one.times)});
-  report.results = results_of(std::move(fields));
-  return report;
+  return speed_report(calls, mistakes, run);
 }
 
 }  // namespace
@@ -355,10 +210,10 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
 const Fields& fields_of(const LabExecutorResult*) {
   using L = LabExecutorResult;
   static const Fields fields = describe<L>(
-      "lab_executor", "An executor on one work, or a device that the work was not run on.",
+      "lab_executor", "An executor on one work, or one or a device that it was not run by.",
       field<&L::work>("work", "Model, kind of run, examples and tokens."),
       field<&L::device>("device", "The device that ran it, or was not there."),
-      field<&L::executor>("executor", "Its name; null: not run."),
+      field<&L::executor>("executor", "Its name; null: none was run."),
       field<&L::start_ms>("start_ms", Unit::milliseconds,
                           "Time to the first output of a fresh process; null: not run."),
       field<&L::median_ms>("median_ms", Unit::milliseconds,
@@ -395,8 +250,10 @@ const Fields& fields_of(const SpeedLabFields*) {
   static const Fields fields = describe<S>(
       "lab", "Executors side by side, call by call.", inlined<&S::lab>(),
       field<&S::overview>("overview", "Every executor of every work."),
-      field<&S::works>("works", "Each work, call by call."),
-      field<&S::naive>("naive", "How far mistakes of measuring change the latency of each model."),
+      field<&S::works>("works", "Each work that was run, call by call."),
+      field<&S::naive>("naive",
+                       "How far mistakes of measuring change the latency of each model that was "
+                       "run."),
       field<&S::published>("published", "Numbers that others have published."));
   return fields;
 }
@@ -407,7 +264,8 @@ Lab speed_lab(std::function<std::vector<TimedModel>(Fidelity)> models) {
       .title = "executors side by side, call by call",
       .costs =
           "quick: some minutes; paper and full: about half an hour, as BERT-base is timed, too",
-      .question = "Why does a compiled model not look faster at first, and when is it?",
+      .question =
+          "Why does a compiled model not look faster at first, and from which call on is it?",
       .stages =
           [models](const LabRun& run, const LabRates& rates) {
             const std::vector<TimedModel> own = models_of(run, models(run.job.fidelity));

@@ -332,9 +332,9 @@ std::vector<SchemaRun> runs_of_minutes() {
 // Whether a key of the document `lab` is in the forms and fragments that these alone print.
 bool is_of_minutes(const std::string& key) {
   static const std::set<std::string> groups = {
-      "4.1",           "4.2",         "lab_executor",   "lab_work",  "lab_attention",
-      "lab_operator",  "call_series", "executor_calls", "loop_mean", "executor_comparison",
-      "naive_mistake", "naive_times", "executor_times", "stage_time"};
+      "4.1",           "4.2",         "lab_executor",   "lab_work",   "lab_attention",
+      "lab_operator",  "call_series", "executor_calls", "loop_mean",  "executor_comparison",
+      "naive_mistake", "naive_times", "executor_times", "stage_time", "operation_kind"};
   return groups.contains(key.substr(0, key.find('/')));
 }
 

@@ -27,10 +27,10 @@ TEST(BenchIterations, RecordsEveryCallOfEveryWay) {
     EXPECT_EQ(way.warm->stages.front().name, "passes");
     EXPECT_EQ(way.warm->stages.back().name, "planning");
     EXPECT_TRUE(way.fresh.empty());
-    EXPECT_GT(way.operations, 0);
-    EXPECT_GT(way.moved_bytes, 0);
+    EXPECT_GT(way.operations(), 0);
+    EXPECT_GT(way.moved_bytes(), 0);
   }
-  EXPECT_GT(result.times.ways[0].operations, result.times.ways[1].operations);
+  EXPECT_GT(result.times.ways[0].operations(), result.times.ways[1].operations());
 }
 
 TEST(BenchIterations, SaysTheSameToProgramsAndPeople) {
