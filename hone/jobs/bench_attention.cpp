@@ -144,7 +144,10 @@ std::vector<AttentionTimes> time_ways(const AttentionJob& job, const AttentionTy
     const RunRecorder recorder(*runners[i]->executable, /*threads=*/false);
     for (std::int64_t run = 0; run < kRecordedRuns; ++run) runners[i]->run();
     session.device.wait();
-    all[i].operators = by_kernel(recorder.profile({}, session, kRecordedRuns).operators);
+    const RunProfile profile = recorder.profile({}, session, kRecordedRuns);
+    all[i].operators = by_kernel(profile.operators);
+    all[i].value_bytes =
+        std::ranges::max(profile.timeline, {}, &TimelineSpan::value_bytes).value_bytes;
   }
   return all;
 }
@@ -269,7 +272,8 @@ AttentionTimesResult attention_result(const AttentionTimes& times, const Attenti
                               .speedup = times.speedup,
                               .max_difference = times.max_difference,
                               .relative_difference = times.relative_difference,
-                              .needed_bytes = static_cast<std::int64_t>(times.needed_bytes)};
+                              .needed_bytes = static_cast<std::int64_t>(times.needed_bytes),
+                              .value_bytes = times.value_bytes};
   if (job.profile) result.operators = operator_results(times.operators, peaks.floors(times.type));
   return result;
 }
@@ -403,6 +407,9 @@ const Fields& fields_of(const AttentionTimesResult*) {
                                      "The same by the largest of those results; null likewise."),
       field<&A::needed_bytes>("needed_bytes", Unit::bytes,
                               "Predicted for a run: operands, values and workspace."),
+      field<&A::value_bytes>("value_bytes", Unit::bytes,
+                             "The most that values took after an operation of a recorded run, "
+                             "operands not counted. Null without --profile."),
       field<&A::operators>("operators",
                            "The time by operation, the longest first; a GPU is waited for after "
                            "each. Null without --profile."));

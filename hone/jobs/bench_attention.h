@@ -33,7 +33,7 @@ inline constexpr AttentionType kAttentionTypes[] = {
 struct AttentionShape {
   std::int64_t texts = 32, heads = 8, tokens = 128, size = 64;
 
-  double scores() const;  ///< of all texts and heads
+  double scores() const;  ///< elements of the matrices of scores, of all texts and heads
   /// Of both products.
   double flops() const { return 4 * scores() * static_cast<double>(size); }
 };
@@ -61,6 +61,8 @@ struct AttentionTimes {
   /// result.
   std::optional<double> max_difference = {}, relative_difference = {};
   std::vector<OperatorTime> operators = {};  ///< with `profile`
+  /// The most that values took after an operation of a recorded run, operands not counted; with `profile`.
+  std::optional<std::int64_t> value_bytes = {};
 
   double gflops(const AttentionShape& shape) const { return shape.flops() / min_ms * 1e-6; }
   double share_of_peak(const AttentionShape& shape) const { return gflops(shape) / peak_gflops; }
@@ -77,6 +79,7 @@ struct AttentionTimesResult {
   std::optional<Speedup> speedup = {};
   std::optional<double> max_difference = {}, relative_difference = {};
   std::int64_t needed_bytes = 0;
+  std::optional<std::int64_t> value_bytes = {};
   std::optional<std::vector<OperatorTimeResult>> operators = {};
 };
 const Fields& fields_of(const AttentionTimesResult*);

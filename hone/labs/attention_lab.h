@@ -22,7 +22,7 @@ struct LabAttentionResult {
   std::optional<double> first_ms = {}, median_ms = {};
   std::optional<Speedup> speedup = {};
   std::optional<double> mean_5 = {}, mean_20 = {}, mean_100 = {};
-  std::optional<std::int64_t> needed_bytes = {};
+  std::optional<std::int64_t> score_bytes = {}, value_bytes = {}, needed_bytes = {};
   std::optional<double> relative_difference = {};
   std::optional<std::string> why_not = {};
 };
@@ -34,6 +34,7 @@ struct LabOperatorResult {
   std::optional<std::string> kernel = {};
   std::int64_t calls = 0;
   double self_ms = 0, share = 0, call_us = 0;
+  std::int64_t moved_bytes = 0;
 };
 /// The result for programs.
 struct AttentionLabFields {

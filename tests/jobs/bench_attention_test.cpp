@@ -37,6 +37,9 @@ TEST(BenchAttention, HoldsBothWaysBesideEachOther) {
     const auto found = std::ranges::find(times.operators, operation, &OperatorTime::operation);
     return found == times.operators.end() ? 0 : found->calls;
   };
+  const auto scores = static_cast<std::int64_t>(job.shape.scores() * sizeof(float));
+  EXPECT_GE(naive.value_bytes.value(), scores);
+  EXPECT_GT(naive.value_bytes, fused.value_bytes);
   EXPECT_EQ(calls_of(naive, "matmul"), 2);
   EXPECT_EQ(calls_of(naive, "softmax"), 1);
   EXPECT_EQ(calls_of(fused, "attention"), 1);
