@@ -108,9 +108,10 @@ std::vector<std::string> TrialSpace::possible_linears(bool square) const {
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     return true;
   };
-  user_check(walk_points(shapes, add, kMostArchitectures),
-             "{}: more than {} architectures, which is too many to look at the linear layers of each",
-             recipe_.where, grouped(kMostArchitectures));
+  user_check(
+      walk_points(shapes, add, kMostArchitectures),
+      "{}: more than {} architectures, which is too many to look at the linear layers of each",
+      recipe_.where, grouped(kMostArchitectures));
   return names;
 }
 

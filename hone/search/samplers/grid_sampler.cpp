@@ -9,6 +9,7 @@
 #include "hone/search/sampler.h"
 #include "hone/search/samplers/permutation.h"
 #include "hone/search/samplers/sampler_random.h"
+#include "hone/search/samplers/uniform_draw.h"
 
 namespace hone {
 namespace {
@@ -29,12 +30,13 @@ class Combinations {
                  "a grid over {}, whose values are not finitely many: give it a step",
                  parameter.name);
       sizes_.push_back(*size);
-      user_check(count_ <= (WideCount{1} << 126) / *size,
-                 "a grid of more than 2^126 combinations: leave parameters out");
-      count_ *= *size;
+      countable_ = countable_ && count_ <= (WideCount{1} << 126) / *size;
+      if (countable_) count_ *= *size;
     }
   }
 
+  /// Whether there are at most 2^126.
+  bool countable() const { return countable_; }
   WideCount count() const { return count_; }
 
   /// A value for each parameter, in the space's order, also for those that are not active then.
@@ -68,6 +70,7 @@ class Combinations {
   const SearchSpace* space_;
   std::vector<std::size_t> order_;
   std::vector<std::uint64_t> sizes_;
+  bool countable_ = true;
   WideCount count_ = 1;
 };
 
@@ -121,6 +124,7 @@ class GridSampler : public Sampler {
   bool exhausted(const StudyView& study, const SearchSpace& space) const override;
 
  private:
+  JointDraw draw_of_uncountable(const Trial& trial, const SearchSpace& space) const;
   JointDraw draw_as_optuna(const StudyView& study, const Trial& trial, const SearchSpace& space);
   std::optional<WideCount> combination_of(const Combinations& combinations,
                                           const SearchSpace& space, std::size_t number);
@@ -195,6 +199,7 @@ JointDraw GridSampler::draw_jointly(const StudyView& study, const Trial& trial,
                                     const SearchSpace& space) {
   if (options_.compatible) return draw_as_optuna(study, trial, space);
   const Combinations combinations(space, /*by_name=*/false);
+  if (!combinations.countable()) return draw_of_uncountable(trial, space);
   const auto values_of = [&](std::size_t number) -> std::optional<std::vector<TrialParameter>> {
     const auto combination = combination_of(combinations, space, number);
     return combination ? std::optional(combinations.values_at(*combination)) : std::nullopt;
@@ -223,11 +228,22 @@ JointDraw GridSampler::draw_jointly(const StudyView& study, const Trial& trial,
   return result;
 }
 
+// Each trial draws a point: that two trials meet is less likely than a fault of memory.
+JointDraw GridSampler::draw_of_uncountable(const Trial& trial, const SearchSpace& space) const {
+  RandomSequence random(options_.seed, static_cast<std::uint64_t>(trial.number));
+  const std::optional<Assignment> point = draw_point(space, random);
+  user_check(point.has_value(), "a grid without a point: the space objects to all");
+  JointDraw result;
+  for (const auto& [name, value] : *point)
+    result.values[name] = space.find(name)->distribution.internal(value);
+  return result;
+}
+
 JointDraw GridSampler::draw_as_optuna(const StudyView& study, const Trial& trial,
                                       const SearchSpace& space) {
   constexpr WideCount kMost = 1'000'000;
   const Combinations combinations(space, /*by_name=*/true);
-  user_check(combinations.count() <= kMost,
+  user_check(combinations.countable() && combinations.count() <= kMost,
              "a grid in Optuna's order has at most {} points: leave the order to hone",
              static_cast<std::uint64_t>(kMost));
   if (order_.size() != combinations.count()) {
