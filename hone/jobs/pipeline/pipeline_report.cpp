@@ -48,16 +48,19 @@ Table stages_table(const Pipeline& pipeline, const std::vector<StageOutcome>& ou
   return table;
 }
 
-/// Warnings of stages, each once, with all stages that printed it.
+/// Warnings of the stages that `is_meant` names, each once, with all stages that printed it.
 std::vector<std::string> warnings_of(const Pipeline& pipeline,
-                                     const std::vector<StageOutcome>& outcomes) {
+                                     const std::vector<StageOutcome>& outcomes,
+                                     bool (*is_meant)(const StageOutcome&)) {
   std::vector<std::pair<std::string, std::vector<std::string>>> said;  // a sentence, and by whom
-  for (std::size_t i = 0; i < outcomes.size(); ++i)
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (!is_meant(outcomes[i])) continue;
     for (const std::string& warning : outcomes[i].warnings) {
       auto found = std::ranges::find(said, warning, [](const auto& one) { return one.first; });
       if (found == said.end()) found = said.insert(said.end(), {warning, {}});
       found->second.push_back(pipeline.stages[i].name);
     }
+  }
   std::vector<std::string> lines;
   for (const auto& [warning, stages] : said)
     lines.push_back(fmt::format("{}: {}", fmt::join(stages, ", "), warning));
@@ -444,7 +447,8 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
     document.sections.push_back({"Results of all stages", {PageTable{*figures}}, has_own});
   document.sections.push_back({"Stages", {shown_stages}, has_own || figures});
   Section warnings{"Warnings of stages", {}, /*folded=*/true};
-  for (std::string& warning : warnings_of(pipeline, outcomes))
+  for (std::string& warning :
+       warnings_of(pipeline, outcomes, [](const StageOutcome&) { return true; }))
     warnings.blocks.push_back(Paragraph{std::move(warning)});
   document.sections.push_back(std::move(warnings));
   Section values{"Values taken from other stages", {}, /*folded=*/true};
@@ -467,6 +471,10 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
   write_file(folder / "stages.csv", to_csv(stages));
   write_file(folder / "pipeline.toml", pipeline.text);
   tell_warnings(context, document.notes);
+  // Stages that were computed now have printed theirs.
+  tell_warnings(context, warnings_of(pipeline, outcomes, [](const StageOutcome& one) {
+                  return one.state != StageState::computed;
+                }));
   write_report(result, job.invocation, folder, context);
   return result;
 }

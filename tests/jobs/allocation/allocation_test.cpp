@@ -267,9 +267,10 @@ TEST_F(AllocationProblems, SayWhichBudgetsCannotBeMetTogether) {
 TEST_F(AllocationProblems, TieLayersByTheirNames) {
   const std::vector<std::string> layers = {"a.query", "a.key", "b.query", "pooler"};
   EXPECT_EQ(tied_layers(layers, {"*.query"}), (std::vector<std::vector<std::size_t>>{{0, 2}}));
-  EXPECT_EQ(message_of([&] { tied_layers(layers, {"pool*"}); }),
-            "`same_format`: 'pool*' names 1 linear layer, and ties none; see the names in `hone inspect "
-            "MODEL`");
+  EXPECT_EQ(
+      message_of([&] { tied_layers(layers, {"pool*"}); }),
+      "`same_format`: 'pool*' names 1 linear layer, and ties none; see the names in `hone inspect "
+      "MODEL`");
   EXPECT_EQ(message_of([&] {
               tied_layers(layers, {"a.*", "*.query"});
             }),
