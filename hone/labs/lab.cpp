@@ -174,7 +174,7 @@ JobResult lab_result(const Lab& lab, const LabRun& run, LabReport found,
     result.basis = {found.arithmetic, 1, found.data, "none", "nothing is chosen"};
   }
   result.fields = found.results({.lab = lab.name,
-                                 .title = lab.title,
+                                 .title = document.title,
                                  .fidelity = run.job.fidelity,
                                  .seed = run.job.seed,
                                  .question = lab.question,
