@@ -87,6 +87,24 @@ TEST(ProjectFiles, RunningNeedsNoToolsOfDevelopers) {
   EXPECT_GT(named, 5);
 }
 
+// The image of the guide has no packages but the listed ones and those of the base system.
+TEST(ProjectFiles, ContainerHasTheLibrariesOfTheProgram) {
+  if (!path_exists("/usr/bin/dpkg") || !path_exists("/usr/bin/readelf"))
+    GTEST_SKIP() << "needs dpkg and readelf";
+  const std::string headers = run_program({"readelf", "-d", hone_program()}, root(), "binutils");
+  const std::regex needed("NEEDED.*\\[(.*)\\]");
+  std::set<std::string> packages;
+  for (std::sregex_iterator it(headers.begin(), headers.end(), needed), end; it != end; ++it) {
+    const std::string owner = run_program({"dpkg", "-S", "*/" + (*it)[1].str()}, root(), "dpkg");
+    packages.insert(owner.substr(0, owner.find(':')));
+  }
+  for (const char* base : {"libc6", "libgcc-s1", "libstdc++6"}) packages.erase(base);
+  EXPECT_GT(packages.size(), 10U);
+  const std::string guide = file("docs/guides/ship.md");
+  for (const std::string& package : packages)
+    EXPECT_NE(guide.find(" " + package + " "), std::string::npos) << package;
+}
+
 TEST(ProjectFiles, AreInstalledAndLinked) {
   const std::string build = file("hone/cli/CMakeLists.txt");
   for (const char* name : {"LICENSE", "THIRD_PARTY.md"})
