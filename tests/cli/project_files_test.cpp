@@ -92,10 +92,11 @@ TEST(ProjectFiles, ContainerHasTheLibrariesOfTheProgram) {
   if (!path_exists("/usr/bin/dpkg") || !path_exists("/usr/bin/readelf"))
     GTEST_SKIP() << "needs dpkg and readelf";
   const std::string headers = run_program({"readelf", "-d", hone_program()}, root(), "binutils");
-  const std::regex needed("NEEDED.*\\[(.*)\\]");
+  const std::regex needed("NEEDED.*\\[(lib.*)\\]");
   std::set<std::string> packages;
   for (std::sregex_iterator it(headers.begin(), headers.end(), needed), end; it != end; ++it) {
-    const std::string owner = run_program({"dpkg", "-S", "*/" + (*it)[1].str()}, root(), "dpkg");
+    const std::string owner =
+        run_program({"dpkg", "-S", "*/x86_64-linux-gnu/" + (*it)[1].str()}, root(), "dpkg");
     packages.insert(owner.substr(0, owner.find(':')));
   }
   for (const char* base : {"libc6", "libgcc-s1", "libstdc++6"}) packages.erase(base);
