@@ -35,6 +35,7 @@ struct Point {
   double high = kNoValue;
   std::string name = {};    ///< told with its values
   std::string detail = {};  ///< told behind them to whoever points at it: what it stands for
+  bool is_ringed = false;   ///< has a circle around it, as the best one of a figure
 };
 
 enum class Draw {

@@ -148,6 +148,7 @@ class ScriptWriter {
   void add_panel(std::size_t index);
   void add_axis(char axis, const AxisView& view);
   void add_references(const PanelLayout& layout);
+  void add_rings(const Panel& panel, const PanelLayout& layout);
   void add_series(const Panel& panel, const PanelLayout& layout);
 
   const Figure& figure_;
@@ -217,6 +218,17 @@ void ScriptWriter::add_references(const PanelLayout& layout) {
         label.reference.y, kReferenceInk);
     add_text(label.reference.label, label.x, label.y, "left", kReferenceInk);
   }
+}
+
+void ScriptWriter::add_rings(const Panel& panel, const PanelLayout& layout) {
+  for (std::size_t i = 0; i < panel.series.size(); ++i)
+    for (std::size_t k = 0; k < panel.series[i].points.size(); ++k) {
+      const Place& place = layout.places[i][k];
+      if (!panel.series[i].points[k].is_ringed || std::isnan(place.x) || std::isnan(place.y))
+        continue;
+      add("set label '' at first {:.10g},{:.10g} point lc rgb '{}' pt 6 ps 1.8 lw 1.5 front\n",
+          place.x, place.y, kInk);
+    }
 }
 
 void ScriptWriter::add_series(const Panel& panel, const PanelLayout& layout) {
@@ -293,6 +305,7 @@ void ScriptWriter::add_panel(std::size_t index) {
              kReferenceInk);
   }
   add_references(layout);
+  add_rings(panel, layout);
   for (const PointName& name : layout.names)
     add_text(name.text, name.x, name.y, "left", kInk, kNameSize);
   add_series(panel, layout);

@@ -227,6 +227,16 @@ TEST(FigureScript, ColoursWhatSaysSomething) {
   EXPECT_EQ(script.find("point lc rgb '#666666'"), std::string::npos) << "an edge has no markers";
 }
 
+TEST(FigureScript, DrawsACircleAroundAPoint) {
+  Panel panel{.x = {.label = "x"}, .y = {.label = "y"}};
+  panel.series = {{.label = "PTQ", .points = {{4, 50}, {8, 82.5}}}};
+  const std::string plain = figure_script({.panels = {panel}}, "figure");
+  EXPECT_EQ(plain.find("8,82.5 point"), std::string::npos) << plain;
+  panel.series[0].points[1].is_ringed = true;
+  const std::string script = figure_script({.panels = {panel}}, "figure");
+  EXPECT_NE(script.find("set label '' at first 8,82.5 point"), std::string::npos) << script;
+}
+
 TEST(FigureScript, DrawsSingleValuesFaintlyBehindTheirMean) {
   Panel panel{.x = {.label = "x"}, .y = {.label = "y"}};
   panel.series = {{.label = "loss", .points = {{1, 1}, {2, 2}}, .draw = Draw::faint},

@@ -68,28 +68,22 @@ class FigureDrawer {
                                 .spread = Spread::bars});
       }
     }
-    add_best(panel);
+    ring_best(panel);
     return panel;
   }
 
-  // The best of all points, where it is known which end is better.
-  void add_best(Panel& panel) const {
-    const Point* best = nullptr;
-    const std::string* of = nullptr;
-    for (const Series& series : panel.series)
-      for (const Point& point : series.points) {
+  // Of all points, where it is known which end is better.
+  void ring_best(Panel& panel) const {
+    if (panel.y.better == BetterEnd::unknown || described_.x == kSteps) return;
+    Point* best = nullptr;
+    for (Series& series : panel.series)
+      for (Point& point : series.points) {
         const bool is_better =
             best == nullptr ||
             (panel.y.better == BetterEnd::high ? point.y > best->y : point.y < best->y);
-        if (std::isnan(point.y) || !is_better) continue;
-        best = &point;
-        of = &series.label;
+        if (!std::isnan(point.y) && is_better) best = &point;
       }
-    if (best == nullptr || panel.y.better == BetterEnd::unknown || described_.x == kSteps) return;
-    panel.series.push_back({.label = fmt::format("best: {}", *of),
-                            .points = {{best->x, best->y, kNoValue, kNoValue, best->name}},
-                            .draw = Draw::points,
-                            .tone = Tone::good});
+    if (best != nullptr) best->is_ringed = true;
   }
 
   // What others published, on data that they published it for.
@@ -214,13 +208,23 @@ class FigureDrawer {
   std::vector<std::string>& notes_;
 };
 
+bool has_ring(const Figure& figure) {
+  return std::ranges::any_of(figure.panels, [](const Panel& panel) {
+    return std::ranges::any_of(panel.series, [](const Series& series) {
+      return std::ranges::any_of(series.points, &Point::is_ringed);
+    });
+  });
+}
+
 }  // namespace
 
 void draw_pipeline_figure(const PipelineFigure& described, const PipelineFindings& findings,
                           Section& section, std::vector<std::string>& notes) {
   const Figure figure = FigureDrawer(described, findings, notes).drawn();
   const auto add = [&](const Figure& drawn, const std::string& name) {
-    Block block = figure_block(drawn, findings.folder / kFigures / name, drawn.title, notes);
+    const std::string caption =
+        drawn.title + (has_ring(drawn) ? "; the circle marks the best value" : "");
+    Block block = figure_block(drawn, findings.folder / kFigures / name, caption, notes);
     if (auto* page = std::get_if<PageFigure>(&block))
       page->file = fmt::format("{}/{}", kFigures, page->file);
     section.blocks.push_back(std::move(block));
