@@ -14,6 +14,7 @@
 
 #include "hone/base/random.h"
 #include "hone/kernels/peak.h"
+#include "hone/kernels/target.h"
 
 namespace hone::kernels {
 namespace {
@@ -78,6 +79,7 @@ void report_read(benchmark::State& state, double bytes, int threads) {
 }  // namespace hone::kernels
 
 int main(int argc, char** argv) {
+  hone::kernels::choose_vector_target();
   omp_set_num_threads(1);  // oneDNN is compared on one thread
   hone::kernels::register_products();
   hone::kernels::register_low_bit();

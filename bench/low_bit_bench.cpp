@@ -9,6 +9,14 @@
 namespace hone::kernels {
 namespace {
 
+// As activations are, whose rows have few large values; uniform ones are as large as none are.
+std::vector<float> random_activations(std::int64_t count) {
+  RandomSequence random(7, 1);
+  std::vector<float> x(static_cast<std::size_t>(count));
+  for (float& value : x) value = static_cast<float>(random.normal());
+  return x;
+}
+
 // Weights of `layers` linear layers in panels, and activations rounded for them. `block` = 0 is one
 // scale for every row.
 struct LowBit {
@@ -22,7 +30,7 @@ struct LowBit {
 
   LowBit(const GemmShape& shape_, std::int64_t block_, int bits_, std::int64_t layers)
       : shape(shape_), block(block_), bits(bits_) {
-    x = random_floats(shape.m * shape.k);
+    x = random_activations(shape.m * shape.k);
     y.resize(static_cast<std::size_t>(shape.m * shape.n));
     scales = random_floats(shape.n);
     const Int8Shape rounded{shape.m, shape.k, block == 0 ? shape.k : block};

@@ -14,10 +14,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string_view>
+#include <utility>
 
+#include "hone/base/error.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -65,7 +68,9 @@ bool has_avx_vnni() {
 
 }  // namespace
 
-InstructionSets instruction_sets() {
+namespace {
+
+InstructionSets present_instruction_sets() {
 #if defined(__x86_64__)
   return {.avx2 = __builtin_cpu_supports("avx2") != 0,
           .fma = __builtin_cpu_supports("fma") != 0,
@@ -76,6 +81,38 @@ InstructionSets instruction_sets() {
 #else
   return {};
 #endif
+}
+
+// Those that came later than AVX2 with FMA, in the order in which they came.
+constexpr std::pair<std::string_view, bool InstructionSets::*> kLaterSets[] = {
+    {"avx_vnni", &InstructionSets::avx_vnni},
+    {"avx512f", &InstructionSets::avx512f},
+    {"avx512_vnni", &InstructionSets::avx512_vnni},
+    {"avx512_bf16", &InstructionSets::avx512_bf16}};
+
+// How many of them may be used.
+std::size_t allowed_sets() {
+  const char* const most = std::getenv("HONE_MAX_ISA");
+  if (most == nullptr) return std::size(kLaterSets);
+  if (std::string_view(most) == "avx2") return 0;
+  for (std::size_t i = 0; i < std::size(kLaterSets); ++i)
+    if (kLaterSets[i].first == most) return i + 1;
+  throw UserError(fmt::format(
+      "the environment variable HONE_MAX_ISA is '{}'; expected avx2, avx_vnni, avx512f, "
+      "avx512_vnni or avx512_bf16",
+      most));
+}
+
+}  // namespace
+
+InstructionSets instruction_sets() {
+  static const InstructionSets sets = [] {
+    InstructionSets found = present_instruction_sets();
+    for (std::size_t i = allowed_sets(); i < std::size(kLaterSets); ++i)
+      found.*kLaterSets[i].second = false;
+    return found;
+  }();
+  return sets;
 }
 
 std::vector<std::string> names(const InstructionSets& sets) {

@@ -5,7 +5,9 @@
 //
 //     sum[r] += w[4 r] a[0] + w[4 r + 1] a[1] + w[4 r + 2] a[2] + w[4 r + 3] a[3]
 //
-// All sums are exact, whatever the bytes, as long as the total fits: nothing saturates on the way.
+// A policy either adds every quadruple to the sums, in `kParts` steps (`dot`), or `kJoins` those of
+// `kTogether` in 16 bits before that (`multiply`, `join`, `fold`). All sums are exact as
+// long as the total fits; a policy of 16 bits says for which activations.
 #if defined(HONE_KERNELS_INT8_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_INT8_DOT_INL_H_
 #undef HONE_KERNELS_INT8_DOT_INL_H_
@@ -19,6 +21,7 @@
 #include <cstring>
 
 #include "hone/base/cpu.h"
+#include "hone/kernels/int8_residues.h"
 
 // Whether this target has processors with an instruction for sums of four products, and what they
 // are compiled with.
@@ -27,6 +30,12 @@
 #define HONE_QUAD_TARGET HWY_TARGET_STR ",avx512vnni"
 #elif HWY_TARGET == HWY_AVX2
 #define HONE_QUAD_TARGET HWY_TARGET_STR ",avxvnni"
+#endif
+
+// Whether it has one for sums of two products of bytes in 16 bits.
+#undef HONE_SHORT_TARGET
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+#define HONE_SHORT_TARGET
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -46,37 +55,44 @@ inline bool processor_has_quads() {
 #endif
 }
 
+HWY_INLINE std::int32_t word_of(const FourCodes& left) {
+  std::int32_t word;
+  std::memcpy(&word, left.codes, sizeof(word));
+  return word;
+}
+
 // Bytes and signed bytes widened to 16 bits: products of pairs are at most 2 · 255 · 128 and are
 // added up in 32 bits.
 struct WideningDot {
   using Sums = hn::ScalableTag<std::int32_t>;
   using Pairs = hn::Repartition<std::int16_t, Sums>;
   using Sum = hn::Vec<Sums>;
-  struct Right {
-    hn::Vec<Pairs> even, odd;  // bytes 0 and 2, bytes 1 and 3
-  };
+  using Bytes = hn::Vec<hn::Repartition<std::uint8_t, Sums>>;
+  using Right = hn::Vec<Pairs>;
+  static constexpr bool kJoins = false;
+  static constexpr int kTogether = 1;
+  static constexpr int kParts = 2;  // bytes 0 and 2, bytes 1 and 3
+  static constexpr bool kHalfBytes = false;
   struct Left {
-    std::int16_t even[2], odd[2];
+    std::int16_t pairs[kParts][2];
   };
 
-  static HWY_INLINE Right right(hn::Vec<hn::Repartition<std::uint8_t, Sums>> bytes) {
+  template <int kPart>
+  static HWY_INLINE Right right(Bytes bytes) {
     const hn::Repartition<std::uint16_t, Sums> halves;
     const auto pairs = hn::BitCast(halves, bytes);
-    return {hn::BitCast(Pairs(), hn::And(pairs, hn::Set(halves, std::uint16_t{0xff}))),
-            hn::BitCast(Pairs(), hn::ShiftRight<8>(pairs))};
+    if constexpr (kPart == 0)
+      return hn::BitCast(Pairs(), hn::And(pairs, hn::Set(halves, std::uint16_t{0xff})));
+    return hn::BitCast(Pairs(), hn::ShiftRight<8>(pairs));
   }
-  static HWY_INLINE Sum dot(const Right& right, const Left& left, Sum sum) {
+  template <int kPart>
+  static HWY_INLINE Sum dot(Right right, const Left& left, Sum sum) {
     Sum unused = hn::Zero(Sums());
-    sum = hn::ReorderWidenMulAccumulate(Sums(), right.even, broadcast(left.even), sum, unused);
-    sum = hn::ReorderWidenMulAccumulate(Sums(), right.odd, broadcast(left.odd), sum, unused);
+    sum = hn::ReorderWidenMulAccumulate(Sums(), right, broadcast(left.pairs[kPart]), sum, unused);
     // gcc would add up the products of many quads before it adds them to the sum, and keep all of
     // them in memory meanwhile
     asm("" : "+v"(sum.raw));
     return sum;
-  }
-  // Weights of which the compiler knows no more that they are the same.
-  static HWY_INLINE void renew(Right& right) {
-    asm("" : "+v"(right.even.raw), "+v"(right.odd.raw));
   }
   // `quads`, of which 4 make a whole number.
   static HWY_INLINE void prepare(std::int64_t quads, const std::int8_t* codes, Left* to) {
@@ -100,6 +116,54 @@ struct WideningDot {
   }
 };
 
+#ifdef HONE_SHORT_TARGET
+
+// Pairs of products added up in 16 bits, kQuads of them, before they are widened: half the
+// instructions of widening or less. A 16-bit sum holds products with bytes of 255 as long as the
+// positive activations that it sums add up to 128 at most and the negative ones to -128 (`limit_rows`
+// of int8_residues.h cuts activations down to that), and those of half bytes for any activations.
+template <int kQuads, bool kOfHalfBytes>
+struct ShortDot {
+  using Sums = hn::ScalableTag<std::int32_t>;
+  using Sum = hn::Vec<Sums>;
+  using Bytes = hn::Vec<hn::Repartition<std::uint8_t, Sums>>;
+  using Right = Bytes;
+  using Left = FourCodes;
+  using Pairs = hn::Vec<hn::Repartition<std::int16_t, Sums>>;
+  static constexpr bool kJoins = true;
+  static constexpr int kTogether = kQuads;
+  static constexpr int kParts = 1;
+  static constexpr bool kHalfBytes = kOfHalfBytes;
+
+  template <int kPart>
+  static HWY_INLINE Right right(Bytes bytes) {
+    return bytes;
+  }
+  static HWY_INLINE Pairs multiply(Right right, const Left& left) {
+#if HWY_TARGET == HWY_AVX2
+    Pairs pairs{_mm256_maddubs_epi16(right.raw, _mm256_set1_epi32(word_of(left)))};
+#else
+    Pairs pairs{_mm512_maddubs_epi16(right.raw, _mm512_set1_epi32(word_of(left)))};
+#endif
+    return pairs;
+  }
+  static HWY_INLINE Pairs join(Pairs sum, Pairs pairs) {
+    sum = hn::Add(sum, pairs);
+    // see WideningDot
+    asm("" : "+v"(sum.raw));
+    return sum;
+  }
+  static HWY_INLINE Sum fold(Pairs pairs, Sum sum) {
+    const hn::Repartition<std::int16_t, Sums> d;
+    Sum unused = hn::Zero(Sums());
+    sum = hn::ReorderWidenMulAccumulate(Sums(), pairs, hn::Set(d, std::int16_t{1}), sum, unused);
+    asm("" : "+v"(sum.raw));
+    return sum;
+  }
+};
+
+#endif  // HONE_SHORT_TARGET
+
 }  // namespace HWY_NAMESPACE
 }  // namespace hone::kernels
 HWY_AFTER_NAMESPACE();
@@ -114,16 +178,21 @@ namespace HWY_NAMESPACE {
 struct QuadDot {
   using Sums = hn::ScalableTag<std::int32_t>;
   using Sum = hn::Vec<Sums>;
-  using Right = hn::Vec<hn::Repartition<std::uint8_t, Sums>>;
-  struct Left {
-    std::int8_t codes[4];
-  };
+  using Bytes = hn::Vec<hn::Repartition<std::uint8_t, Sums>>;
+  using Right = Bytes;
+  using Left = FourCodes;
+  static constexpr bool kJoins = false;
+  static constexpr int kTogether = 1;
+  static constexpr int kParts = 1;
+  static constexpr bool kHalfBytes = false;
 
-  static HWY_INLINE Right right(Right bytes) { return bytes; }
-  static HWY_INLINE void renew(Right& right) { asm("" : "+v"(right.raw)); }
-  static HWY_INLINE Sum dot(const Right& right, const Left& left, Sum sum) {
-    std::int32_t four;
-    std::memcpy(&four, left.codes, sizeof(four));
+  template <int kPart>
+  static HWY_INLINE Right right(Bytes bytes) {
+    return bytes;
+  }
+  template <int kPart>
+  static HWY_INLINE Sum dot(Right right, const Left& left, Sum sum) {
+    const std::int32_t four = word_of(left);
 #if HWY_TARGET == HWY_AVX3
     return Sum{_mm512_dpbusd_epi32(sum.raw, right.raw, _mm512_set1_epi32(four))};
 #else

@@ -12,6 +12,7 @@
 
 #include "hone/base/error.h"
 #include "hone/kernels/grain.h"
+#include "hone/kernels/int8_residues.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/scratch.h"
 
@@ -60,6 +61,11 @@ std::int64_t panels_of(const Int8Weight& weight) { return ceil_div(weight.rows, 
 
 // Rows up to which it is less to take codes of 1 and 2 bits out of their bytes again for every tile than to unpack them.
 constexpr std::int64_t kFewRows = 4;
+
+// Whether codes are integers of 4 bits in offset binary.
+bool are_half_bytes(const Int8Weight& weight) {
+  return weight.bits == 4 && weight.values == Int8Weight().values;
+}
 
 // The bits of what tiles read: the codes themselves where every block is of whole bytes of them, else bytes that codes are
 // unpacked to.
@@ -111,6 +117,15 @@ Int8Plan plan_for(const Int8Rows& x, const Int8Weight& weight, std::int64_t most
   return plan;
 }
 
+// A product and how it is cut.
+struct Int8Work {
+  const Int8Rows& x;
+  const Int8Weight& weight;
+  Int8Target to;
+  Int8Plan plan;
+  std::int64_t threads;
+};
+
 std::atomic<bool> quads_allowed{true};
 
 }  // namespace
@@ -138,6 +153,21 @@ namespace widening {
 using Dot = WideningDot;
 #include "hone/kernels/int8_tile-inl.h"
 }  // namespace widening
+
+#ifdef HONE_SHORT_TARGET
+namespace half {
+using Dot = ShortDot<8, true>;
+#include "hone/kernels/int8_tile-inl.h"
+}  // namespace half
+namespace short2 {
+using Dot = ShortDot<2, false>;
+#include "hone/kernels/int8_tile-inl.h"
+}  // namespace short2
+namespace short1 {
+using Dot = ShortDot<1, false>;
+#include "hone/kernels/int8_tile-inl.h"
+}  // namespace short1
+#endif
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -296,20 +326,14 @@ void begin_rows(const Int8Grid& grid, const Int8Rows& rows) {
   }
 }
 
-// The codes of rows from `first` on as a policy reads them.
-template <class Left>
-const Left* tile_codes(const Int8Rows& x, std::int64_t first, std::int64_t rows) {
+// The codes of rows from `first` on, widened, in memory of the thread.
+const WideningDot::Left* widened_codes(const Int8Rows& x, std::int64_t first, std::int64_t rows) {
+  static thread_local Scratch scratch;
   const std::int64_t stride = x.shape.stride();
-  const std::int8_t* const codes = x.codes + first * stride;
-  if constexpr (sizeof(Left) == 4) {
-    return reinterpret_cast<const Left*>(codes);
-  } else {
-    static thread_local Scratch scratch;
-    auto* const prepared =
-        reinterpret_cast<Left*>(scratch.floats(static_cast<std::size_t>(rows * stride / 2)));
-    WideningDot::prepare(rows * stride / 4, codes, prepared);
-    return prepared;
-  }
+  auto* const widened = reinterpret_cast<WideningDot::Left*>(
+      scratch.floats(static_cast<std::size_t>(rows * stride / 2)));
+  WideningDot::prepare(rows * stride / 4, x.codes + first * stride, widened);
+  return widened;
 }
 
 // A panel that tiles can read: as it stands, or unpacked, in memory of the thread.
@@ -354,16 +378,25 @@ std::int64_t panel_behind(const Int8Weight& weight, const Int8Plan& plan, std::i
   return plan.row_tiles > 1 ? panels_of(weight) : next + (threads - 1) * plan.panels_together;
 }
 
-// Computes with the tiles of one policy: its activations, the rows of a tile, and which tile.
-template <class Left, int kTileRows, class TileFor>
-void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
-                   const Int8Plan& plan, std::int64_t chunk, std::int64_t threads,
-                   TileFor&& tile_for) {
+// The rows of a chunk.
+struct ChunkRows {
+  std::int64_t first, count;
+};
+
+ChunkRows rows_of(const Int8Work& work, std::int64_t chunk) {
+  const std::int64_t first = chunk % work.plan.row_tiles * work.plan.tile_rows;
+  return {first, std::min(work.plan.tile_rows, work.x.shape.rows - first)};
+}
+
+// Computes with the tiles of one policy: which codes of the chunk they read, the rows of a tile, and which tile. `complete(panel,
+// tile)` adds what they leave out.
+template <int kTileRows, class Left, class TileFor, class Complete>
+void compute_chunk(const Int8Work& work, std::int64_t chunk, const Left* codes, TileFor&& tile_for,
+                   Complete&& complete) {
   HWY_ALIGN float sums[kTileRows * kPackedRows];
-  const std::int64_t first = chunk % plan.row_tiles * plan.tile_rows;
-  const std::int64_t rows = std::min(plan.tile_rows, x.shape.rows - first);
+  const auto& [x, weight, to, plan, threads] = work;
+  const auto [first, rows] = rows_of(work, chunk);
   const std::int64_t stride = x.shape.stride() / 4;
-  const Left* const codes = tile_codes<Left>(x, first, rows);
   const std::int64_t begin = chunk / plan.row_tiles * plan.panels_together;
   const int bits = bits_as_they_lie(weight, x.shape.block, x.shape.rows);
   ChunkRounding rounding(to, first, rows);
@@ -383,6 +416,7 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
       if (ahead != nullptr) panel.ahead = ahead + i / kTileRows * share;
       tile_for(bits, together)(
           {codes + i * stride, stride, &x.start(first + i, 0), x.group(first + i)}, panel, sums);
+      complete(panel, tile);
       const Piece piece = piece_of(to, tile);
       finish(x, weight, to.epilogue, sums, piece);
       if (to.rows != nullptr) rounding.round(piece);
@@ -391,10 +425,77 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
   rounding.add_up();
 }
 
+constexpr auto kComplete = [](const Panel&, const FinishedTile&) {};
+
+template <int kTileRows, class TileFor>
+void compute_chunk(const Int8Work& work, std::int64_t chunk, TileFor&& tile_for) {
+  const auto [first, rows] = rows_of(work, chunk);
+  const auto* const codes =
+      reinterpret_cast<const FourCodes*>(work.x.codes + first * work.x.shape.stride());
+  compute_chunk<kTileRows>(work, chunk, codes, tile_for, kComplete);
+}
+
+void compute_widened_chunk(const Int8Work& work, std::int64_t chunk) {
+  const auto [first, rows] = rows_of(work, chunk);
+  compute_chunk<widening::kTileRows>(work, chunk, widened_codes(work.x, first, rows),
+                                     widening::tile_for, kComplete);
+}
+
+#ifdef HONE_SHORT_TARGET
+void compute_limited_chunk(const Int8Work& work, std::int64_t chunk, const LimitedRows& limited) {
+  const std::int64_t first = rows_of(work, chunk).first;
+  const auto* const codes = reinterpret_cast<const FourCodes*>(limited.codes);
+  const auto complete = [&](const Panel& panel, const FinishedTile& tile) HWY_ATTR {
+    auto* const sums = static_cast<std::int32_t*>(tile.sums);
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+      const std::int64_t row = tile.row - first + i;
+      const std::int32_t begin = row == 0 ? 0 : limited.ends[row - 1];
+      short1::add_residues(panel, limited.residues + begin, limited.residues + limited.ends[row],
+                           sums + i * kPackedRows);
+    }
+  };
+  if (limited.together == 2)
+    return compute_chunk<short2::kTileRows>(work, chunk, codes, short2::tile_for, complete);
+  compute_chunk<short1::kTileRows>(work, chunk, codes, short1::tile_for, complete);
+}
+#endif
+
 void run_chunks(ThreadPool* pool, std::int64_t chunks, FunctionRef<void(std::int64_t)> compute) {
   if (pool != nullptr) return pool->run(chunks, compute);
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) compute(chunk);
 }
+
+#ifdef HONE_SHORT_TARGET
+// Limits so many rows at once that memory for them stays small, and multiplies them.
+void multiply_limited(ThreadPool* pool, const Int8Work& work) {
+  constexpr std::int64_t kMostTiles = 16;
+  constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+  static thread_local Scratch scratch;
+  const Int8Plan& plan = work.plan;
+  const std::size_t tile_bytes = limited_rows_bytes(work.x.shape, plan.tile_rows);
+  const std::int64_t together =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(kMostBytes / tile_bytes),
+                               std::min(work.threads, kMostTiles), kMostTiles);
+  auto* const memory = reinterpret_cast<std::uint8_t*>(scratch.floats(
+      static_cast<std::size_t>(std::min(together, plan.row_tiles)) * tile_bytes / sizeof(float)));
+  for (std::int64_t begin = 0; begin < plan.row_tiles; begin += together) {
+    const std::int64_t tiles = std::min(together, plan.row_tiles - begin);
+    std::array<LimitedRows, kMostTiles> limited;
+    run_chunks(pool, tiles, [&](std::int64_t tile) {
+      limited[static_cast<std::size_t>(tile)] =
+          limit_rows(work.x, (begin + tile) * plan.tile_rows, plan.tile_rows,
+                     memory + static_cast<std::size_t>(tile) * tile_bytes);
+    });
+    run_chunks(pool, tiles * plan.column_tiles, [&](std::int64_t index) {
+      const std::int64_t tile = index % tiles;
+      const std::int64_t chunk = index / tiles * plan.row_tiles + begin + tile;
+      const LimitedRows& rows = limited[static_cast<std::size_t>(tile)];
+      if (rows.together == 0) return compute_widened_chunk(work, chunk);
+      compute_limited_chunk(work, chunk, rows);
+    });
+  }
+}
+#endif
 
 // To all rows whole, when the sums of all are there.
 void add_residual(ThreadPool* pool, std::int64_t rows, std::int64_t columns, const Int8Target& to) {
@@ -423,25 +524,37 @@ void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight,
   Int8Target to = whole;
   if (adds_later) to.epilogue.residual = nullptr;
   const std::int64_t threads = pool == nullptr ? 1 : pool->threads();
-  const auto run = [&](const Int8Plan& plan, auto&& compute) {
-    run_chunks(pool, plan.row_tiles * plan.column_tiles, compute);
+  const auto work_of = [&](std::int64_t most_rows) {
+    return Int8Work{x, weight, to, plan_for(x, weight, most_rows), threads};
+  };
+  const auto run = [&](const Int8Work& work, auto&& compute) {
+    run_chunks(pool, work.plan.row_tiles * work.plan.column_tiles, compute);
     if (adds_later) add_residual(pool, x.shape.rows, weight.rows, whole);
   };
 #ifdef HONE_QUAD_TARGET
   if (quads_allowed && processor_has_quads()) {
-    const Int8Plan plan = plan_for(x, weight, kMostChunkRows);
-    return run(plan, [&](std::int64_t chunk) {
-      compute_chunk<QuadDot::Left, quad::kTileRows>(x, weight, to, plan, chunk, threads,
-                                                    quad::tile_for);
+    const Int8Work work = work_of(kMostChunkRows);
+    return run(work, [&](std::int64_t chunk) {
+      compute_chunk<quad::kTileRows>(work, chunk, quad::tile_for);
     });
   }
 #endif
+#ifdef HONE_SHORT_TARGET
+  if (are_half_bytes(weight)) {
+    const Int8Work work = work_of(kMostChunkRows);
+    return run(work, [&](std::int64_t chunk) {
+      compute_chunk<half::kTileRows>(work, chunk, half::tile_for);
+    });
+  }
+  if (weight.scales != nullptr && bits_as_they_lie(weight, x.shape.block, x.shape.rows) == 8) {
+    multiply_limited(pool, work_of(kMostChunkRows));
+    if (adds_later) add_residual(pool, x.shape.rows, weight.rows, whole);
+    return;
+  }
+#endif
   // activations are widened for every chunk
-  const Int8Plan plan = plan_for(x, weight, 48);
-  run(plan, [&](std::int64_t chunk) {
-    compute_chunk<WideningDot::Left, widening::kTileRows>(x, weight, to, plan, chunk, threads,
-                                                          widening::tile_for);
-  });
+  const Int8Work work = work_of(48);
+  run(work, [&](std::int64_t chunk) { compute_widened_chunk(work, chunk); });
 }
 
 }  // namespace

@@ -2,12 +2,13 @@
 // weights, summed over all of K in registers. Textually included once for every policy `Dot` of
 // int8_dot-inl.h, inside of a namespace and of what the policy is compiled with.
 //
-//   AVX-512: 6 rows x 2 vectors of 16, 24 accumulators of 32 registers, half of them of integers;
-//   else 3 x 2, 12 of 16, and four vectors of 8 where there is one row.
+//   AVX-512: 6 rows x 2 vectors of 16: 12 sums in 32 registers, and as many totals of blocks or sums
+//   of 16 bits beside them; else 3 x 2: 6 and 6 of 16, and four vectors of 8 where there is one row.
 
 using Sums = Dot::Sums;
 using Floats32 = hn::RebindToFloat<Sums>;
 using WeightBytes = hn::Repartition<std::uint8_t, Sums>;
+using Bytes = hn::Vec<WeightBytes>;
 
 constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Sums()));
 constexpr int kTileRows = kLanes == 16 ? 6 : 3;
@@ -24,8 +25,22 @@ struct WholeBytes {
   static constexpr int kQuads = 1;
   explicit HWY_INLINE WholeBytes(const Panel&) {}
   template <int kPart>
-  HWY_INLINE Dot::Right quad(const std::uint8_t* unit) const {
-    return Dot::right(hn::LoadU(WeightBytes(), unit));
+  HWY_INLINE Bytes quad(const std::uint8_t* unit) const {
+    return hn::LoadU(WeightBytes(), unit);
+  }
+};
+
+// Codes of 4 bits themselves, not what they stand for.
+struct HalfBytes {
+  static constexpr int kQuads = 2;
+  explicit HWY_INLINE HalfBytes(const Panel&) {}
+  template <int kPart>
+  HWY_INLINE Bytes quad(const std::uint8_t* unit) const {
+    const hn::Repartition<std::uint16_t, Sums> halves;
+    auto bytes = hn::LoadU(WeightBytes(), unit);
+    if constexpr (kPart == 1)
+      bytes = hn::BitCast(WeightBytes(), hn::ShiftRight<4>(hn::BitCast(halves, bytes)));
+    return hn::And(bytes, hn::Set(WeightBytes(), std::uint8_t{0x0f}));
   }
 };
 
@@ -45,15 +60,14 @@ struct PartBytes {
     }
   }
   template <int kPart>
-  HWY_INLINE Dot::Right quad(const std::uint8_t* unit) const {
+  HWY_INLINE Bytes quad(const std::uint8_t* unit) const {
     const hn::Repartition<std::uint16_t, Sums> halves;
     constexpr int kTable = kPart % kTables;
     constexpr auto kMask = static_cast<std::uint8_t>(((1 << kBits) - 1) << (kTable * kBits));
     auto bytes = hn::LoadU(WeightBytes(), unit);
     if (kPart >= kTables)
       bytes = hn::BitCast(WeightBytes(), hn::ShiftRight<4>(hn::BitCast(halves, bytes)));
-    return Dot::right(
-        hn::TableLookupBytes(tables_[kTable], hn::And(bytes, hn::Set(WeightBytes(), kMask))));
+    return hn::TableLookupBytes(tables_[kTable], hn::And(bytes, hn::Set(WeightBytes(), kMask)));
   }
 
  private:
@@ -83,13 +97,17 @@ struct TileSums {
   }
 };
 
+// What sums begin with makes up for bytes that are 128 more than what they stand for, half bytes 8 more: between a start and
+// its origin lie 128 times the activations.
 template <int kRows>
-HWY_INLINE void begin(const std::int32_t* starts, TileSums<kRows>& sums) {
+HWY_INLINE void begin(const std::int32_t* starts, std::int64_t group, TileSums<kRows>& sums) {
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
+    const std::int32_t origin = starts[group + i];
+    const std::int32_t start = Dot::kHalfBytes ? origin - ((origin - starts[i]) >> 4) : starts[i];
 #pragma GCC unroll 4
     for (int v = 0; v < kTileVectors<kRows>; ++v) {
-      sums.of[0][i][v] = hn::Set(Sums(), starts[i]);
+      sums.of[0][i][v] = hn::Set(Sums(), start);
       if constexpr (kChains<kRows> == 2) sums.of[1][i][v] = hn::Zero(Sums());
     }
   }
@@ -113,33 +131,94 @@ class MovingRows {
   const Dot::Left* rows_[kRows];
 };
 
-// Adds part kPart of a unit, whose activations stand at `quad` of their rows.
-template <int kPart, class Codes, int kRows>
-HWY_INLINE void add_quad(const Codes& codes, const std::uint8_t* unit,
-                         const MovingRows<kRows>& rows, std::int64_t quad, TileSums<kRows>& sums) {
+// Bytes of quad kAt behind `unit` in vector `v`.
+template <int kAt, class Codes>
+HWY_INLINE Bytes bytes_of(const Codes& codes, const std::uint8_t* unit, int v) {
+  return codes.template quad<kAt % Codes::kQuads>(unit + kAt / Codes::kQuads * kUnitBytes +
+                                                  v * kLanes * kQuad);
+}
+
+// `D` is `Dot`, by a name whose members are looked up only where a function is used: not every policy has all.
+template <int kPart, int kAt, int kRows, class D = Dot>
+HWY_INLINE void add_part(const Bytes* bytes, const MovingRows<kRows>& rows, TileSums<kRows>& sums) {
   constexpr int kVectors = kTileVectors<kRows>;
-  typename Dot::Right right[kVectors];
+  typename D::Right right[kVectors];
 #pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v)
-    right[v] = codes.template quad<kPart>(unit + v * kLanes * kQuad);
+  for (int v = 0; v < kVectors; ++v) right[v] = D::template right<kPart>(bytes[v]);
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      Dot::Sum& sum = sums.of[quad % kChains<kRows>][i][v];
-      sum = Dot::dot(right[v], rows.at(i, quad), sum);
+      Dot::Sum& sum = sums.of[kAt % kChains<kRows>][i][v];
+      sum = D::template dot<kPart>(right[v], rows.at(i, kAt), sum);
     }
   }
+}
+
+// Adds quads kAt to kEnd - 1 behind `unit`, one after the other.
+template <int kAt, int kEnd, class Codes, int kRows>
+HWY_INLINE void add_each(const Codes& codes, const std::uint8_t* unit,
+                         const MovingRows<kRows>& rows, TileSums<kRows>& sums) {
+  Bytes bytes[kTileVectors<kRows>];
+#pragma GCC unroll 4
+  for (int v = 0; v < kTileVectors<kRows>; ++v) bytes[v] = bytes_of<kAt>(codes, unit, v);
+  add_part<0, kAt>(bytes, rows, sums);
+  if constexpr (Dot::kParts == 2) add_part<1, kAt>(bytes, rows, sums);
+  if constexpr (kAt + 1 < kEnd) add_each<kAt + 1, kEnd>(codes, unit, rows, sums);
+}
+
+// Sums of 16 bits.
+template <int kRows, class D = Dot>
+struct TileJoined {
+  typename D::Pairs of[kRows][kTileVectors<kRows>];
+};
+
+// Joins quads kAt to kEnd - 1 behind `unit` to those before them, from kBegin on.
+template <int kBegin, int kAt, int kEnd, class Codes, int kRows, class D = Dot>
+HWY_INLINE void join_each(const Codes& codes, const std::uint8_t* unit,
+                          const MovingRows<kRows>& rows, TileJoined<kRows, D>& joined) {
+  constexpr int kVectors = kTileVectors<kRows>;
+  typename D::Right right[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) right[v] = bytes_of<kAt>(codes, unit, v);
+#pragma GCC unroll 6
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const auto product = D::multiply(right[v], rows.at(i, kAt));
+      joined.of[i][v] = kAt == kBegin ? product : D::join(joined.of[i][v], product);
+    }
+  }
+  if constexpr (kAt + 1 < kEnd) join_each<kBegin, kAt + 1, kEnd>(codes, unit, rows, joined);
+}
+
+// Adds quads kAt to kEnd - 1 behind `unit`, as many together as may be.
+template <int kAt, int kEnd, class Codes, int kRows, class D = Dot>
+HWY_INLINE void add_joined(const Codes& codes, const std::uint8_t* unit,
+                           const MovingRows<kRows>& rows, TileSums<kRows>& sums) {
+  constexpr int kNext = std::min(kAt + D::kTogether, kEnd);
+  TileJoined<kRows, D> joined;
+  join_each<kAt, kAt, kNext>(codes, unit, rows, joined);
+#pragma GCC unroll 6
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kTileVectors<kRows>; ++v) {
+      Dot::Sum& sum = sums.of[0][i][v];
+      sum = D::fold(joined.of[i][v], sum);
+    }
+  }
+  if constexpr (kNext < kEnd) add_joined<kNext, kEnd>(codes, unit, rows, sums);
 }
 
 // What is needed later, fetched while a tile is summed: of so many bytes as the tile reads one of `tiles` parts.
 struct Ahead {
   const std::uint8_t* at;  // null: nothing is fetched
   std::int64_t tiles;
+  std::int64_t due = 0;  // bytes read, of which `tiles` are worth one fetched
 
   HWY_INLINE void fetch(std::int64_t bytes) {
     if (at == nullptr) return;
-    for (std::int64_t left = ceil_div(bytes, kLineBytes * tiles); left > 0; --left) {
+    for (due += bytes; due > 0; due -= kLineBytes * tiles) {
       __builtin_prefetch(at, 0, 2);
       at += kLineBytes;
     }
@@ -151,7 +230,7 @@ struct Ahead {
 
 // The first of a panel's vectors fetch for all.
 HWY_INLINE Ahead ahead_of(const Panel& panel, int vector) {
-  return {vector == 0 ? panel.ahead : nullptr, panel.tiles};
+  return {.at = vector == 0 ? panel.ahead : nullptr, .tiles = panel.tiles};
 }
 
 // Adds kQuads quads, a whole number of units, and moves behind them.
@@ -159,21 +238,10 @@ template <int kQuads, class Codes, int kRows>
 HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, Ahead& ahead,
                           MovingRows<kRows>& rows, TileSums<kRows>& sums) {
   ahead.fetch(kQuads / Codes::kQuads * kUnitBytes);
-#pragma GCC unroll 16
-  for (int q = 0; q < kQuads; q += Codes::kQuads) {
-    const std::uint8_t* const at = unit + q / Codes::kQuads * kUnitBytes;
-    add_quad<0>(codes, at, rows, q, sums);
-    if constexpr (Codes::kQuads >= 2) add_quad<1>(codes, at, rows, q + 1, sums);
-    if constexpr (Codes::kQuads >= 4) {
-      add_quad<2>(codes, at, rows, q + 2, sums);
-      add_quad<3>(codes, at, rows, q + 3, sums);
-    }
-    if constexpr (Codes::kQuads == 8) {
-      add_quad<4>(codes, at, rows, q + 4, sums);
-      add_quad<5>(codes, at, rows, q + 5, sums);
-      add_quad<6>(codes, at, rows, q + 6, sums);
-      add_quad<7>(codes, at, rows, q + 7, sums);
-    }
+  if constexpr (Dot::kJoins) {
+    add_joined<0, kQuads>(codes, unit, rows, sums);
+  } else {
+    add_each<0, kQuads>(codes, unit, rows, sums);
   }
   unit += kQuads / Codes::kQuads * kUnitBytes;
   rows.move(kQuads);
@@ -183,7 +251,7 @@ HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, Ahead& 
 template <class Codes, int kRows>
 HWY_INLINE void add_quads(const Codes& codes, std::int64_t quads, const std::uint8_t*& unit,
                           Ahead& ahead, MovingRows<kRows>& rows, TileSums<kRows>& sums) {
-  constexpr int kStep = Codes::kQuads < 4 ? 4 : Codes::kQuads;
+  constexpr int kStep = std::max({4, Dot::kTogether, Codes::kQuads});
   for (; quads >= kStep; quads -= kStep) add_quads<kStep>(codes, unit, ahead, rows, sums);
   for (; quads > 0; quads -= Codes::kQuads)
     add_quads<Codes::kQuads>(codes, unit, ahead, rows, sums);
@@ -206,7 +274,7 @@ HWY_INLINE void sum_whole_rows(const TileRows<Dot::Left>& left, const Panel& pan
   Ahead ahead = ahead_of(panel, vector);
   MovingRows<kRows> rows(left);
   TileSums<kRows> sums;
-  begin(left.starts, sums);
+  begin(left.starts, group_of<kRows>(left), sums);
   add_quads(codes, panel.quads, unit, ahead, rows, sums);
   sums.join();
 #pragma GCC unroll 6
@@ -286,7 +354,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
   std::int64_t quads = panel.quads;
   for (; quads >= block_quads; quads -= block_quads) {
     TileSums<kRows> sums;
-    begin(starts, sums);
+    begin(starts, group, sums);
     if constexpr (kBlockQuads == 0) {
       add_quads(codes, block_quads, unit, ahead, rows, sums);
     } else {
@@ -299,7 +367,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
   }
   if (quads > 0) {
     TileSums<kRows> sums;
-    begin(starts, sums);
+    begin(starts, group, sums);
     add_quads(codes, quads, unit, ahead, rows, sums);
     sums.join();
     add_block(sums, starts, group, panel, scales, totals);
@@ -316,16 +384,21 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
 // floats.
 template <class Codes, int kRows>
 void sum_tile(const TileRows<Dot::Left>& left, const Panel& panel, void* to) {
+  constexpr bool kHasBlocks = !Dot::kJoins || Dot::kHalfBytes;
   for (int vector = 0; vector < kPackedRows / kLanes; vector += kTileVectors<kRows>) {
-    auto* const floats = static_cast<float*>(to);
-    if (panel.scales == nullptr) {
+    if (!kHasBlocks || panel.scales == nullptr) {
       sum_whole_rows<Codes, kRows>(left, panel, vector, static_cast<std::int32_t*>(to));
-    } else if (Codes::kQuads <= 2 && panel.block_quads == 4) {
-      sum_blocks<Codes, kRows, Codes::kQuads <= 2 ? 4 : 0>(left, panel, vector, floats);
-    } else if (Codes::kQuads <= 2 && panel.block_quads == 8) {
-      sum_blocks<Codes, kRows, Codes::kQuads <= 2 ? 8 : 0>(left, panel, vector, floats);
-    } else {
-      sum_blocks<Codes, kRows, 0>(left, panel, vector, floats);
+      continue;
+    }
+    if constexpr (kHasBlocks) {
+      auto* const floats = static_cast<float*>(to);
+      if (Codes::kQuads <= 2 && panel.block_quads == 4) {
+        sum_blocks<Codes, kRows, Codes::kQuads <= 2 ? 4 : 0>(left, panel, vector, floats);
+      } else if (Codes::kQuads <= 2 && panel.block_quads == 8) {
+        sum_blocks<Codes, kRows, Codes::kQuads <= 2 ? 8 : 0>(left, panel, vector, floats);
+      } else {
+        sum_blocks<Codes, kRows, 0>(left, panel, vector, floats);
+      }
     }
   }
 }
@@ -337,14 +410,44 @@ constexpr std::array<SumTile, sizeof...(kRow)> tiles_of(std::integer_sequence<in
   return {sum_tile<Codes, kRow + 1>...};
 }
 
-// Of panels of 8, 4, 2 or 1 bits; the latter two of up to kFewRows rows.
+// Of panels of 8, 4, 2 or 1 bits; the latter two of up to kFewRows rows. Half bytes are of 4, and those that are joined of 8 and
+// with a scale for every row.
 inline SumTile tile_for(int bits, std::int64_t rows) {
   using Rows = std::make_integer_sequence<int, kTileRows>;
-  using FewRows = std::make_integer_sequence<int, std::min<int>(kFewRows, kTileRows)>;
-  static constexpr auto kWhole = tiles_of<WholeBytes>(Rows());
-  static constexpr auto kHalf = tiles_of<PartBytes<4>>(Rows());
-  static constexpr auto kQuarter = tiles_of<PartBytes<2>>(FewRows());
-  static constexpr auto kBit = tiles_of<PartBytes<1>>(FewRows());
   const auto row = static_cast<std::size_t>(rows - 1);
-  return bits == 8 ? kWhole[row] : bits == 4 ? kHalf[row] : bits == 2 ? kQuarter[row] : kBit[row];
+  if constexpr (Dot::kHalfBytes) {
+    static constexpr auto kHalf = tiles_of<HalfBytes>(Rows());
+    return kHalf[row];
+  } else if constexpr (Dot::kJoins) {
+    static constexpr auto kWhole = tiles_of<WholeBytes>(Rows());
+    return kWhole[row];
+  } else {
+    using FewRows = std::make_integer_sequence<int, std::min<int>(kFewRows, kTileRows)>;
+    static constexpr auto kWhole = tiles_of<WholeBytes>(Rows());
+    static constexpr auto kHalf = tiles_of<PartBytes<4>>(Rows());
+    static constexpr auto kQuarter = tiles_of<PartBytes<2>>(FewRows());
+    static constexpr auto kBit = tiles_of<PartBytes<1>>(FewRows());
+    return bits == 8 ? kWhole[row] : bits == 4 ? kHalf[row] : bits == 2 ? kQuarter[row] : kBit[row];
+  }
+}
+
+// Adds the products of residues of one row to its sums (32).
+template <class D = Dot>
+void add_residues(const Panel& panel, const Residue* residue, const Residue* end,
+                  std::int32_t* to) {
+  constexpr int kVectors = kPackedRows / kLanes;
+  if (residue == end) return;
+  Dot::Sum sums[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) sums[v] = hn::LoadU(Sums(), to + v * kLanes);
+  for (; residue != end; ++residue) {
+    const std::uint8_t* const unit = panel.codes + residue->quad * kUnitBytes;
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const Bytes bytes = hn::LoadU(WeightBytes(), unit + v * kLanes * kQuad);
+      sums[v] = D::fold(D::multiply(bytes, residue->left), sums[v]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[v], Sums(), to + v * kLanes);
 }

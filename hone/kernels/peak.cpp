@@ -52,6 +52,13 @@ using Dot = WideningDot;
 #include "hone/kernels/int8_peak-inl.h"
 }  // namespace widening
 
+#ifdef HONE_SHORT_TARGET
+namespace short2 {
+using Dot = ShortDot<2, false>;
+#include "hone/kernels/int8_peak-inl.h"
+}  // namespace short2
+#endif
+
 }  // namespace HWY_NAMESPACE
 }  // namespace hone::kernels
 HWY_AFTER_NAMESPACE();
@@ -77,7 +84,11 @@ float run_dots(std::int64_t rounds, float start, double* operations) {
 #ifdef HONE_QUAD_TARGET
   if (processor_has_quads()) return quad::run_dots(rounds, start, operations);
 #endif
+#ifdef HONE_SHORT_TARGET
+  return short2::run_dots(rounds, start, operations);
+#else
   return widening::run_dots(rounds, start, operations);
+#endif
 }
 
 }  // namespace HWY_NAMESPACE

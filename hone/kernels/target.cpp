@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <cstdint>
+
+#include "hone/base/cpu.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/target.cpp"
 #include <hwy/foreach_target.h>
@@ -22,9 +26,17 @@ namespace hone::kernels {
 
 HWY_EXPORT(target_name);
 
+namespace {
+
+/// AVX-512 and what came after it, of which Highway counts downwards.
+constexpr std::int64_t kWideTargets = 2 * HWY_AVX3 - 1;
+
+}  // namespace
+
 std::string vector_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 
 void choose_vector_target() {
+  if (!instruction_sets().avx512f) hwy::DisableTargets(kWideTargets);
   if (!hwy::GetChosenTarget().IsInitialized())
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }

@@ -8,7 +8,7 @@ namespace hone::kernels {
 /// "NEON". Chosen when the program runs, from those it was compiled for.
 std::string vector_target();
 
-/// Chooses them, unless that is done. Else the first kernel does; but a pointer to a kernel that is taken before asks the
+/// Chooses them, unless that is done, within what `instruction_sets` allows. Else the first kernel does; but a pointer to a kernel that is taken before asks the
 /// processor at each of its calls, which on a virtual machine takes a fraction of a millisecond.
 void choose_vector_target();
 

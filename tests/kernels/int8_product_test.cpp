@@ -1,10 +1,14 @@
 #include "hone/kernels/int8_product.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <fstream>
+#include <set>
 
 #include "hone/base/json.h"
 #include "hone/kernels/activation.h"
+#include "hone/kernels/int8_residues.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/scratch.h"
 #include "tests/kernels/kernel_testing.h"
@@ -198,6 +202,73 @@ TEST(Int8Product, OfRowsWithOneScaleHasTheBitsOfTheFormula) {
         expect_product(random_rows(shape), weights, {.bias = bias.data()}, kFusedTargets);
       }
     }
+  }
+}
+
+// Activations whose quads are mostly small, as behind layer norm and GELU: `deviation` of codes, and a share of large ones.
+Signed heavy_tailed(const Int8Shape& shape, double deviation, double share) {
+  RandomSequence random(3, 9);
+  Signed codes(static_cast<std::size_t>(shape.rows * shape.columns));
+  for (std::int8_t& code : codes) {
+    const bool is_large = random.uniform() < share;
+    const double value = is_large ? 254 * random.uniform() - 127 : deviation * random.normal();
+    code = static_cast<std::int8_t>(std::lround(std::clamp(value, -127.0, 127.0)));
+  }
+  return codes;
+}
+
+TEST(Int8Product, OfAnyActivationsHasTheBitsOfTheFormula) {
+  std::set<int> taken;
+  for (const double deviation : {5.0, 20.0, 40.0, 60.0, 100.0}) {
+    for (const double share : {0.0, 0.01, 0.05, 0.3}) {
+      for (const Int8Shape& shape : {Int8Shape{100, 260, 260}, {1700, 64, 64}}) {
+        SCOPED_TRACE(
+            fmt::format("deviation {}, {} large, {} columns", deviation, share, shape.columns));
+        const Activations x(shape, heavy_tailed(shape, deviation, share),
+                            std::vector<int>(shape.rows), std::vector<float>(shape.rows, 0.25f));
+        std::vector<std::uint8_t> memory(limited_rows_bytes(shape, 96));
+        taken.insert(limit_rows(x.rows, 0, 96, memory.data()).together);
+        Weights weights = random_weights(40, shape.columns, 8);
+        weights.take_scales(random_floats(40, 5, 0.001, 0.1));
+        expect_product(x, weights, {}, kFusedTargets);
+      }
+    }
+  }
+  EXPECT_EQ(taken, (std::set<int>{0, 1, 2})) << "not every way was tried";
+}
+
+TEST(Int8Residues, AndLimitedRowsAddUpToTheCodes) {
+  const Int8Shape shape{5, 260, 260};
+  for (const double deviation : {10.0, 20.0, 40.0}) {
+    const Activations x(shape, heavy_tailed(shape, deviation, 0.02), std::vector<int>(5),
+                        std::vector<float>(5, 1.0f));
+    std::vector<std::uint8_t> memory(limited_rows_bytes(shape, 5) + 64);
+    const LimitedRows limited = limit_rows(x.rows, 0, 5, memory.data());
+    ASSERT_GT(limited.together, 0);
+    Signed sum(limited.codes, limited.codes + 5 * shape.stride());
+    for (std::int64_t m = 0; m < 5; ++m) {
+      for (std::int32_t i = m == 0 ? 0 : limited.ends[m - 1]; i < limited.ends[m]; ++i) {
+        const Residue& residue = limited.residues[i];
+        for (int pair = 0; pair < 4; pair += 2)
+          EXPECT_LE(std::abs(residue.left.codes[pair] + residue.left.codes[pair + 1]), 128);
+        for (int j = 0; j < 4; ++j) {
+          std::int8_t& code = sum[m * shape.stride() + 4 * residue.quad + j];
+          code = static_cast<std::int8_t>(code + residue.left.codes[j]);
+        }
+      }
+      for (std::int64_t quad = 0; quad < shape.stride() / 4; quad += limited.together) {
+        for (int pair = 0; pair < 4; pair += 2) {
+          int positive = 0, negative = 0;
+          for (int k = 0; k < 4 * limited.together; ++k) {
+            const int code = limited.codes[m * shape.stride() + 4 * quad + k];
+            if ((k & 2) == pair) (code > 0 ? positive : negative) += code;
+          }
+          EXPECT_LE(positive, 128);
+          EXPECT_GE(negative, -128);
+        }
+      }
+    }
+    EXPECT_EQ(sum, Signed(x.rows.codes, x.rows.codes + 5 * shape.stride()));
   }
 }
 
