@@ -55,19 +55,23 @@ std::string seeds_text(std::int64_t seeds) {
   return seeds == 1 ? "1; variation over seeds was not measured" : std::to_string(seeds);
 }
 
+Facts conditions_of(const Basis& basis) {
+  Facts facts{{{"Arithmetic", basis.arithmetic},
+               {"Seeds", seeds_text(basis.seeds)},
+               {"Data", basis.data},
+               {"Splits", basis.splits},
+               {"Protocol", basis.protocol}}};
+  std::erase_if(facts.rows, [](const auto& fact) { return fact.value.empty(); });
+  return facts;
+}
+
 // The document with what every report ends with.
 Document whole(const JobResult& result, const Invocation& invocation, const std::string& start,
                double seconds, const Machine& machine) {
-  const Basis& basis = result.basis;
   Document whole = result.document;
   whole.subtitle = fmt::format("hone {}, {}, took {}", hone_version(), start, clock_text(seconds));
   for (std::string& note : whole.notes) note = capitalized(note);
-  whole.sections.push_back({kConditions,
-                            {Facts{{{"Arithmetic", basis.arithmetic},
-                                    {"Seeds", seeds_text(basis.seeds)},
-                                    {"Data", basis.data},
-                                    {"Splits", basis.splits},
-                                    {"Protocol", basis.protocol}}}}});
+  whole.sections.push_back({kConditions, {conditions_of(result.basis)}});
   whole.sections.push_back({"Run it again", {Preformatted{invocation.command}}});
   whole.sections.push_back(settings_section(invocation));
   whole.sections.push_back({"Machine", {machine_facts(machine)}, /*folded=*/true});

@@ -47,13 +47,14 @@ struct Invocation {
 /// The heading of that part of a page.
 inline constexpr const char* kConditions = "Conditions";
 
-/// How a result was measured; every report says all of it.
+/// How a result was measured; every report says all of it but what is empty.
 struct Basis {
-  std::string arithmetic;  ///< "fp32", "simulated integer(width=8,frac=4)"
-  std::int64_t seeds = 1;  ///< 0: nothing was drawn at random
-  std::string data;        ///< where the texts come from
-  std::string splits;      ///< how many are in which part, and where the validation part comes from
-  std::string protocol;    ///< where choices were made
+  std::string arithmetic = {};  ///< "fp32", "simulated integer(width=8,frac=4)"
+  std::int64_t seeds = 1;       ///< 0: nothing was drawn at random
+  std::string data = {};        ///< where the texts come from
+  std::string splits =
+      {};  ///< how many are in which part, and where the validation part comes from
+  std::string protocol = {};  ///< where choices were made
 };
 
 /// "reviews.csv; 2,000 texts, fingerprint 99aa06d3014798d86001c324468d497f"

@@ -51,7 +51,7 @@ constexpr RunColumn kColumns[] = {
     {"eval_loss", "Loss", RunColumn::number, 4},
     {"change", "Change (points)", RunColumn::points},
     {"margin", "Margin (points)", RunColumn::points},
-    {"verdict", "Verdict"},
+    {"verdict", "Drop"},
     {"flip_share", "Predictions changed", RunColumn::flips},
     {"margin_snr_db", "Margin SNR (dB)", RunColumn::number, 1},
     {"average_weight_bits", "Bits quantized", RunColumn::bits},

@@ -36,6 +36,13 @@ bool is_long(const Table& table, std::size_t column) {
   return false;
 }
 
+// More than a phone has room for: of more than three columns, or of several texts.
+bool is_wide(const Table& table) {
+  std::size_t texts = 0;
+  for (std::size_t i = 0; i < table.columns().size(); ++i) texts += is_long(table, i) ? 1 : 0;
+  return table.columns().size() > 3 || texts > 1;
+}
+
 // What a row takes that is not broken, with `between` characters of space for each column.
 std::size_t row_characters(const Table& table, std::size_t between) {
   std::size_t characters = 0;
@@ -213,7 +220,7 @@ class PageWriter {
   void operator()(const PageTable& block) {
     const Table& table = block.table;
     const std::string name = block.caption.empty() ? "Table" : block.caption;
-    const bool cards = table.columns().size() > 3 && table.rows().size() <= kMostCards;
+    const bool cards = is_wide(table) && table.rows().size() <= kMostCards;
     add("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table{}>\n",
         html_text(name), class_attribute(cards ? "cards" : "", density(table)));
     if (!block.caption.empty()) add("<caption><span>{}</span></caption>\n", prose(block.caption));

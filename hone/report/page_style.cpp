@@ -133,7 +133,7 @@ tbody th{white-space:normal;max-width:36vw;overflow-wrap:break-word}
 .cards td.number{white-space:nowrap}
 .cards td.long{grid-column:1/-1}
 .cards td.absent{display:none}
-.cards td::before{content:attr(data-label);display:block;color:var(--quiet);font-size:.8rem}
+.cards td::before{content:attr(data-label);display:block;white-space:normal;color:var(--quiet);font-size:.8rem}
 tbody th.long{min-width:7rem;overflow-wrap:anywhere}
 .wide{display:none}
 .narrow{display:block}

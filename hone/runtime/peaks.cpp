@@ -13,7 +13,6 @@
 #include "hone/base/error.h"
 #include "hone/base/json.h"
 #include "hone/base/thread_pool.h"
-#include "hone/kernels/target.h"
 
 namespace hone {
 namespace {
@@ -36,7 +35,7 @@ void note_once(std::vector<std::string>& notes, std::string note) {
 bool is_record(const Json& peak) {
   const auto text = [&](const char* key) { return peak.contains(key) && peak[key].is_string(); };
   const auto number = [&](const char* key) { return peak.contains(key) && peak[key].is_number(); };
-  return peak.is_object() && text("processor") && text("vector_target") && text("kind") &&
+  return peak.is_object() && text("processor") && text("instruction_sets") && text("kind") &&
          text("date") && number("threads") && number("value") && peak["value"] > 0;
 }
 
@@ -99,7 +98,7 @@ Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::pat
     return measured;
   }
   const Json key = {{"processor", cpu_model()},
-                    {"vector_target", kernels::vector_target()},
+                    {"instruction_sets", fmt::format("{}", fmt::join(names(instruction_sets()), " "))},
                     {"threads", threads},
                     {"kind", to_string(kind)}};
   Json& peaks = (*document)["peaks"];

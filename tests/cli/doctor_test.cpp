@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
+
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -21,6 +23,21 @@ TEST(Doctor, MeasuresTheMachine) {
     EXPECT_TRUE(found["libraries"].contains(library)) << library;
   for (const char* program : {"gnuplot", "graphviz"})
     EXPECT_TRUE(found["programs"].contains(program)) << program;
+}
+
+TEST(Doctor, UsesNoLaterInstructionSetsThanAllowed) {
+  const Json all = run_json({"doctor"}, fs::temp_directory_path());
+  const Json& sets = all["instruction_sets"];
+  if (std::ranges::find(sets, Json("avx2")) == sets.end()) GTEST_SKIP() << sets;
+  ::setenv("HONE_MAX_ISA", "avx2", 1);
+  const Json limited = run_json({"doctor"}, fs::temp_directory_path());
+  ::setenv("HONE_MAX_ISA", "avx3", 1);
+  const Ending refused = run_hone({"doctor"}, fs::temp_directory_path());
+  ::unsetenv("HONE_MAX_ISA");
+  EXPECT_EQ(limited["vector_target"], "AVX2");
+  EXPECT_EQ(limited["instruction_sets"], (Json{"avx2", "fma"}));
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.messages.find("avx3"), std::string::npos) << refused.messages;
 }
 
 TEST(Doctor, KeepsTheHighestPeaks) {

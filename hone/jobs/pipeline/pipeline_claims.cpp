@@ -70,8 +70,11 @@ void conclude(const std::vector<ComparedChange>& all, ClaimResult& judged) {
     if (all[i].conclusion() == ClaimConclusion::contradicted)
       opposite.push_back(member_of(all[i].stage));
   }
-  if (!held.empty() && opposite.empty()) judged.conclusion = ClaimConclusion::reproduced;
-  if (held.empty() && !opposite.empty()) judged.conclusion = ClaimConclusion::contradicted;
+  const auto are_half = [&](const std::vector<std::string>& some) {
+    return !some.empty() && 2 * some.size() >= all.size();
+  };
+  if (are_half(held) && opposite.empty()) judged.conclusion = ClaimConclusion::reproduced;
+  if (held.empty() && are_half(opposite)) judged.conclusion = ClaimConclusion::contradicted;
   if (all.size() == 1) {
     judged.sentence = fmt::format("{}, {}", word_of(judged.conclusion), all.front().text());
     return;
@@ -152,6 +155,9 @@ ClaimResult judge(const PipelineClaim& claim, const PipelineFindings& found) {
     else
       judge_value(claim, stages.front(), found, judged);
   }
+  if (const std::optional<std::string> text = filled(claim.found, found);
+      text && !claim.found.pieces.empty())
+    judged.sentence = fmt::format("{}: {}", word_of(judged.conclusion), *text);
   judged.sentence = fmt::format("{}: {}", claim.says, judged.sentence);
   return judged;
 }

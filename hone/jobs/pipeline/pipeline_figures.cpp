@@ -222,11 +222,11 @@ void draw_pipeline_figure(const PipelineFigure& described, const PipelineFinding
                           Section& section, std::vector<std::string>& notes) {
   const Figure figure = FigureDrawer(described, findings, notes).drawn();
   const auto add = [&](const Figure& drawn, const std::string& name) {
-    const std::string caption =
-        drawn.title + (has_ring(drawn) ? "; the circle marks the best value" : "");
-    Block block = figure_block(drawn, findings.folder / kFigures / name, caption, notes);
-    if (auto* page = std::get_if<PageFigure>(&block))
+    Block block = figure_block(drawn, findings.folder / kFigures / name, drawn.title, notes);
+    if (auto* page = std::get_if<PageFigure>(&block)) {
       page->file = fmt::format("{}/{}", kFigures, page->file);
+      if (has_ring(drawn)) page->caption += ". The circle marks the best value.";
+    }
     section.blocks.push_back(std::move(block));
   };
   add(figure, described.name);

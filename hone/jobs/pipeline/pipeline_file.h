@@ -171,6 +171,18 @@ struct StageReference {
   std::optional<std::size_t> pick = {};
 };
 
+/// A text with values of stages in it: "{narrowest.width} bits reach {narrowest.after.eval_accuracy}".
+struct StatementText {
+  /// A text, and the value behind it.
+  struct Piece {
+    std::string text = {};
+    StageReference from = {};  ///< neither: there is no value
+    std::string path = {};     ///< a variable of `each`, or a path into results
+    bool without_interval = false;
+  };
+  std::vector<Piece> pieces = {};
+};
+
 /// Something that was found elsewhere, and the stages that say whether it is found here.
 struct PipelineClaim {
   std::string name;
@@ -183,18 +195,8 @@ struct PipelineClaim {
   std::string y = {};
   std::optional<double> above = {}, below = {};
   std::string is = {};
-};
-
-/// A text with values of stages in it: "{narrowest.width} bits reach {narrowest.after.eval_accuracy}".
-struct StatementText {
-  /// A text, and the value behind it.
-  struct Piece {
-    std::string text = {};
-    StageReference from = {};  ///< neither: there is no value
-    std::string path = {};     ///< a variable of `each`, or a path into results
-    bool without_interval = false;
-  };
-  std::vector<Piece> pieces = {};
+  StatementText found =
+      {};  ///< what the result says instead of the value or of the changes; empty: those
 };
 
 /// A sentence or a paragraph of the report.

@@ -458,9 +458,8 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
       {"Commands", {Preformatted{commands_text(pipeline, outcomes)}}, /*folded=*/true});
   document.sections.push_back({"Pipeline", {Preformatted{pipeline.text}}, /*folded=*/true});
   document.output = job.output.folder;
-  result.basis = {"as in the results of each stage", 1, "as in the commands",
-                  "as in the results of each stage",
-                  "stages that choose do so on the split they name"};
+  // The results of stages have theirs.
+  result.basis = {.seeds = 1, .protocol = "stages that choose do so on the split they name"};
   std::vector<std::string> sentences = answer;
   if (sentences.empty())
     for (const ClaimResult& one : fields.claims) sentences.push_back(one.sentence);

@@ -381,7 +381,8 @@ class ShownReader {
   void read_claim(const std::string& name, const toml::node& node) {
     check_name(name, "a claim", node, place_);
     const toml::table& table = table_at(node, name, place_);
-    check_keys(table, {"says", "source", "stage", "y", "above", "below", "is"}, "a claim", place_);
+    check_keys(table, {"says", "source", "stage", "y", "above", "below", "is", "found"}, "a claim",
+               place_);
     PipelineClaim claim{.name = name, .line = line_of(node)};
     claim.says = scalar_text(needed(table, "says", name), "says", place_);
     claim.source = string_at(table, "source", place_);
@@ -396,6 +397,7 @@ class ShownReader {
     }
     claim.y = string_at(table, "y", place_);
     claim.is = string_at(table, "is", place_);
+    if (const toml::node* found = table.get("found")) claim.found = statement_text(*found, "found");
     for (const auto& [key, bound] :
          {std::pair("above", &claim.above), std::pair("below", &claim.below)})
       if (const toml::node* value = table.get(key)) {
@@ -574,6 +576,7 @@ void follow_stages(Pipeline& pipeline, const std::vector<std::optional<std::size
       for (StatementText& text : statement.by_conclusion) follow(text);
     }
   for (PipelineKeyFigure& figure : pipeline.key_figures) follow(figure.value);
+  for (PipelineClaim& claim : pipeline.claims) follow(claim.found);
 }
 
 }  // namespace hone

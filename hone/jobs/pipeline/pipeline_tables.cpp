@@ -61,6 +61,16 @@ std::vector<Cell> row_cells(const std::vector<std::string>& rows) {
   return numbers;
 }
 
+// "after_training" for people: "after training".
+std::string in_words(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+std::vector<std::string> in_words(std::vector<std::string> names) {
+  for (std::string& name : names) name = in_words(std::move(name));
+  return names;
+}
+
 // The mean of several stages, with the lowest and the highest of them.
 Cell mean_cell(const std::vector<Estimate>& stages) {
   Estimate mean{.low = stages[0].value,
@@ -82,8 +92,7 @@ class TableMaker {
       : described_(described), findings_(findings) {}
 
   Table made() {
-    std::vector<Column> columns = {
-        {described_.by, described_.by == "stage" ? "Stage" : described_.by}};
+    std::vector<Column> columns = {{described_.by, row_label()}};
     for (std::size_t c = 0; c < described_.columns.size(); ++c) {
       columns.push_back({described_.columns[c].key, described_.columns[c].label});
       for (const std::size_t index : described_.columns[c].stages) put(index, c);
@@ -91,7 +100,8 @@ class TableMaker {
     const auto is_text = [](const std::string& row) { return std::isnan(number_in_text(row)); };
     if (std::ranges::none_of(rows_, is_text)) std::ranges::stable_sort(rows_, {}, number_in_text);
     Table table(columns);
-    const std::vector<Cell> names = row_cells(rows_);
+    const std::vector<Cell> names =
+        described_.by == "stage" ? row_cells(in_words(rows_)) : row_cells(rows_);
     for (std::size_t row = 0; row < rows_.size(); ++row) {
       std::vector<Cell> line = {names[row]};
       for (std::size_t c = 0; c < described_.columns.size(); ++c) {
@@ -107,6 +117,13 @@ class TableMaker {
 
  private:
   const PipelineStage& stage(std::size_t index) const { return findings_.pipeline.stages[index]; }
+
+  // A variable is called what the figures that show it call it.
+  std::string row_label() const {
+    for (const PipelineFigure& figure : findings_.pipeline.figures)
+      if (figure.x == described_.by) return figure.x_label;
+    return capitalized(in_words(described_.by));
+  }
 
   void put(std::size_t index, std::size_t column) {
     const std::string* const value =

@@ -33,6 +33,7 @@ says = "the narrowest has less than 0.9"
 stage = "narrowest"
 y = "after.eval_accuracy"
 below = 0.9
+found = "{narrowest.width} bits reach {narrowest.after.eval_accuracy:value}"
 [[answer]]
 says = "{narrowest.width} bits reach {narrowest.after.eval_accuracy} after {epochs} epochs, {{here}}"
 [[answer]]
@@ -96,7 +97,7 @@ TEST(PipelineStatements, SaysWhatTheConclusionOfItsClaimIs) {
   Widths widths;
   EXPECT_TRUE(statement_texts(widths.pipeline.why, widths.claims(), widths.findings()).empty());
   widths.prints("against/4", Widths::compared(0.01, 0.03, 0.001));
-  widths.prints("against/8", Widths::compared(0.001, 0.02, 0.03));
+  widths.prints("against/8", Widths::compared(0.001, 0.02, 0.01));
   widths.prints("against/16", Widths::compared(-0.01, 0.02, 0.6));
   EXPECT_EQ(statement_texts(widths.pipeline.why, widths.claims(), widths.findings()),
             (std::vector<std::string>{"75.0%, +0.78 points (95% CI -1.56 to +3.13)"}));
@@ -110,18 +111,23 @@ TEST(PipelineClaims, CorrectForTheNumberOfComparisons) {
   widths.prints("against/16", Widths::compared(-0.02, 0.02, 0.9));
   EXPECT_EQ(widths.claims()[0].conclusion, ClaimConclusion::inconclusive);
   widths.prints("against/4", Widths::compared(0.01, 0.03, 0.001));
+  EXPECT_EQ(widths.claims()[0].conclusion, ClaimConclusion::inconclusive);  // one of three
+  widths.prints("against/8", Widths::compared(0.01, 0.03, 0.001));
   EXPECT_EQ(widths.claims()[0].conclusion, ClaimConclusion::reproduced);
   EXPECT_EQ(widths.claims()[0].stage, "against");
   EXPECT_EQ(widths.claims()[0].change, std::nullopt);
   widths.prints("against/16", Widths::compared(-0.04, -0.02, 0.0001));
   EXPECT_EQ(widths.claims()[0].conclusion, ClaimConclusion::inconclusive);
   widths.prints("against/4", Widths::compared(-0.01, 0.03, 0.4));
+  widths.prints("against/8", Widths::compared(-0.04, -0.02, 0.0001));
   EXPECT_EQ(widths.claims()[0].conclusion, ClaimConclusion::contradicted);
 }
 
 TEST(PipelineClaims, HoldForAValueWithAllOfItsInterval) {
   Widths widths;
   EXPECT_EQ(widths.claims()[1].conclusion, ClaimConclusion::reproduced);
+  EXPECT_EQ(widths.claims()[1].sentence,
+            "the narrowest has less than 0.9: reproduced: 8 bits reach 84.4%");
   widths.prints("qat/8", Widths::accuracy(0.89, -0.01, 0.01));
   EXPECT_EQ(widths.claims()[1].conclusion, ClaimConclusion::inconclusive);
   widths.prints("qat/8", Widths::accuracy(0.95, -0.01, 0.01));
