@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
   omp_set_num_threads(1);  // oneDNN is compared on one thread
   hone::kernels::register_products();
   hone::kernels::register_low_bit();
+  hone::kernels::register_sparse_float();
   hone::kernels::register_weight_only();
   hone::kernels::register_attention();
   hone::kernels::register_memory_kernels();

@@ -43,6 +43,7 @@ void gemm_ours(benchmark::State& state, Product product, int threads);
 
 void register_products();
 void register_low_bit();
+void register_sparse_float();
 void register_weight_only();
 void register_attention();
 void register_memory_kernels();

@@ -1,0 +1,213 @@
+#include "hone/kernels/sparse_float_matrix.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "hone/base/error.h"
+#include "hone/kernels/gemm.h"
+#include "hone/kernels/grain.h"
+#include "hone/kernels/half_conversion.h"
+
+namespace hone::kernels {
+namespace {
+
+constexpr std::int64_t kMostTogether = 4;
+// Sizes that files may name, so that no count of lists or bytes overflows.
+constexpr std::int64_t kLargestSide = std::int64_t{1} << 31;
+
+void check(const SparseFloatMatrix& matrix) {
+  HONE_ASSERT(matrix.rows >= 0 && matrix.columns >= 0, "a sparse matrix of {} x {}", matrix.rows,
+              matrix.columns);
+  HONE_ASSERT(matrix.together == 1 || matrix.together == kMostTogether,
+              "a sparse matrix with blocks of {} rows", matrix.together);
+  HONE_ASSERT(matrix.bits == 16 || matrix.bits == 32, "a sparse matrix of {} bits", matrix.bits);
+}
+
+// The bytes before values: those of ends and columns.
+std::int64_t value_offset(const SparseFloatMatrix& matrix, std::int64_t entries) {
+  return 4 * matrix.lists() + 4 * ceil_div(entries, 2);
+}
+
+// A list and the part of the dense matrix that it stands for.
+struct DenseBlock {
+  std::int64_t list;
+  std::int64_t row, rows;
+  std::int64_t column, end;
+};
+
+// Calls body(block) for all lists, in parallel.
+template <typename Body>
+void for_lists(ThreadPool& pool, const SparseFloatMatrix& matrix, Body&& body) {
+  const std::int64_t groups = matrix.groups(), grain = rows_per_chunk(kGemmDepth * matrix.together);
+  parallel_ranges(pool, matrix.lists(), grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t list = begin; list < end; ++list) {
+      const std::int64_t block = list / groups, row = list % groups * matrix.together;
+      body(DenseBlock{list, row, std::min<std::int64_t>(matrix.together, matrix.rows - row),
+                      matrix.block_begin(block), matrix.block_begin(block + 1)});
+    }
+  });
+}
+
+// Calls body(column) for those that have an entry.
+template <typename Body>
+void for_entries(const SparseFloatMatrix& matrix, const DenseBlock& block, const float* dense,
+                 Body&& body) {
+  const float* const first = dense + block.row * matrix.columns;
+  for (std::int64_t column = block.column; column < block.end; ++column) {
+    bool kept = false;
+    for (std::int64_t r = 0; r < block.rows; ++r)
+      kept = kept || first[r * matrix.columns + column] != 0;
+    if (kept) body(column);
+  }
+}
+
+std::vector<std::int64_t> count_entries(ThreadPool& pool, const SparseFloatMatrix& matrix,
+                                        const float* dense) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(matrix.lists()));
+  for_lists(pool, matrix, [&](const DenseBlock& block) {
+    std::int64_t& count = counts[static_cast<std::size_t>(block.list)];
+    for_entries(matrix, block, dense, [&](std::int64_t /*column*/) { ++count; });
+  });
+  return counts;
+}
+
+std::int64_t entries_of(const SparseFloatMatrix& matrix, const SparseFloatParts& parts) {
+  return matrix.lists() == 0 ? 0 : parts.end(matrix.lists() - 1);
+}
+
+// What is wrong with the list [begin, end) of a block of `depth` columns, or nothing.
+std::string list_error(const SparseFloatParts& parts, std::int64_t list, std::int64_t depth) {
+  std::int64_t last = -1;
+  for (std::int64_t entry = parts.begin(list); entry < parts.end(list); ++entry) {
+    const std::int64_t column = parts.columns[entry];
+    if (column >= depth)
+      return fmt::format("entry {} of a sparse matrix is column {} of a block of {}", entry, column,
+                         depth);
+    if (column <= last)
+      return fmt::format("entry {} of a sparse matrix is column {} behind column {}", entry, column,
+                         last);
+    last = column;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::int64_t SparseFloatMatrix::blocks() const {
+  return std::max<std::int64_t>(1, ceil_div(columns, kGemmDepth));
+}
+
+std::int64_t sparse_entries(ThreadPool& pool, const SparseFloatMatrix& matrix, const float* dense) {
+  check(matrix);
+  std::int64_t entries = 0;
+  for (const std::int64_t count : count_entries(pool, matrix, dense)) entries += count;
+  return entries;
+}
+
+std::size_t sparse_bytes(const SparseFloatMatrix& matrix, std::int64_t entries) {
+  check(matrix);
+  return static_cast<std::size_t>(value_offset(matrix, entries) +
+                                  entries * matrix.together * matrix.bits / 8);
+}
+
+SparseFloatParts sparse_parts(const SparseFloatMatrix& matrix, const std::uint8_t* packed) {
+  SparseFloatParts parts{};
+  parts.ends = reinterpret_cast<const std::uint32_t*>(packed);
+  parts.columns = reinterpret_cast<const std::uint16_t*>(packed + 4 * matrix.lists());
+  parts.values = packed + value_offset(matrix, entries_of(matrix, parts));
+  return parts;
+}
+
+void sparse_arrange(ThreadPool& pool, const SparseFloatMatrix& matrix, const float* dense,
+                    std::uint8_t* packed) {
+  check(matrix);
+  auto* const ends = reinterpret_cast<std::uint32_t*>(packed);
+  std::int64_t entries = 0, list = 0;
+  for (const std::int64_t count : count_entries(pool, matrix, dense)) {
+    entries += count;
+    HONE_ASSERT(entries <= std::numeric_limits<std::uint32_t>::max(),
+                "a sparse matrix of {} entries", entries);
+    ends[list++] = static_cast<std::uint32_t>(entries);
+  }
+  const SparseFloatParts parts = sparse_parts(matrix, packed);
+  auto* const columns = reinterpret_cast<std::uint16_t*>(packed + 4 * matrix.lists());
+  if (entries % 2 != 0) columns[entries] = 0;
+  std::uint8_t* const values = packed + (parts.values - packed);
+  for_lists(pool, matrix, [&](const DenseBlock& block) {
+    ThreadPool alone(1);
+    std::int64_t entry = parts.begin(block.list);
+    for_entries(matrix, block, dense, [&](std::int64_t column) {
+      float some[kMostTogether] = {};
+      for (std::int64_t r = 0; r < block.rows; ++r)
+        some[r] = dense[(block.row + r) * matrix.columns + column];
+      columns[entry] = static_cast<std::uint16_t>(column - block.column);
+      const std::int64_t first = entry++ * matrix.together;
+      if (matrix.bits == 32) {
+        std::copy_n(some, matrix.together, reinterpret_cast<float*>(values) + first);
+      } else {
+        float_to_bfloat16(alone, matrix.together, some,
+                          reinterpret_cast<std::uint16_t*>(values) + first);
+      }
+    });
+  });
+}
+
+void sparse_restore(ThreadPool& pool, const SparseFloatMatrix& matrix, const std::uint8_t* packed,
+                    float* dense) {
+  check(matrix);
+  const SparseFloatParts parts = sparse_parts(matrix, packed);
+  for_lists(pool, matrix, [&](const DenseBlock& block) {
+    float* const rows = dense + block.row * matrix.columns;
+    for (std::int64_t r = 0; r < block.rows; ++r)
+      std::fill(rows + r * matrix.columns + block.column, rows + r * matrix.columns + block.end,
+                0.0f);
+    for (std::int64_t entry = parts.begin(block.list); entry < parts.end(block.list); ++entry) {
+      const std::int64_t first = entry * matrix.together;
+      float some[kMostTogether];
+      if (matrix.bits == 32) {
+        std::copy_n(reinterpret_cast<const float*>(parts.values) + first, matrix.together, some);
+      } else {
+        half_to_float(Half::bfloat16, matrix.together,
+                      reinterpret_cast<const std::uint16_t*>(parts.values) + first, some);
+      }
+      for (std::int64_t r = 0; r < block.rows; ++r)
+        rows[r * matrix.columns + block.column + parts.columns[entry]] = some[r];
+    }
+  });
+}
+
+std::string sparse_error(const SparseFloatMatrix& matrix, const std::uint8_t* packed,
+                         std::size_t size) {
+  check(matrix);
+  if (matrix.rows > kLargestSide || matrix.columns > kLargestSide)
+    return fmt::format("a sparse matrix of {} x {} is too large", matrix.rows, matrix.columns);
+  const std::int64_t lists = matrix.lists(), groups = matrix.groups();
+  if (size / 4 < static_cast<std::size_t>(lists))
+    return fmt::format("a sparse matrix of {} lists has {} bytes", lists, size);
+  const auto* const ends = reinterpret_cast<const std::uint32_t*>(packed);
+  std::int64_t entries = 0;
+  for (std::int64_t list = 0; list < lists; ++list) {
+    const std::int64_t block = list / groups, end = ends[list];
+    const std::int64_t depth = matrix.block_begin(block + 1) - matrix.block_begin(block);
+    if (end < entries || end > entries + depth)
+      return fmt::format("list {} of a sparse matrix has entries {} to {} of {} columns", list,
+                         entries, end, depth);
+    entries = end;
+  }
+  if (size != sparse_bytes(matrix, entries))
+    return fmt::format("a sparse matrix of {} entries has {} bytes instead of {}", entries, size,
+                       sparse_bytes(matrix, entries));
+  const SparseFloatParts parts = sparse_parts(matrix, packed);
+  for (std::int64_t list = 0; list < lists; ++list) {
+    const std::int64_t block = list / groups;
+    std::string error =
+        list_error(parts, list, matrix.block_begin(block + 1) - matrix.block_begin(block));
+    if (!error.empty()) return error;
+  }
+  return {};
+}
+
+}  // namespace hone::kernels

@@ -1,0 +1,146 @@
+#include "hone/kernels/sparse_float_matrix.h"
+
+#include <cstring>
+
+#include "hone/kernels/half_conversion.h"
+#include "tests/kernels/kernel_testing.h"
+
+namespace hone::kernels {
+namespace {
+
+using PackedBytes = std::vector<std::uint8_t>;
+
+// Values of which a share is zero, some of them -0.
+std::vector<float> sparse_values(std::int64_t count, double sparsity) {
+  RandomSequence random(5, static_cast<std::uint64_t>(count));
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values)
+    value = (random.uniform() < sparsity ? 0.0f : 1.0f) * static_cast<float>(random.normal());
+  return values;
+}
+
+PackedBytes pack_sparse(const SparseFloatMatrix& matrix, const std::vector<float>& dense) {
+  return same_for_any_threads([&](ThreadPool& pool) {
+    PackedBytes packed(sparse_bytes(matrix, sparse_entries(pool, matrix, dense.data())), 0xaa);
+    sparse_arrange(pool, matrix, dense.data(), packed.data());
+    return packed;
+  });
+}
+
+std::vector<float> unpack_sparse(const SparseFloatMatrix& matrix, const PackedBytes& packed) {
+  return same_for_any_threads([&](ThreadPool& pool) {
+    std::vector<float> dense(static_cast<std::size_t>(matrix.rows * matrix.columns), 7.0f);
+    sparse_restore(pool, matrix, packed.data(), dense.data());
+    return dense;
+  });
+}
+
+std::string error_of(const SparseFloatMatrix& matrix, const PackedBytes& packed) {
+  return sparse_error(matrix, packed.data(), packed.size());
+}
+
+TEST(SparseFloatMatrix, RestoresWhatWasPacked) {
+  ThreadPool pool(1);
+  for (const int together : {4, 1}) {
+    for (const int bits : {32, 16}) {
+      for (const std::int64_t rows : {0, 1, 3, 4, 5, 70}) {
+        for (const std::int64_t columns : {0, 1, 33, 768, 769, 2000}) {
+          for (const double sparsity : {0.0, 0.9, 1.0}) {
+            const SparseFloatMatrix matrix{rows, columns, together, bits};
+            SCOPED_TRACE(
+                fmt::format("{} x {}, {} together, {} bits", rows, columns, together, bits));
+            std::vector<float> dense = sparse_values(rows * columns, sparsity);
+            const PackedBytes packed = pack_sparse(matrix, dense);
+            ASSERT_EQ(error_of(matrix, packed), "");
+            if (bits == 16) {
+              std::vector<std::uint16_t> halves(dense.size());
+              float_to_bfloat16(pool, rows * columns, dense.data(), halves.data());
+              bfloat16_to_float(pool, rows * columns, halves.data(), dense.data());
+            }
+            ASSERT_EQ(unpack_sparse(matrix, packed), dense);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(SparseFloatMatrix, StoresEndsColumnsAndValues) {
+  const std::vector<float> dense = {0, 1, 0, 0, 2, 0,  //
+                                    0, 0, 0, 0, 0, 0,  //
+                                    0, 3, 0, 0, 0, 0,  //
+                                    0, 0, 0, 0, 0, 0,  //
+                                    0, 0, 0, 0, 0, -1};
+  const SparseFloatMatrix blocks{5, 6, 4, 16};
+  const PackedBytes expected = {
+      2,    0,    0, 0, 3,    0,    0, 0,   // ends
+      1,    0,    4, 0, 5,    0,    0, 0,   // columns, one pads
+      0x80, 0x3f, 0, 0, 0x40, 0x40, 0, 0,   // 1, 0, 3, 0
+      0,    0x40, 0, 0, 0,    0,    0, 0,   // 2, 0, 0, 0
+      0x80, 0xbf, 0, 0, 0,    0,    0, 0};  // -1 and rows that are not there
+  EXPECT_EQ(pack_sparse(blocks, dense), expected);
+  const SparseFloatMatrix single{5, 6, 1, 16};
+  const PackedBytes lists = {2, 0, 0, 0, 2,    0,    0, 0,    3,    0,    0,    0,
+                             3, 0, 0, 0, 4,    0,    0, 0,    1,    0,    4,    0,
+                             1, 0, 5, 0, 0x80, 0x3f, 0, 0x40, 0x40, 0x40, 0x80, 0xbf};
+  EXPECT_EQ(pack_sparse(single, dense), lists);
+}
+
+TEST(SparseFloatMatrix, KeepsValuesThatAreNoNumbersAndDropsNegativeZeros) {
+  const SparseFloatMatrix matrix{1, 4, 1, 32};
+  const std::vector<float> dense = {-0.0f, kNan, -kInfinity, 0x1p-149f};
+  const PackedBytes packed = pack_sparse(matrix, dense);
+  EXPECT_EQ(packed.size(), 4u + 8u + 12u);
+  const auto restored = unpack_sparse(matrix, packed);
+  EXPECT_FALSE(std::signbit(restored[0]));
+  EXPECT_TRUE(std::isnan(restored[1]));
+  EXPECT_EQ(restored[2], -kInfinity);
+  EXPECT_EQ(restored[3], 0x1p-149f);
+}
+
+// The k-th number of `bytes` bytes of the packed matrix becomes `value`.
+template <typename Number>
+PackedBytes with_number(PackedBytes packed, std::size_t offset, Number value) {
+  std::memcpy(packed.data() + offset, &value, sizeof(value));
+  return packed;
+}
+
+TEST(SparseFloatMatrix, RefusesBytesThatDoNotFit) {
+  for (const int together : {4, 1}) {
+    const SparseFloatMatrix matrix{8, 1000, together, 32};  // blocks of 500 columns
+    const PackedBytes packed = pack_sparse(matrix, std::vector<float>(8000, 1.0f));
+    const auto ends = static_cast<std::size_t>(4 * matrix.lists());
+    const auto refused = [&](const PackedBytes& bytes) {
+      const std::string error = error_of(matrix, bytes);
+      EXPECT_NE(error, "");
+      return error;
+    };
+    EXPECT_EQ(error_of(matrix, packed), "");
+    EXPECT_NE(error_of({8, 1600, together, 32}, packed), "");
+    EXPECT_NE(error_of({9, 1000, together, 32}, packed), "");
+    EXPECT_NE(error_of({8, 1000, together, 16}, packed), "");
+    EXPECT_NE(error_of({std::int64_t{1} << 40, 1000, together, 32}, packed), "");
+    EXPECT_NE(error_of({std::int64_t{1} << 31, std::int64_t{1} << 31, together, 32}, packed), "");
+    PackedBytes shorter = packed, longer = packed;
+    shorter.pop_back();
+    longer.push_back(0);
+    refused(shorter);
+    refused(longer);
+    refused({});
+    refused(PackedBytes(ends, 0xff));
+    refused(with_number(packed, 0, std::uint32_t{501}));       // more than the block has columns
+    refused(with_number(packed, 4, std::uint32_t{499}));       // a list that ends before it begins
+    refused(with_number(packed, ends - 4, std::uint32_t{0}));  // so few entries
+    EXPECT_EQ(refused(with_number(packed, ends + 2, std::uint16_t{500})),
+              "entry 1 of a sparse matrix is column 500 of a block of 500");
+    EXPECT_EQ(refused(with_number(packed, ends + 2, std::uint16_t{0})),
+              "entry 1 of a sparse matrix is column 0 behind column 0");
+    refused(with_number(packed, ends + 4, std::uint16_t{0}));
+  }
+  EXPECT_EQ(sparse_error({0, 10, 4, 32}, nullptr, 0), "");
+  EXPECT_THROW(sparse_bytes({4, 4, 2, 32}, 0), InternalError);
+  EXPECT_THROW(sparse_bytes({4, 4, 4, 8}, 0), InternalError);
+}
+
+}  // namespace
+}  // namespace hone::kernels
