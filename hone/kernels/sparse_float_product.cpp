@@ -343,5 +343,21 @@ void sparse_product(ThreadPool& pool, const FloatRows& x, const SparseFloatWeigh
   }
 }
 
+std::optional<SparseFloatMatrix> faster_sparse_matrix(ThreadPool& pool, std::int64_t rows,
+                                                      std::int64_t columns, const float* dense) {
+  constexpr double kMostBlocks = 0.5, kMostSingle = 0.25;
+  constexpr double kSingleCost = 1.7;  // of a weight beside one of a block
+  const SparseFloatMatrix blocks{rows, columns, 4, 32}, single{rows, columns, 1, 32};
+  const auto kept = [&](const SparseFloatMatrix& matrix) {
+    return static_cast<double>(sparse_entries(pool, matrix, dense)) /
+           static_cast<double>(std::max<std::int64_t>(1, matrix.groups() * columns));
+  };
+  const double of_blocks = kept(blocks), of_single = kept(single);
+  const bool takes_single = of_single <= kMostSingle;
+  if (of_blocks <= kMostBlocks && (!takes_single || of_blocks <= kSingleCost * of_single))
+    return blocks;
+  return takes_single ? std::optional(single) : std::nullopt;
+}
+
 }  // namespace hone::kernels
 #endif  // HWY_ONCE

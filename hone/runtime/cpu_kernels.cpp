@@ -18,6 +18,7 @@
 #include "hone/kernels/mask.h"
 #include "hone/kernels/mean_squared_error.h"
 #include "hone/kernels/softmax.h"
+#include "hone/kernels/sparse_float_product.h"
 #include "hone/kernels/sum.h"
 #include "hone/kernels/target.h"
 #include "hone/runtime/activation_name.h"
@@ -340,18 +341,33 @@ void embedding_gradient_by_row(Call& call) {
 
 // ---- products
 
-// The weight as the product reads it. Only of a file's: its plain pages go back to the system, so memory holds one of
-// the two, where a weight in other memory would be held twice.
-std::shared_ptr<const void> packed_weight(const Call& call) {
+// A weight as products read it: without its zeros where these are many, else dense.
+struct PreparedLinear {
+  StoragePointer packed = {};
+  std::optional<kernels::SparseFloatMatrix> sparse = {};
+};
+
+// Only of a file's: its plain pages go back to the system, so memory holds one of the two, where a weight in other memory would
+// be held twice.
+std::shared_ptr<const void> prepare_linear(const Call& call) {
   const Tensor& weight = call.input(1);
   if (!weight.storage()->mapped) return nullptr;
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
-  StoragePointer packed =
-      cpu().allocate(kernels::gemm_packed_floats(outputs, inputs) * sizeof(float));
-  kernels::gemm_pack(call.pool(), outputs, inputs, {weight.data<float>(), 1, inputs},
-                     reinterpret_cast<float*>(packed->pointer));
+  const float* const values = weight.data<float>();
+  PreparedLinear prepared{.sparse =
+                              kernels::faster_sparse_matrix(call.pool(), outputs, inputs, values)};
+  if (prepared.sparse) {
+    const std::int64_t entries = kernels::sparse_entries(call.pool(), *prepared.sparse, values);
+    prepared.packed = cpu().allocate(kernels::sparse_bytes(*prepared.sparse, entries));
+    kernels::sparse_arrange(call.pool(), *prepared.sparse, values,
+                            reinterpret_cast<std::uint8_t*>(prepared.packed->pointer));
+  } else {
+    prepared.packed = cpu().allocate(kernels::gemm_packed_floats(outputs, inputs) * sizeof(float));
+    kernels::gemm_pack(call.pool(), outputs, inputs, {values, 1, inputs},
+                       reinterpret_cast<float*>(prepared.packed->pointer));
+  }
   release_pages(weight);
-  return packed;
+  return std::make_shared<PreparedLinear>(std::move(prepared));
 }
 
 float* workspace(const Call& call) { return static_cast<float*>(call.workspace); }
@@ -377,9 +393,14 @@ void run_linear(Call& call, const kernels::Epilogue& epilogue) {
   const kernels::GemmShape shape{row_count(call.input(0).sizes()), outputs, inputs};
   const kernels::ConstMatrix x{floats(call, 0), inputs, 1};
   float* y = call.output().data<float>();
-  if (const auto* packed = static_cast<const Storage*>(call.prepared)) {
-    kernels::gemm_packed(call.pool(), shape, x, reinterpret_cast<const float*>(packed->pointer), y,
-                         outputs, epilogue);
+  if (const auto* prepared = static_cast<const PreparedLinear*>(call.prepared)) {
+    const auto packed = prepared->packed->pointer;
+    if (prepared->sparse)
+      return kernels::sparse_product(
+          call.pool(), {x.data, shape.m, inputs},
+          {*prepared->sparse, reinterpret_cast<const std::uint8_t*>(packed)}, epilogue, y, outputs);
+    kernels::gemm_packed(call.pool(), shape, x, reinterpret_cast<const float*>(packed), y, outputs,
+                         epilogue);
   } else {
     kernels::gemm(call.pool(), shape, x, {floats(call, 1), 1, inputs}, y, outputs, epilogue,
                   workspace(call));
@@ -587,14 +608,14 @@ KernelTable cpu_kernels() {
       {"embedding_gradient", "cpu", "rows", anything, embedding_gradient},
       {"embedding_gradient_by_row", "cpu", "rows", anything, embedding_gradient_by_row},
       {"full", "cpu", "vector", float_result, full},
-      {"fused_linear", "cpu", "gemm", anything, fused_linear, Layout::dense, packed_weight,
+      {"fused_linear", "cpu", "gemm", anything, fused_linear, Layout::dense, prepare_linear,
        linear_workspace},
       {"gelu", "cpu", "vector", anything, gelu},
       {"gelu_gradient", "cpu", "vector", anything, gelu_gradient},
       {"global_norm", "cpu", "vector", anything, global_norm},
       {"layer_norm", "cpu", "rows", anything, layer_norm},
       {"layer_norm_gradient", "cpu", "rows", anything, layer_norm_gradient},
-      {"linear", "cpu", "gemm", anything, linear, Layout::dense, packed_weight, linear_workspace},
+      {"linear", "cpu", "gemm", anything, linear, Layout::dense, prepare_linear, linear_workspace},
       {"linear_weight_gradient", "cpu", "gemm", anything, linear_weight_gradient, Layout::dense,
        nullptr, linear_weight_gradient_workspace},
       {"mask", "cpu", "vector", anything, mask},
