@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
   hone::kernels::register_attention();
   hone::kernels::register_memory_kernels();
   hone::kernels::register_mxint();
+  hone::kernels::register_sparse();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();
