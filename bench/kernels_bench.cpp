@@ -88,6 +88,7 @@ int main(int argc, char** argv) {
   hone::kernels::register_attention();
   hone::kernels::register_memory_kernels();
   hone::kernels::register_mxint();
+  hone::kernels::register_sparse_int8();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

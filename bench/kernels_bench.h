@@ -48,5 +48,6 @@ void register_weight_only();
 void register_attention();
 void register_memory_kernels();
 void register_mxint();
+void register_sparse_int8();
 
 }  // namespace hone::kernels

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "hone/base/error.h"
 #include "hone/kernels/grain.h"
 #include "hone/kernels/int8_residues.h"
+#include "hone/kernels/int8_results.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/scratch.h"
 
@@ -42,15 +42,6 @@ struct TileRows {
   std::int64_t stride;         // in quads
   const std::int32_t* starts;  // those of `Int8Rows`, from the first row on
   std::int64_t group;          // rows that they stand together for
-};
-
-// Where results go: floats, or codes of the next product, rounded by the grid.
-struct Int8Target {
-  Epilogue epilogue;
-  float* y = nullptr;
-  std::int64_t y_stride = 0;
-  Int8Grid grid = {};
-  const Int8Rows* rows = nullptr;  // null: floats
 };
 
 PackedMatrix matrix_of(const Int8Weight& weight) {
@@ -140,7 +131,7 @@ std::atomic<bool> quads_allowed{true};
 #include "hone/kernels/epilogue-inl.h"
 #include "hone/kernels/half-inl.h"
 #include "hone/kernels/int8_dot-inl.h"
-#include "hone/kernels/int8_rounding-inl.h"
+#include "hone/kernels/int8_results-inl.h"
 #include "hone/kernels/unpack-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
 
@@ -267,63 +258,6 @@ HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Epil
     });
   }
   if (epilogue.goes_on() && !adds_at_once(epilogue)) finish_piece(piece, epilogue);
-}
-
-constexpr std::int64_t kMostChunkRows = 96;
-
-// Rounds the pieces of a chunk, one beside the other, and keeps what the codes of its rows add up to.
-class ChunkRounding {
- public:
-  ChunkRounding(const Int8Target& to, std::int64_t first, std::int64_t rows)
-      : to_(to), first_(first), count_(to.rows == nullptr ? 0 : rows) {
-    std::fill_n(sums_, count_ * kLanes, 0);
-  }
-
-  HWY_INLINE void round(const Piece& piece) {
-    const Floats d;
-    const float bound = static_cast<float>((1 << (to_.grid.bits - 1)) - 1);
-    for (std::int64_t i = 0; i < piece.rows; ++i) {
-      const std::int64_t row = piece.row + i;
-      const float* const x = piece.c + i * piece.c_stride;
-      std::int32_t* const sum = sums_ + (row - first_) * kLanes;
-      std::int8_t* const codes = to_.rows->codes + row * to_.rows->shape.stride() + piece.column;
-      const auto added = round_run(piece.columns, x, 1.0f / to_.grid.scale, bound, codes);
-      hn::StoreU(hn::Add(hn::LoadU(Words(), sum), added), Words(), sum);
-      bool numbers = true;
-      for_vectors(d, piece.columns, [&](std::int64_t j, auto part) HWY_ATTR {
-        numbers &= hn::AllFalse(d, hn::IsNaN(load(d, x + j, part)));
-      });
-      // Other threads may find the same.
-      if (HWY_UNLIKELY(!numbers))
-        std::atomic_ref(to_.rows->scales[row]).store(kNotANumber, std::memory_order_relaxed);
-    }
-  }
-
-  // Other chunks hold other columns of the same rows; whole numbers add up to the same in any order.
-  void add_up() const {
-    for (std::int64_t i = 0; i < count_; ++i) {
-      const auto sum = hn::GetLane(hn::SumOfLanes(Words(), hn::LoadU(Words(), sums_ + i * kLanes)));
-      std::atomic_ref(to_.rows->start(first_ + i, 0))
-          .fetch_sub(static_cast<std::int32_t>(128u * static_cast<std::uint32_t>(sum)),
-                     std::memory_order_relaxed);
-    }
-  }
-
- private:
-  static constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
-  const Int8Target& to_;
-  std::int64_t first_, count_;
-  HWY_ALIGN std::int32_t sums_[kMostChunkRows * kLanes];
-};
-
-// Rows that no code was written to yet.
-void begin_rows(const Int8Grid& grid, const Int8Rows& rows) {
-  for (std::int64_t m = 0; m < rows.shape.rows; ++m) {
-    std::int8_t* const codes = rows.codes + m * rows.shape.stride();
-    std::fill(codes + rows.shape.columns, codes + rows.shape.stride(), std::int8_t{0});
-    rows.scales[m] = grid.scale;
-    rows.start(m, 0) = rows.origin(m, 0) = kSumOrigin;
-  }
 }
 
 // The codes of rows from `first` on, widened, in memory of the thread.

@@ -29,10 +29,10 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> every_fourth_row(D d, const float* from,
   }
 }
 
-// to[c * to_stride + r] = from[r * from_stride + c] for c in 0..3 and r below the lanes of D.
+// columns[c], of lanes r, = from[r * from_stride + c] for c in 0..3 and r below the lanes of D.
 template <class D>
-HWY_INLINE void transpose_four_columns(D d, const float* from, std::int64_t from_stride, float* to,
-                                       std::int64_t to_stride) {
+HWY_INLINE void load_four_columns(D d, const float* from, std::int64_t from_stride,
+                                  hwy::HWY_NAMESPACE::Vec<D> (&columns)[4]) {
   namespace hn = hwy::HWY_NAMESPACE;
   const auto row0 = every_fourth_row(d, from, from_stride);
   const auto row1 = every_fourth_row(d, from + from_stride, from_stride);
@@ -42,10 +42,21 @@ HWY_INLINE void transpose_four_columns(D d, const float* from, std::int64_t from
   const auto lower13 = hn::InterleaveLower(d, row1, row3);
   const auto upper02 = hn::InterleaveUpper(d, row0, row2);
   const auto upper13 = hn::InterleaveUpper(d, row1, row3);
-  hn::StoreU(hn::InterleaveLower(d, lower02, lower13), d, to);
-  hn::StoreU(hn::InterleaveUpper(d, lower02, lower13), d, to + to_stride);
-  hn::StoreU(hn::InterleaveLower(d, upper02, upper13), d, to + 2 * to_stride);
-  hn::StoreU(hn::InterleaveUpper(d, upper02, upper13), d, to + 3 * to_stride);
+  columns[0] = hn::InterleaveLower(d, lower02, lower13);
+  columns[1] = hn::InterleaveUpper(d, lower02, lower13);
+  columns[2] = hn::InterleaveLower(d, upper02, upper13);
+  columns[3] = hn::InterleaveUpper(d, upper02, upper13);
+}
+
+// The same to memory, where columns are `to_stride` apart.
+template <class D>
+HWY_INLINE void transpose_four_columns(D d, const float* from, std::int64_t from_stride, float* to,
+                                       std::int64_t to_stride) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  hn::Vec<D> columns[4];
+  load_four_columns(d, from, from_stride, columns);
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) hn::StoreU(columns[c], d, to + c * to_stride);
 }
 
 // to[c * to_stride + r] = from[r * from_stride + c] for r in [0, rows), c in [0, columns). As many rows as a vector holds

@@ -1,10 +1,12 @@
 #include "hone/labs/attention_lab.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <numeric>
+#include <set>
 
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
@@ -33,18 +35,18 @@ std::string stage_of(const TimedAttention& one) {
 
 LabStage attention_stage(const TimedAttention& one, const LabRates& rates) {
   const double scores_bytes = 4 * one.shape.scores();
-  return {
-      .name = stage_of(one),
-      .what =
-          fmt::format("times attention of {}, {} runs of each way in turn", one.name(), one.runs),
-      .cost = {.seconds =
-                   0.3 + 2 * static_cast<double>(one.runs + 8) *
-                             (one.shape.flops() / rates.flops + 4 * scores_bytes / rates.bytes),
-               .memory_bytes = 3 * scores_bytes},
-      .run = [one](LabRun& run) {
-        return bench_attention({.shape = one.shape, .runs = one.runs, .profile = true}, run.context)
-            .fields;
-      }};
+  return {.name = stage_of(one),
+          .what = fmt::format("times attention of {}, {} runs of each implementation in turn",
+                              one.name(), one.runs),
+          .cost = {.seconds =
+                       0.3 + 2 * static_cast<double>(one.runs + 8) *
+                                 (one.shape.flops() / rates.flops + 4 * scores_bytes / rates.bytes),
+                   .memory_bytes = 3 * scores_bytes},
+          .run = [one](LabRun& run) {
+            return bench_attention({.shape = one.shape, .runs = one.runs, .profile = true},
+                                   run.context)
+                .fields;
+          }};
 }
 
 // ---- the report
@@ -110,12 +112,9 @@ std::vector<LabAttentionResult> overview_of(const std::vector<FoundAttention>& a
   for (const FoundAttention& found : all) {
     for (const AttentionTimesResult& row : found.fields.times)
       overview.push_back(attention_row(found, device, row));
-    for (const AttentionType& type : kAttentionTypes)
-      overview.push_back({.shape = found.of.name(),
-                          .device = other.name,
-                          .dtype = std::string(type.name),
-                          .why_not = other.why_not});
   }
+  overview.push_back(
+      {.shape = "all", .device = other.name, .dtype = "all", .why_not = other.why_not});
   return overview;
 }
 
@@ -180,12 +179,37 @@ Section operators_section(const FoundAttention& found,
     });
     section.blocks.push_back(PageTable{
         operators_side_by_side(rows),
-        fmt::format("{}, mean of the faster half of three recorded runs. Operations contain no "
+        fmt::format("{}, mean of the two faster of three recorded runs. Operations contain no "
                     "others, so self time is total time. Memory traffic: operands and results of "
                     "each operation, counted without caches.",
                     type.name)});
   }
   return section;
+}
+
+double recorded_ms(const AttentionTimesResult& row) {
+  double sum = 0;
+  for (const OperatorTimeResult& one : row.operators.value()) sum += one.ms;
+  return sum;
+}
+
+// "": recorded runs took as long as timed ones, so that the times of operations are those of the medians.
+std::string recording_warning(const std::vector<FoundAttention>& all) {
+  constexpr double kFarApart = 1.2;
+  std::vector<std::string> apart;
+  for (const FoundAttention& found : all)
+    for (const AttentionTimesResult& row : found.fields.times) {
+      const double ratio = recorded_ms(row) / row.median_ms;
+      if (ratio <= kFarApart && ratio >= 1 / kFarApart) continue;
+      apart.push_back(fmt::format("{}, {}, {}: {} instead of {} ms", found.of.name(), row.dtype,
+                                  to_string(row.impl), three_digits(recorded_ms(row)),
+                                  three_digits(row.median_ms)));
+    }
+  if (apart.empty()) return "";
+  return fmt::format(
+      "The operations of recorded runs took more than 20% longer or shorter than a median run: {}. "
+      "There, read the times of operations as shares.",
+      fmt::join(apart, "; "));
 }
 
 std::vector<PublishedResult> published_attention() {
@@ -198,50 +222,56 @@ std::vector<PublishedResult> published_attention() {
           {.what = "GPU", .published = "1.8× to 8× faster", .source = reports}};
 }
 
-// Panels over the tokens of a text, for the types that were run.
-Figure attention_figure(const std::vector<FoundAttention>& all) {
-  Axis tokens_axis{.label = "Tokens", .logarithmic = true};
-  Series matrix{.label = "matrix of scores in fp32, computed", .draw = Draw::line};
-  std::map<std::int64_t, double> matrices;  // of a text, by its tokens
-  for (const FoundAttention& found : all)
-    matrices[found.of.shape.tokens] =
-        found.matrix_bytes("fp32") / (1 << 20) / static_cast<double>(found.of.shape.texts);
-  for (const auto& [tokens, mebibytes] : matrices) {
-    tokens_axis.ticks.push_back({static_cast<double>(tokens), fmt::format("{}", tokens)});
-    matrix.points.push_back({.x = static_cast<double>(tokens), .y = mebibytes});
-  }
-  Panel speed{.title = "Fused against naive", .x = tokens_axis, .y = {.label = "Speedup"}};
-  Panel memory{.title = "Memory per text",
-               .x = tokens_axis,
-               .y = {.label = "MiB", .logarithmic = true},
-               .series = {std::move(matrix)}};
-  speed.references.push_back({.y = 1, .label = "same speed"});
+Axis tokens_axis(const std::vector<FoundAttention>& all) {
+  Axis axis{.label = "Tokens", .logarithmic = true};
+  std::set<std::int64_t> tokens;
+  for (const FoundAttention& found : all) tokens.insert(found.of.shape.tokens);
+  for (const std::int64_t one : tokens)
+    axis.ticks.push_back({static_cast<double>(one), fmt::format("{}", one)});
+  return axis;
+}
+
+Figure speed_figure(const std::vector<FoundAttention>& all) {
+  Panel panel{.x = tokens_axis(all), .y = {.label = "Speedup of fused attention"}};
+  panel.references.push_back({.y = 1, .label = "same speed"});
   for (const AttentionType& type : kAttentionTypes) {
-    Series speeds{
-        .label = fmt::format("fused, {}", type.name), .draw = Draw::points, .spread = Spread::bars};
-    for (const AttentionWay way : {AttentionWay::naive, AttentionWay::fused}) {
-      Series held{.label = fmt::format("{}, {}", to_string(way), type.name), .draw = Draw::points};
-      for (const FoundAttention& found : all) {
-        const AttentionTimesResult* row = found.times(type.name, way);
-        if (row == nullptr) continue;
-        const AttentionShape& shape = found.of.shape;
-        const auto tokens = static_cast<double>(shape.tokens);
-        held.points.push_back({.x = tokens,
-                               .y = static_cast<double>(row->needed_bytes) / (1 << 20) /
-                                    static_cast<double>(shape.texts),
+    Series series{.label = std::string(type.name), .draw = Draw::points, .spread = Spread::bars};
+    for (const FoundAttention& found : all) {
+      const AttentionTimesResult* row = found.times(type.name, AttentionWay::fused);
+      if (row == nullptr || !row->speedup || !row->speedup->interval) continue;
+      series.points.push_back({.x = static_cast<double>(found.of.shape.tokens),
+                               .y = row->speedup->value,
+                               .low = row->speedup->interval->low,
+                               .high = row->speedup->interval->high,
                                .name = found.of.name()});
-        if (way != AttentionWay::fused || !row->speedup || !row->speedup->interval) continue;
-        speeds.points.push_back({.x = tokens,
-                                 .y = row->speedup->value,
-                                 .low = row->speedup->interval->low,
-                                 .high = row->speedup->interval->high,
-                                 .name = found.of.name()});
-      }
-      if (!held.points.empty()) memory.series.push_back(std::move(held));
     }
-    if (!speeds.points.empty()) speed.series.push_back(std::move(speeds));
+    if (!series.points.empty()) panel.series.push_back(std::move(series));
   }
-  return {.title = "Fused against naive attention", .panels = {speed, memory}, .width = 1000};
+  return {.title = "Fused against naive attention; above 1, fused attention is faster",
+          .panels = {panel}};
+}
+
+// In fp32: halves take half of it.
+Figure memory_figure(const std::vector<FoundAttention>& all) {
+  constexpr double kMebibyte = 1 << 20;
+  Panel panel{.x = tokens_axis(all), .y = {.label = "MiB per text", .logarithmic = true}};
+  const auto add = [&](const std::string& label, auto&& bytes_of) {
+    Series series{.label = label};
+    for (const FoundAttention& found : all)
+      series.points.push_back(
+          {.x = static_cast<double>(found.of.shape.tokens),
+           .y = bytes_of(found) / kMebibyte / static_cast<double>(found.of.shape.texts),
+           .name = found.of.name()});
+    std::ranges::stable_sort(series.points, {}, &Point::x);
+    panel.series.push_back(std::move(series));
+  };
+  for (const AttentionWay way : {AttentionWay::naive, AttentionWay::fused})
+    add(std::string(to_string(way)), [&](const FoundAttention& found) {
+      return static_cast<double>(found.fp32(way).needed_bytes);
+    });
+  add("matrix of scores", [](const FoundAttention& found) { return found.matrix_bytes("fp32"); });
+  return {.title = "Memory of a run in fp32, predicted: operands, intermediate results, workspace",
+          .panels = {panel}};
 }
 
 // "naive 17.0 ms, fused 15.6 ms: 1.17× faster (95% CI 1.08 to 1.19)"
@@ -256,118 +286,97 @@ std::string bytes_text(const std::optional<std::int64_t>& count) {
   return human_bytes(static_cast<double>(count.value()));
 }
 
-std::string headline_of_attention(const FoundAttention& found) {
-  const AttentionTimesResult &naive = found.fp32(AttentionWay::naive),
-                             &fused = found.fp32(AttentionWay::fused);
-  return fmt::format(
-      "Naive attention of {} in fp32 writes a matrix of {} of scores to memory, fused attention "
-      "none: values take {} instead of {}. In time, on {}: {}",
-      found.of.name(), human_bytes(found.matrix_bytes("fp32")), bytes_text(fused.value_bytes),
-      bytes_text(naive.value_bytes), ran_on(found.fields.device, found.fields.threads),
-      speedup_text(fused.speedup.value()));
+// "is 1.09× slower (95% CI 1.06 to 1.16)"
+std::string speed_clause(const FoundAttention& found) {
+  const Speedup& speedup = found.fp32(AttentionWay::fused).speedup.value();
+  return fmt::format("{} {}", speedup.shown_faster() || speedup.shown_slower() ? "is" : "has",
+                     speedup_text(speedup));
+}
+
+std::string headline_of_attention(const FoundAttention& first, const FoundAttention& last) {
+  std::string text = fmt::format(
+      "With fused attention, intermediate results of {} in fp32 take at most {} instead of {}. On "
+      "{}, fused attention {} at {} tokens",
+      first.of.name(), bytes_text(first.fp32(AttentionWay::fused).value_bytes),
+      bytes_text(first.fp32(AttentionWay::naive).value_bytes),
+      ran_on(first.fields.device, first.fields.threads), speed_clause(first),
+      grouped(first.of.shape.tokens));
+  if (&last != &first)
+    text += fmt::format("; at {} tokens it {}", grouped(last.of.shape.tokens), speed_clause(last));
+  return text + ".";
 }
 
 std::string why_naive(const FoundAttention& first, const FoundAttention& last) {
   constexpr int kPasses = 6;
   const AttentionShape& s = first.of.shape;
+  const double passes = kPasses * first.matrix_bytes("fp32"),
+               operands = 4 * 4.0 * static_cast<double>(s.texts * s.heads * s.tokens * s.size);
   return fmt::format(
       "Both implementations compute softmax(QKᵀ/√d)V with the same {} GFLOP of products ({}). "
-      "Naive "
-      "attention stores the scores of all heads: {} × {} × {}² × 4 bytes = {} in fp32, and {} for "
-      "{}. The first product writes this matrix, scale and softmax each read and write it, and the "
-      "second product reads it: six passes, {} of traffic for the caches or the memory. In the "
-      "recorded run, values took up to {}.",
+      "Naive attention stores the scores of all heads: {} × {} × {}² × 4 bytes = {} in fp32, and "
+      "{} for {}. The first product writes them, scale and softmax each read and write them, and "
+      "the second product reads them: six passes, {}. With {} of Q, K, V and the result, the table "
+      "counts {} of traffic.",
       three_digits(first.fields.gflop), first.of.name(), s.texts, s.heads, s.tokens,
       human_bytes(first.matrix_bytes("fp32")), human_bytes(last.matrix_bytes("fp32")),
-      last.of.name(), human_bytes(kPasses * first.matrix_bytes("fp32")),
-      bytes_text(first.fp32(AttentionWay::naive).value_bytes));
+      last.of.name(), human_bytes(passes), human_bytes(operands), human_bytes(passes + operands));
 }
 
-std::string why_fused(const FoundAttention& first, const FoundAttention& last, bool on_host) {
+std::string why_fused(const FoundAttention& last, bool on_host) {
   return fmt::format(
       "Fused attention never has the whole matrix (FlashAttention, Dao et al., 2022). It takes a "
       "block of queries through the keys and values, block by block. For each query it keeps the "
       "maximum m of the scores so far, the sum of exp(score − m), and the values summed with these "
-      "weights (online softmax, Milakov and Gimelshein, 2018). When a block raises m, both sums "
-      "are multiplied by exp(m_old − m_new); at the end one is divided by the other. The scores of "
-      "a block stay {}. Only results are written: values took {} here. Memory grows with the "
-      "number "
-      "of tokens, not with its square: {} takes {} instead of {}, operands included.",
-      on_host ? "in the first caches of a core" : "in registers and shared memory",
-      bytes_text(first.fp32(AttentionWay::fused).value_bytes), last.of.name(),
+      "weights (online softmax). When a block raises m, both sums are multiplied by exp(m_old − "
+      "m_new). Only the scores of a block are kept at a time{}. Memory grows with the number of "
+      "tokens, not with its square: {} takes {} instead of {}, operands included.",
+      on_host ? "" : ", in registers and shared memory", last.of.name(),
       bytes_text(last.fp32(AttentionWay::fused).needed_bytes),
       bytes_text(last.fp32(AttentionWay::naive).needed_bytes));
 }
 
-// Chosen by the intervals of this run.
+// What was measured; no run tells the reasons apart.
 std::string why_times(const std::vector<FoundAttention>& all) {
-  std::string text = "Times in fp32:";
-  std::ptrdiff_t faster = 0, slower = 0;
-  for (const FoundAttention& found : all) {
-    const Speedup& speedup = found.fp32(AttentionWay::fused).speedup.value();
-    faster += speedup.shown_faster() ? 1 : 0;
-    slower += speedup.shown_slower() ? 1 : 0;
-    text += fmt::format("{} {}, {}", &found == &all.front() ? "" : ";", found.of.name(),
-                        speedup_text(speedup));
-  }
-  double passes_ms = 0, all_ms = 0;
-  for (const OperatorTimeResult& one : all.front().fp32(AttentionWay::naive).operators.value()) {
-    all_ms += one.ms;
+  const FoundAttention& first = all.front();
+  std::vector<std::string> times;
+  for (const FoundAttention& found : all)
+    times.push_back(fmt::format("{} for {}",
+                                speedup_headline(found.fp32(AttentionWay::fused).speedup.value()),
+                                found.of.name()));
+  double passes_ms = 0;
+  for (const OperatorTimeResult& one : first.fp32(AttentionWay::naive).operators.value())
     if (one.operation == "scale" || one.operation == "softmax") passes_ms += one.ms;
-  }
-  text += fmt::format(
-      ". In the recorded naive run of {}, scale and softmax took {} of {} ms: passes over the "
-      "matrix without a product. ",
-      all.front().of.name(), three_digits(passes_ms), three_digits(all_ms));
-  if (faster == std::ssize(all))
-    return text +
-           "Fused attention is shown to be faster for every shape: the products cost the "
-           "same, and these passes are gone.";
-  if (slower > 0)
-    return text + fmt::format(
-                      "This contradicts a gain in time for {} of {} shapes: there, blocks "
-                      "cost more than the traffic that they save. The memory is saved all "
-                      "the same.",
-                      slower, all.size());
-  return text + fmt::format(
-                    "This run shows fused attention to be faster for {} of {} shapes; "
-                    "where it does not, the memory is saved all the same. More runs on an "
-                    "idle machine, or longer texts, would show a smaller difference.",
-                    faster, all.size());
+  return fmt::format(
+      "Fused against naive attention in fp32: {}. In the recorded naive run of {}, "
+      "scale and softmax, which only pass over the matrix, took {} of {} ms.",
+      fmt::join(times, "; "), first.of.name(), three_digits(passes_ms),
+      three_digits(recorded_ms(first.fp32(AttentionWay::naive))));
 }
 
-std::string why_types(const FoundAttention& found, bool on_host) {
-  std::string text = fmt::format("By type, for {}:", found.of.name());
+std::string why_types(const FoundAttention& found) {
+  std::vector<std::string> differences, speeds;
   for (const AttentionType& type : kAttentionTypes) {
     const AttentionTimesResult* fused = found.times(type.name, AttentionWay::fused);
     if (fused == nullptr) continue;
-    text += fmt::format("{} {} {}, largest difference {} of the largest result",
-                        type.dtype == DType::f32 ? "" : ";", type.name,
-                        speedup_text(fused->speedup.value()),
-                        three_digits(fused->relative_difference.value()));
+    differences.push_back(
+        fmt::format("{} in {}", three_digits(fused->relative_difference.value()), type.name));
+    if (type.dtype != DType::f32)
+      speeds.push_back(
+          fmt::format("{} in {}", speedup_headline(fused->speedup.value()), type.name));
   }
-  text +=
-      ". Both compute the same function; sums in another order and rounded scores make the "
-      "difference.";
-  if (on_host)
-    text +=
-        " On a CPU, hone widens fp16 to fp32: naive attention widens and rounds the matrix at "
-        "each of its operations, fused attention widens its operands once.";
-  return text;
+  std::string text = fmt::format(
+      "Both compute the same function, with sums in another order. For {}, results of fused "
+      "attention differ from those of naive attention in fp32 by at most {} of the largest.",
+      found.of.name(), fmt::join(differences, ", "));
+  return speeds.empty() ? text
+                        : text + fmt::format(" Against naive attention of the same type: {}.",
+                                             fmt::join(speeds, ", "));
 }
 
 std::string why_device(const OtherDevice& other, bool on_host) {
-  if (!on_host)
-    return fmt::format(
-        "This run is on a GPU, where the same holds with other numbers: chip memory "
-        "is shared memory and registers, and the matrix passes through the memory "
-        "of the GPU. On the CPU: {}.",
-        other.why_not);
-  return fmt::format(
-      "On CUDA: {}. The same holds there: scores stay in registers and shared "
-      "memory instead of passing through the memory of the GPU; `hone lab 4.2 "
-      "--device cuda` measures it.",
-      other.why_not);
+  return on_host
+             ? fmt::format("On CUDA: {}. `hone lab 4.2 --device cuda` measures it.", other.why_not)
+             : fmt::format("This run is on a GPU. On the CPU: {}.", other.why_not);
 }
 
 LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>& shapes) {
@@ -388,7 +397,7 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
                        &last = *std::ranges::max_element(
                            all, {}, [](const FoundAttention&one) { return one.of.shape.tokens; });
   const bool on_host = run.context.device->host_accessible();
-  document.headline = headline_of_attention(first);
+  document.headline = headline_of_attention(first, last);
   document.key_figures = {{"Time, " + first.of.name(), times_text(first)},
                           {"Time, " + last.of.name(), times_text(last)},
                           {"Memory, " + last.of.name(),
@@ -400,16 +409,24 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
       "Medians of {} or more runs of each implementation in turn, in fp32; random operands. "
       "Confidence intervals are of ratios of paired runs, in this process alone.",
       std::ranges::min(shapes, {}, &TimedAttention::runs).runs);
-  report.why = {why_naive(first, last), why_fused(first, last, on_host), why_times(all),
-                why_types(first, on_host), why_device(other_device(run.context), on_host)};
+  report.why = {why_naive(first, last), why_fused(last, on_host), why_times(all), why_types(first),
+                why_device(other_device(run.context), on_host)};
+  if (std::string warning = recording_warning(all); !warning.empty())
+    document.notes.push_back(std::move(warning));
   document.sections = {
       {"",
-       {figure_block(attention_figure(all), run.folder() / "attention",
-                     "Speedup of fused attention, and its memory, against the tokens of a text",
+       {figure_block(speed_figure(all), run.folder() / "attention",
+                     "Speedup of fused attention against the tokens of a text, with its 95% "
+                     "confidence interval",
+                     document.notes),
+        figure_block(memory_figure(all), run.folder() / "attention_memory",
+                     "Memory of naive and fused attention against the tokens of a text",
                      document.notes),
         PageTable{overview, "Naive and fused attention."}}},
       operators_section(first, fields.operators),
-      {"Time by operation, all shapes", {PageTable{operators, "Per run."}}, /*folded=*/true},
+      {"Time by operation, all shapes",
+       {PageTable{operators, "Per run: mean of the two faster of three recorded runs."}},
+       /*folded=*/true},
       {"Published results",
        {PageTable{published_table(fields.published),
                   "Other machines and another program, for orientation only."}},
@@ -419,8 +436,9 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
                   "a millisecond are timed many in a row. Speedup: against naive attention of the "
                   "same type, the median of the ratios with its 95% confidence interval. Means "
                   "include the first run."},
-        Paragraph{"Scores: the bytes of the matrix, computed from the shape. Values: the most that "
-                  "values took after an operation of a recorded run, operands not counted. Memory: "
+        Paragraph{"Scores: the bytes of the matrix, computed from the shape. Intermediate "
+                  "results: the most that they took after an operation of a recorded run, with the "
+                  "result and without operands. Memory: "
                   "predicted for a run, operands and workspace included."},
         Paragraph{"Differences: from naive attention of the same operands in fp32, divided by the "
                   "largest result. Operands are random: equal operands would hide wrong weights."}},
@@ -457,7 +475,7 @@ const Fields& fields_of(const LabAttentionResult*) {
       field<&L::value_bytes>("value_bytes", Unit::bytes,
                              "The most that values took after an operation of a recorded run, "
                              "operands not counted; null: not run.",
-                             "Values, recorded"),
+                             "Intermediate results, recorded"),
       field<&L::needed_bytes>("needed_bytes", Unit::bytes,
                               "Predicted for a run, operands included; null: not run.",
                               "Memory, predicted"),

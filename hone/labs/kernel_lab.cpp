@@ -19,6 +19,40 @@ cmake --build build-my-kernel
 hone kernels --model tiny --train --plugin build-my-kernel/cpu_gelu.so   # what it runs
 hone lab 4.4 --plugin build-my-kernel/cpu_gelu.so -o my-kernel-results)";
 
+// ---- the kernel of examples/cpu_gelu, which the lab checks where no plugin brings one
+
+constexpr std::string_view kExample = "examples/cpu_gelu", kExampleName = "the example kernel";
+
+std::string_view accepts_gelu(const CallSite& site) {
+  if (site.inputs[0].dtype != DType::f32) return "x is not f32";
+  if (site.attributes.get<std::string>("approximate") != "none") return "it is not by erf";
+  return "";
+}
+
+void run_gelu(Call& call) {
+  constexpr std::int64_t kGrain = 4096;
+  const std::int64_t count = call.input(0).count();
+  const float* x = call.input(0).data<float>();
+  float* y = call.output().data<float>();
+  parallel_ranges(call.pool(), count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      y[i] = 0.5f * x[i] * (1 + std::erf(x[i] * 0.70710678f));
+  });
+}
+
+// As `check_plugin_kernels`, with the example in the table meanwhile if nobody gave a kernel.
+std::vector<KernelCheck> check_kernels(const KernelCheckJob& job, Context& context) {
+  KernelTable& kernels = context.library.kernels;
+  const bool given = !plugin_kernels(context.library).empty();
+  if (given) return check_plugin_kernels(job, context);
+  kernels.insert(
+      kernels.begin(),
+      {.op = "gelu", .device = "cpu", .name = kExample, .accepts = accepts_gelu, .run = run_gelu});
+  std::vector<KernelCheck> checks = check_plugin_kernels(job, context);
+  kernels.erase(kernels.begin());
+  return checks;
+}
+
 LabKernelResult kernel_result(const KernelCheck& check) {
   const auto text = [](const std::string& value) {
     return value.empty() ? std::nullopt : std::optional(value);
@@ -55,7 +89,7 @@ Json check_all(LabRun& run, KernelCheckJob job) {
                       .batch = job.batch,
                       .tokens = job.tokens,
                       .rounds = job.rounds};
-  for (const KernelCheck& check : check_plugin_kernels(job, run.context))
+  for (const KernelCheck& check : check_kernels(job, run.context))
     checks.kernels.push_back(kernel_result(check));
   return to_json(checks);
 }
@@ -106,7 +140,7 @@ Table kernels_overview(const KernelChecks& found, const OtherDevice& other) {
                {"speedup", "Speedup"}});
   const auto missing = [&](const std::string& device, const std::string& why_not) {
     std::vector<Cell> row(table.columns().size(), absent);
-    row[0] = "yours";
+    row[0] = "any";
     row[1] = device;
     row[5] = why_not;
     table.add_row(std::move(row));
@@ -137,10 +171,16 @@ Table kernels_overview(const KernelChecks& found, const OtherDevice& other) {
   return table;
 }
 
+bool is_example(const std::vector<LabKernelResult>& kernels) {
+  return !kernels.empty() && kernels.front().kernel == kExample;
+}
+
 // What the checks come to.
 struct KernelSummary {
-  std::string name;  ///< "kernel mine"; "plugin" of several
+  std::string name;                ///< "your kernel mine", "your plugin", "the example GELU kernel"
+  std::string it = "your kernel";  ///< the same for short
   std::int64_t asked = 0, chosen = 0, checked = 0, correct = 0;
+  double worst_share = 0;                  ///< the largest error of those that were checked
   const LabKernelResult* wrong = nullptr;  ///< the first that is; null: none
   const LabKernelResult* timed = nullptr;  ///< the first that is; null: none, or one is wrong
 
@@ -149,11 +189,17 @@ struct KernelSummary {
 };
 
 KernelSummary summary_of(const std::vector<LabKernelResult>& kernels) {
-  KernelSummary summary{.name = "kernel " + kernels.front().kernel, .asked = std::ssize(kernels)};
+  KernelSummary summary{.name = "your kernel " + kernels.front().kernel,
+                        .asked = std::ssize(kernels)};
+  if (is_example(kernels)) {
+    summary.name = "the example GELU kernel";
+    summary.it = kExampleName;
+  }
   for (const LabKernelResult& check : kernels) {
-    if (check.kernel != kernels.front().kernel) summary.name = "plugin";
+    if (check.kernel != kernels.front().kernel) summary.name = "your plugin";
     if (check.chosen) ++summary.chosen;
     if (check.right) ++summary.checked;
+    summary.worst_share = std::max(summary.worst_share, own_share(check).value_or(0));
     if (check.right == true) ++summary.correct;
     if (check.right == false && summary.wrong == nullptr) summary.wrong = &check;
     if (check.times && summary.timed == nullptr) summary.timed = &check;
@@ -184,29 +230,30 @@ std::string speed_sentence(const LabKernelResult& check) {
 std::string headline_of(const KernelChecks& found) {
   if (found.kernels.empty())
     return fmt::format(
-        "Nothing was measured: no plugin has a kernel for an operation of {} on {}. Give one with "
-        "--plugin; examples/cpu_gelu is a kernel on one page",
+        "Nothing was measured: no kernel of a plugin is for an operation of {} on {}. Give one "
+        "with --plugin.",
         found.model, found.device);
   const KernelSummary all = summary_of(found.kernels);
   const LabKernelResult& first = found.kernels.front();
+  const std::string name = capitalized(all.name);
   if (all.checked == 0)
-    return first.refusal ? fmt::format("Your {} refuses {}: {}", all.name, operation_of(first),
-                                       *first.refusal)
-                         : fmt::format("Your {} was not checked on {}: {}", all.name,
-                                       operation_of(first), first.unchecked.value_or(""));
+    return first.refusal
+               ? fmt::format("{} refuses {}: {}.", name, operation_of(first), *first.refusal)
+               : fmt::format("{} was not checked on {}: {}.", name, operation_of(first),
+                             first.unchecked.value_or(""));
   if (all.wrong != nullptr)
     return fmt::format(
-        "Your {} is wrong for {} of {} operations: for {}, its largest error is {}, and {:.0e} is "
-        "allowed. Its speed is of no use before it is correct",
-        all.name, all.checked - all.correct, all.checked, operation_of(*all.wrong),
+        "{} is wrong for {} of {} operations: for {}, its largest error is {}, and {:.0e} is "
+        "allowed.",
+        name, all.checked - all.correct, all.checked, operation_of(*all.wrong),
         error_text(*all.wrong), kKernelTolerance);
-  const std::string correct =
-      fmt::format("Your {} agrees with the reference for {} of {} checked operations", all.name,
-                  all.correct, all.checked);
+  const std::string correct = fmt::format(
+      "{} is chosen for {} of {} operations and differs from the reference by at most {} of the "
+      "largest result",
+      name, all.chosen, all.asked, three_digits(all.worst_share));
   return all.timed == nullptr
-             ? correct + "; hone has no other kernel for them to compare the time with"
-             : fmt::format("{}. For {}, it is {}", correct, operation_of(*all.timed),
-                           speed_sentence(*all.timed));
+             ? correct + ". hone has no other kernel for them to compare the time with."
+             : fmt::format("{}. It is {}.", correct, speed_sentence(*all.timed));
 }
 
 std::vector<Fact> key_figures_of(const KernelSummary& all) {
@@ -215,7 +262,7 @@ std::vector<Fact> key_figures_of(const KernelSummary& all) {
   if (all.shown() != nullptr) figures.push_back({"Largest error", error_text(*all.shown())});
   if (all.timed == nullptr) return figures;
   const LabKernelTimesResult& times = *all.timed->times;
-  figures.push_back({"Latency, hone's kernel → yours",
+  figures.push_back({fmt::format("Latency, hone's kernel → {}", all.it),
                      latency_change_text({.before = times.built_in,
                                           .after = times.own,
                                           .speedup = times.speedup.value,
@@ -227,21 +274,19 @@ std::string choice_text(const KernelChecks& found) {
   std::string text =
       "Choice: the first row that accepts an operation runs it. Rows of plugins come before hone's "
       "own, and on the CPU the reference comes last.";
-  if (found.kernels.empty())
-    return text +
-           " Without --plugin the table has hone's rows only, so hone runs its own kernels and "
-           "this lab has nothing to compare.";
+  if (found.kernels.empty()) return text;
   const KernelSummary all = summary_of(found.kernels);
-  text += fmt::format(" In this run, hone chose your {} for {} of {} operations.", all.name,
-                      all.chosen, all.asked);
+  text += fmt::format(" hone chose {} for {} of {} operations.", all.name, all.chosen, all.asked);
   if (std::ranges::none_of(found.kernels, [](const LabKernelResult& check) {
         return check.graph == kInferenceGraph;
       }))
     text +=
         " The inference graph that hone runs has no such operation: passes have fused it, or "
-        "only training needs it. hone then asks the kernel only if --skip_pass turns the pass off.";
-  return text + fmt::format(" Without --plugin, {} runs these operations.",
-                            found.kernels.front().built_in);
+        "only training needs it. --skip_pass turns a pass off.";
+  return text + fmt::format(" Without it, {} runs these operations.",
+                            found.kernels.front().built_in == "reference"
+                                ? "the reference"
+                                : "hone's kernel " + found.kernels.front().built_in);
 }
 
 std::string correctness_text(const KernelSummary& all) {
@@ -260,35 +305,37 @@ std::string correctness_text(const KernelSummary& all) {
 }
 
 // By the interval of the first operation that was timed.
-std::string speed_paragraph(const LabKernelResult& check) {
+std::string speed_paragraph(const LabKernelResult& check, const std::string& it) {
   const Speedup& speedup = check.times->speedup;
   const std::string measured =
-      fmt::format("Speed: for {}, your kernel is {}.", operation_of(check), speed_sentence(check));
+      fmt::format("Time: for {}, {} is {}.", operation_of(check), it, speed_sentence(check));
   if (speedup.shown_faster())
-    return measured +
-           " The whole interval is on this side, so it is faster on this machine. hone bench with "
-           "and without --plugin shows what a whole model gains.";
+    return measured + " hone bench with and without --plugin shows what a whole model gains.";
   if (speedup.shown_slower())
     return measured +
-           " The whole interval is on this side, so it is slower on this machine. A frequent "
-           "reason is a call of a library function for each element, which keeps the compiler from "
-           "using vector instructions. hone profile shows how far the kernel is from the peak.";
+           (it == kExampleName
+                ? std::string(" Its loop calls std::erf for each element; hone's kernel computes "
+                              "vectors of elements. This run did not measure how much each "
+                              "difference between the two takes.")
+                : std::string(" One frequent reason is a call of a library function for each "
+                              "element, which keeps the compiler from using vector instructions. "
+                              "hone profile shows how far the kernel is from the peak."));
   return measured +
          " The interval contains equal speed, so this run does not show a difference. More rounds "
-         "(--fidelity paper) or a quieter machine would show it.";
+         "(--fidelity paper) give a narrower interval.";
 }
 
 std::vector<std::string> why_of(const KernelChecks& found) {
   std::vector<std::string> why = {
-      "Writing a kernel: a plugin is a shared library with rows for hone's table of kernels. A row "
-      "names the operation, the device and the kernel, and has two functions. accepts reads types "
-      "and attributes, and returns \"\" or the reason for a refusal. run reads inputs, asks for "
-      "the output and computes. HONE_PLUGIN adds the row when --plugin loads the library.",
+      "A kernel of your own needs a row in hone's table of kernels, which a plugin (a shared "
+      "library) adds in HONE_PLUGIN. A row names the operation, the device and the kernel, and has "
+      "two functions. accepts reads types and attributes, and returns \"\" or the reason for a "
+      "refusal. run reads inputs, asks for the output and computes.",
       choice_text(found)};
   if (found.kernels.empty()) return why;
   const KernelSummary all = summary_of(found.kernels);
   if (all.checked > 0) why.push_back(correctness_text(all));
-  if (all.timed != nullptr) why.push_back(speed_paragraph(*all.timed));
+  if (all.timed != nullptr) why.push_back(speed_paragraph(*all.timed, all.it));
   return why;
 }
 
@@ -308,15 +355,21 @@ LabReport report_kernels(const LabRun& run) {
       found.model, ran_on(found.device, found.threads), found.rounds, found.batch, found.tokens);
   report.why = why_of(found);
   document.sections = {
-      {"", {PageTable{overview, "Each operation that your kernel is for, in three graphs."}}},
-      {"Write your own kernel", {Preformatted{kCommands}}, /*folded=*/!found.kernels.empty()},
+      {"",
+       {PageTable{overview, is_example(found.kernels)
+                                ? "Each operation that the kernel of examples/cpu_gelu is for, in "
+                                  "three graphs. --plugin replaces it with yours."
+                                : "Each operation that your kernel is for, in three graphs."}}},
+      {"Write your own kernel",
+       {Preformatted{kCommands}},
+       /*folded=*/!found.kernels.empty() && !is_example(found.kernels)},
       {"How to read this",
        {Paragraph{fmt::format(
-           "Chosen: hone runs your kernel for the operation. Error: the largest difference from "
+           "Chosen: hone runs this kernel for the operation. Error: the largest difference from "
            "the reference, divided by its largest result, at {} × {}, 1 × 1 and 3 × 37 texts and "
            "tokens; correct: at most {:.0e}. Times: at the first size, {} rounds in turn, operands "
            "in the caches where they fit. Speedup: the median ratio of paired rounds with its 95% "
-           "confidence interval; below 1, your kernel is slower.",
+           "confidence interval; below 1, the kernel of the row is slower.",
            found.batch, found.tokens, kKernelTolerance, found.rounds)}},
        /*folded=*/true}};
   report.results = results_of(KernelLabFields{.device = found.device,
@@ -406,17 +459,17 @@ Lab kernel_lab(std::function<KernelCheckJob(Fidelity)> sizes) {
   return {
       .name = "4.4",
       .title = "your own kernel",
-      .costs = "seconds; --plugin FILE gives the kernel",
+      .costs = "seconds; --plugin FILE gives a kernel, otherwise an example is measured",
       .question =
           "How do you add your own kernel, is it correct, and is it faster than the built-in one?",
       .stages =
           [sizes](const LabRun& run, const LabRates&) {
             const KernelCheckJob job = sizes(run.job.fidelity);
-            return std::vector<LabStage>{
-                {.name = kChecks,
-                 .what = "checks and times the kernels of plugins on a model's operations",
-                 .cost = {.seconds = 2},
-                 .run = [job](LabRun& r) { return check_all(r, job); }}};
+            return std::vector<LabStage>{{.name = kChecks,
+                                          .what = "checks and times the example kernel, or those "
+                                                  "of plugins, on a model's operations",
+                                          .cost = {.seconds = 2},
+                                          .run = [job](LabRun& r) { return check_all(r, job); }}};
           },
       .report = report_kernels,
       .input = LabInput::model};

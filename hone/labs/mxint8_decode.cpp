@@ -120,31 +120,28 @@ Block tiles_block(const DrawnArray& drawn, const fs::path& folder,
                     .caption = fmt::format("{}; hone's chunks beside it. Draw other arrays with "
                                            "hone bench dequantize --elements N --group G --figure "
                                            "tiles",
-                                           drawn.caption)};
+                                           drawn.caption),
+                    .file = std::string(drawn.stem) + ".svg"};
 }
 
-// The element of the branch that subtracts the bias, spelled out; empty where the array has none.
+// The element of the branch that subtracts the bias, spelled out; "" where the array has none.
 std::string example_text(const std::vector<SpelledElement>& spelled) {
   for (const auto& [index, e] : spelled)
     if (e.subtracts_bias)
       return fmt::format(
-          " Element {} of the timed array has m = {} and E = {}: out = {}, bias = {}, and the "
-          "difference is {} = {} · 2^({} − 133).",
+          "Element {} has m = {} and E = {}: out = {}, bias = {}, and the difference is {} = {} · "
+          "2^({} − 133). ",
           grouped(index), e.mantissa, e.scale, bf16_value(e.out), bf16_value(e.bias),
           bf16_value(e.mase), e.mantissa, e.scale);
   return "";
 }
 
-std::string branch_text(const LabDecodeResult& found) {
-  return fmt::format(
-      "Decoding loop: bfloat16 has an implicit leading 1, and the integer m has none. The loop "
-      "writes the sign, the scale E and the lower six bits of |m| into the fields of a bfloat16 "
-      "(out). dont_need_abs is |m| & 0x40. If that bit is set, it is the implicit 1, and out is "
-      "correct. If it is clear, out is too large by exactly ±2^(E − 127). bias is this number, the "
-      "same sign and scale with fraction 0, and the loop subtracts it. The mantissa is not shifted."
-      "{} Of the {} pairs of a scale and a byte, {} decode to exactly m · 2^(E − 133).",
-      example_text(spelled_of(found.bench)), grouped(256 * 256),
-      grouped(found.exceptions.front().pairs));
+std::string branch_text() {
+  return "Decoding loop: bfloat16 has an implicit leading 1, and the integer m has none. The loop "
+         "writes sign, scale E and the lower six bits of |m| into a bfloat16, out. "
+         "dont_need_abs is |m| & 0x40: if it is set, it is the implicit 1, and out is correct. "
+         "Otherwise out is too large by ±2^(E − 127); bias is this number, and the loop subtracts "
+         "it.";
 }
 
 // "For 4,096 elements in groups of 32, the tile is 32 × 32, the grid 1 × 4, and 0% of the threads are idle."
@@ -159,14 +156,18 @@ std::string tiling_text(const DrawnArray& drawn) {
 }
 
 std::string tiles_text() {
+  return "Tiles and threads: the array is a matrix with a column per group. cta_tiler = (BLK_M, "
+         "BLK_K) is the share of a thread block, which local_tile selects and the block copies "
+         "into shared memory. layout_sX is the tile column by column: local_partition gives "
+         "thread t the element (t mod BLK_M, t div BLK_M) with the scale t div BLK_M. Guards make "
+         "threads beyond the edge skip.";
+}
+
+std::string tiles_details() {
   return fmt::format(
-      "Tiles and threads: the original views the array as a matrix with a column per group. "
-      "cta_tiler = (BLK_M, BLK_K) is the share of a thread block: BLK_M elements of each of BLK_K "
-      "groups, {} in all. local_tile selects it by (blockIdx.x, blockIdx.y), and its BLK_K scales "
-      "by blockIdx.y; the block copies both into shared memory. layout_sX is the tile column by "
-      "column. local_partition with it gives thread t the element (t mod BLK_M, t div BLK_M), "
-      "whose scale is t div BLK_M. Each element has one thread. Guards: local_partition of an "
-      "identity tensor tells a thread its row and column; if either is beyond the edge of the "
+      "A tile has {} elements: BLK_M of each of BLK_K groups. blockIdx.x and blockIdx.y select it, "
+      "and blockIdx.y its BLK_K scales. Each element has one thread. local_partition of an "
+      "identity tensor gives a thread its row and column; if either is beyond the edge of the "
       "matrix, the thread reads and writes nothing. Thread t loads a scale only if the tile has a "
       "group t. {} {}",
       grouped(kTileThreads), tiling_text(kFullTiles), tiling_text(kEdgeTiles));
@@ -237,8 +238,13 @@ LabPart decode_part(const LabDecodeResult& found, const LabRun& run) {
       {"Decoding one element",
        {PageTable{spelled_table(spelled_of(found.bench)),
                   "Two timed elements, one of each branch; bfloat16 as sign, exponent and "
-                  "fraction."}}},
-      {"Tiles and threads", {tiles_block(kFullTiles, folder, part.notes)}},
+                  "fraction."},
+        Paragraph{fmt::format("{}Of the {} pairs of a scale and a byte, {} decode to exactly m · "
+                              "2^(E − 133).",
+                              example_text(spelled_of(found.bench)), grouped(256 * 256),
+                              grouped(found.exceptions.front().pairs))}}},
+      {"Tiles and threads",
+       {tiles_block(kFullTiles, folder, part.notes), Paragraph{tiles_details()}}},
       {"Tiles and threads at the edge",
        {tiles_block(kEdgeTiles, folder, part.notes)},
        /*folded=*/true},
@@ -248,7 +254,7 @@ LabPart decode_part(const LabDecodeResult& found, const LabRun& run) {
                   "in this run, against m · 2^(E − 133)."}},
        /*folded=*/true},
       speed_section(times, found.bench, folder, part.notes)};
-  part.why = {branch_text(found), tiles_text()};
+  part.why = {branch_text(), tiles_text()};
   return part;
 }
 

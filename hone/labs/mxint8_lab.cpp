@@ -57,9 +57,9 @@ std::vector<PublishedResult> published_results(const Mxint8LabFields& found) {
   return {{"saved by the formula, groups of 32",
            "74.2% (the sheet prints 86.7%, which is that of 4 bits)",
            percent_of(found.memory.front().rules[0].account.theoretical_saving), kSheet},
-          {"saved of the weights of DeBERTa-xlarge's size, linear layers alone",
+          {"saved of the weights of a model of DeBERTa-xlarge's size, linear layers packed",
            "69.1%, reconstructed from its numbers", saved, kSheet},
-          {"saved of the peak of a process with it",
+          {"saved of the peak memory of a process with this model",
            "66.4% (2,906.20 to 976.16 MiB, memory of the GPU)", process, kSheet},
           {"decoding 234,881,024 elements, groups of 512",
            "1.19 ms on the GPU; 1,060 to 1,090 ms on the CPU",
@@ -101,6 +101,7 @@ LabReport report_of(const LabRun& run) {
     std::ranges::move(part.why, std::back_inserter(report.why));
     std::ranges::move(part.notes, std::back_inserter(document.notes));
   }
+  document.headline += ".";
   std::ranges::stable_partition(document.sections, std::logical_not(), &Section::folded);
   document.evidence = fmt::format(
       "{}, {}; latency of {} texts of {} tokens on {}, {} runs in turn; weights counted to the "

@@ -38,7 +38,7 @@ struct PackingRule {
   std::string_view recipe;  // {} is the format
 };
 constexpr PackingRule kRules[] = {
-    {PackedWeights::linear_layers, "linear layers alone, the sheet's rule",
+    {PackedWeights::linear_layers, "linear layers only, as in the original lab",
      "[default]\nweight = \"{0}\"\n[[rule]]\nname = \"*classifier*\"\nweight = \"none\"\n"},
     {PackedWeights::embedding_tables, "linear layers and embedding tables",
      "[default]\nweight = \"{0}\"\n[[rule]]\nop = [\"embedding\", \"slice\"]\nweight = \"{0}\"\n"}};
@@ -223,10 +223,9 @@ LabMemoryResult study_shape(const ModelShape& shape, LabRun& run) {
   };
   add_process("fp32", kFloatFolder, false);
   const std::string_view linear = word_of(PackedWeights::linear_layers);
-  add_process("packed, linear layers alone", linear, false);
+  add_process("packed, linear layers only", linear, false);
   add_process("packed, embedding tables too", word_of(PackedWeights::embedding_tables), false);
-  add_process("packed, linear layers alone, each unpacked as a whole in front of its product",
-              linear, true);
+  add_process("packed, linear layers only, each decoded as a whole", linear, true);
   progress.finish();
   if (is_own) found.vocabulary = vocabulary_use(*run.subject);
   return found;
@@ -365,7 +364,7 @@ std::vector<LabStage> memory_stages(const LabRun& run, const std::vector<std::st
         available_bytes(), of_device ? static_cast<double>(*of_device) : available_bytes());
     if (stage.cost.memory_bytes <= available) return stages.push_back(std::move(stage));
     tell_notes(run.context,
-               {fmt::format("left out: {} takes about {}, and {} can be had", shape.name,
+               {fmt::format("left out: {} takes about {}, and {} is available", shape.name,
                             human_bytes(stage.cost.memory_bytes), human_bytes(available))});
   };
   add({kOwnShape, "the model's own shape", run.subject->source.model.facts});

@@ -76,17 +76,15 @@ Table work_table(const LabProductsResult& found) {
                {"scale_operations", "Scale operations (10^6)"},
                {"conversions", "Conversions (10^6)"},
                {"min_ms", "Minimum (ms)"},
-               {"median_ms", "Median (ms)"},
                {"speedup", "Speedup against fp32"}});
   for (const LabProductModelResult& model : found.models) {
     std::vector<Cell> row = {model.name()};
     for (const auto& [way, layers] : model.linear_layers) row.emplace_back(layers);
-    for (Cell& cell :
-         std::vector<Cell>{bytes(model.memory_bytes), bytes(model.moved_bytes),
-                           millions(model.integer_multiply_adds),
-                           millions(model.float_multiply_adds), millions(model.scale_operations),
-                           millions(model.conversions), real(model.times.min_ms, 3),
-                           real(model.times.median_ms, 3), speedup_cell(model.speedup)})
+    for (Cell& cell : std::vector<Cell>{
+             bytes(model.memory_bytes), bytes(model.moved_bytes),
+             millions(model.integer_multiply_adds), millions(model.float_multiply_adds),
+             millions(model.scale_operations), millions(model.conversions),
+             real(model.times.min_ms, 3), speedup_cell(model.speedup)})
       row.push_back(std::move(cell));
     table.add_row(std::move(row));
   }
@@ -140,8 +138,8 @@ Figure work_figure(const LabProductsResult& found, const LabRun& run) {
                                fmt::format("{}, n = {}", run.subject->data.measured.facts.part,
                                            grouped(test.size()))),
           .panels = {panel(
-                         "Latency", "Median (ms)",
-                         [](const LabProductModelResult& m) { return m.times.median_ms; }, 2),
+                         "Speedup", "Against fp32, paired runs",
+                         [](const LabProductModelResult& m) { return m.speedup.value; }, 2),
                      panel(
                          "Weights in memory", "MiB",
                          [](const LabProductModelResult& m) {
@@ -173,7 +171,6 @@ std::string rule_text(const LabSensitivityResult& sensitivity, const std::string
 
 // The models that the answer is about.
 const LabProductModelResult& fp32_of(const LabProductsResult& found) { return found.models[0]; }
-const LabProductModelResult& w8a16_of(const LabProductsResult& found) { return found.models[1]; }
 const LabProductModelResult& w8a8_of(const LabProductsResult& found) { return found.models[2]; }
 
 std::string count_text(std::int64_t count) {
@@ -193,23 +190,28 @@ std::string work_text(const LabProductModelResult& codes) {
                            count_text(codes.scale_operations));
 }
 
+// "is 1.16× faster than fp32 (95% CI 1.04 to 1.27)"; behind the name of a model.
+std::string speed_clause(const Speedup& speedup) {
+  const Interval& ends = speedup.interval.value();
+  const std::string interval = speed_range_text(ends.low, ends.high);
+  return speedup.shown_faster() || speedup.shown_slower()
+             ? fmt::format("is {} than fp32 (95% CI {})", speed_text(speedup.value), interval)
+             : fmt::format("has no measurable difference in speed from fp32 (95% CI {})", interval);
+}
+
 std::string answer_sentence(const LabProductsResult& found) {
   const LabProductModelResult& codes = w8a8_of(found);
-  const bool shown = codes.speedup.shown_faster() || codes.speedup.shown_slower();
   return fmt::format(
       "With inputs and weights in MXINT8 (W8A8), the linear layers compute {}, instead of {} float "
-      "multiply-adds in fp32; on this machine the model {} {}",
-      work_text(codes), count_text(fp32_of(found).float_multiply_adds), shown ? "runs" : "has",
-      speedup_text(codes.speedup));
+      "multiply-adds in fp32; on this machine, the model {}",
+      work_text(codes), count_text(fp32_of(found).float_multiply_adds),
+      speed_clause(codes.speedup));
 }
 
 std::vector<Fact> key_figures_of(const LabProductsResult& found) {
-  const LabProductModelResult &fp32 = fp32_of(found), &codes = w8a8_of(found);
-  const TimesInTurn times{.before = fp32.times,
-                          .after = codes.times,
-                          .speedup = codes.speedup.value,
-                          .speedup_interval = codes.speedup.interval.value()};
-  std::vector<Fact> figures = {{"Latency, fp32 → W8A8", latency_change_text(times)}};
+  const LabProductModelResult& codes = w8a8_of(found);
+  std::vector<Fact> figures = {
+      {"Speed of W8A8, paired runs", "W8A8 " + speed_clause(codes.speedup)}};
   if (const auto& comparison = codes.measured.comparison)
     figures.push_back({"Predictions of W8A8", comparison->verdict.summary});
   return figures;
@@ -219,44 +221,17 @@ std::string hardware_text(const LabProductsResult& found) {
   const LabProductModelResult &fp32 = fp32_of(found), &codes = w8a8_of(found);
   const std::string w8a8 =
       codes.integer_multiply_adds > 0
-          ? fmt::format("W8A8 computes {}, and converts {} inputs.", work_text(codes),
-                        count_text(codes.conversions))
-          : fmt::format("W8A8 computes {}; hardware for codes needs {} scale products.",
+          ? fmt::format("W8A8 computes {}", work_text(codes))
+          : fmt::format("W8A8 computes {}; hardware for codes needs {} scale products",
                         work_text(codes), count_text(codes.float_multiply_adds / kLabBlock));
   return fmt::format(
-      "Custom hardware: weights and inputs are cut into groups of {} along the summed dimension, "
-      "and a group has one scale. A group's products are integer multiply-adds, whose sum fits "
-      "into 20 bits. One product with 2^(E_x + E_w − 266) then scales the sum, and that only adds "
-      "to an exponent. So hardware needs 8-bit multipliers instead of float ones, and no buffer of "
-      "decoded weights. For {}, the linear layers compute {} float multiply-adds in fp32. {} W8A16 "
-      "stores the same weights, but decodes each one and keeps {} float multiply-adds. The layers "
-      "move {} in fp32 and {} in W8A8, with inputs and results counted as fp32; hardware that "
-      "stores these in MXINT8 too moves 8.25 bits instead of 32 for each.",
-      kLabBlock, run_text(found), count_text(fp32.float_multiply_adds), w8a8,
-      count_text(w8a16_of(found).float_multiply_adds), size_text(fp32.moved_bytes),
-      size_text(codes.moved_bytes));
-}
-
-// What was measured of it, and what was not.
-std::string measured_text(const LabProductsResult& found) {
-  const Speedup& speedup = w8a8_of(found).speedup;
-  const std::string measured = speedup_text(speedup);
-  if (speedup.shown_faster())
-    return fmt::format(
-        "W8A8 is {} than fp32 on this machine, although inputs are converted in front of each "
-        "product. No energy was measured.",
-        measured);
-  if (speedup.shown_slower())
-    return fmt::format(
-        "W8A8 is {} than fp32 on this machine, which has fast float units, and converts inputs in "
-        "front of each product. The counts above show what custom hardware gains. No energy was "
-        "measured.",
-        measured);
-  return fmt::format(
-      "This run does not show that W8A8 is faster or slower than fp32 on this machine: {}. More "
-      "rounds (--fidelity paper), a larger model or a quieter machine would show it. No energy was "
-      "measured.",
-      measured);
+      "Custom hardware: a group of {} weights or inputs has one scale. Its products are integer "
+      "multiply-adds, and one product with 2^(E_x + E_w − 266), which only adds to an exponent, "
+      "scales their sum. So 8-bit multipliers replace float ones, and no decoded weights are "
+      "stored. For {}, {}; the linear layers move {} instead of {}, with inputs and results in "
+      "fp32. Here, W8A8 {}.",
+      kLabBlock, run_text(found), w8a8, size_text(codes.moved_bytes), size_text(fp32.moved_bytes),
+      speed_clause(codes.speedup));
 }
 
 // Warnings: fewer bits may be slower.
@@ -284,12 +259,13 @@ LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsR
   part.sections.push_back(
       {"fp32, W8A16, W8A8, and mixed",
        {figure_block(work_figure(found, run), folder / "products",
-                     "Latency, size of the weights and output SNR, a bar for each model",
+                     "Speedup, size of the weights and output SNR, a bar for each model",
                      part.notes),
-        PageTable{work, fmt::format("Latency of {} on {}, {} runs in turn, and operations of the "
-                                    "linear layers.",
-                                    run_text(found), ran_on(found.device, found.threads),
-                                    found.timed_runs)},
+        PageTable{
+            work,
+            fmt::format("Latency of {} on {}, {} runs in turn, and operations of the "
+                        "linear layers. The speedup is the median ratio of paired runs.",
+                        run_text(found), ran_on(found.device, found.threads), found.timed_runs)},
         PageTable{answers, fmt::format("Predictions on {}.", measured_on)}}});
   part.sections.push_back(
       {"fp32, W8A16, W8A8, and mixed: how to read this",
@@ -300,8 +276,8 @@ LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsR
         Paragraph{fmt::format(
             "Speedup: the median of the ratios to fp32 in each turn, with its 95% confidence "
             "interval (sign test). Operations are counted for the linear layers of one run. Moved: "
-            "every "
-            "operand once. Scale operations: products with the scale of a block, of a decoded "
+            "every operand once, inputs and results as fp32; in MXINT8 an element takes 8.25 bits "
+            "instead of 32. Scale operations: products with the scale of a block, of a decoded "
             "weight (W8A16) or of a sum over a block (W8A8). Conversions: elements from codes to "
             "floats (weights) or from floats to codes (inputs). All models add {:.1f} million "
             "float "
@@ -316,7 +292,7 @@ LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsR
        true});
   part.sentence = answer_sentence(found);
   part.key_figures = key_figures_of(found);
-  part.why = {hardware_text(found), measured_text(found)};
+  part.why = {hardware_text(found)};
   for (std::string& line : slower_ones(found)) part.notes.push_back(std::move(line));
   return part;
 }

@@ -146,9 +146,11 @@ Json found_of(const SpeedWork& work, LabRun& run, const std::function<Json()>& m
 
 LabStage iterations_stage(const SpeedWork& work, const LabRun& run, const LabRates& rates) {
   return {.name = work.stage(),
-          .what = fmt::format("times {}: {} calls of each executor, in {} fresh processes of each "
-                              "and a warm one",
-                              work.name(), work.model.iterations, work.model.processes),
+          .what = fmt::format("times {}: {} calls of each executor, in {} of each and a warm one",
+                              work.name(), work.model.iterations,
+                              work.model.processes == 1
+                                  ? "a fresh process"
+                                  : fmt::format("{} fresh processes", work.model.processes)),
           .cost = cost_of(work, run, rates),
           .run = [work](LabRun& r) {
             return found_of(work, r, [&] {
@@ -162,6 +164,29 @@ LabStage iterations_stage(const SpeedWork& work, const LabRun& run, const LabRat
           }};
 }
 
+// Mistakes in the words of the page, without those that change nothing in this model.
+NaiveTimes in_words(NaiveTimes times, const Model& model) {
+  for (NaiveMistake& one : times.mistakes) {
+    if (one.name == "training mode") {
+      one.what = "as without eval(): dropout is computed";
+      if (!model.graph.operations("dropout").empty()) continue;
+      one = {.name = one.name,
+             .what = one.what,
+             .why_not =
+                 "the model has no dropout, and hone's inference always uses the running "
+                 "statistics of batch norms"};
+    } else if (one.name == "gradients recorded") {
+      one.what = "as without no_grad(): all results that gradients need are kept until the end";
+      if (one.why_not && !model.graph.operations("batch_norm").empty())
+        one.why_not = "hone has no gradient of batch norms with running statistics";
+    } else if (one.name == "buffers anew") {
+      one.name = "memory allocated in every call";
+      one.what = "memory of all intermediate results is allocated and freed in every call";
+    }
+  }
+  return times;
+}
+
 LabStage mistakes_stage(const SpeedWork& work, const LabRun& run, const LabRates& rates) {
   LabCost cost = cost_of(work, run, rates);
   // Six runs in turn, against those of two executors in their processes.
@@ -169,13 +194,14 @@ LabStage mistakes_stage(const SpeedWork& work, const LabRun& run, const LabRates
                   (2.0 * static_cast<double>(work.model.iterations) *
                    static_cast<double>(1 + work.model.processes));
   return {.name = naive_stage(work.model),
-          .what = fmt::format("measures what mistakes cost, of {}", work.name()),
+          .what = fmt::format("measures what benchmarking mistakes cost, with {}", work.name()),
           .cost = cost,
           .run = [work](LabRun& r) {
             return found_of(work, r, [&] {
-              return bench_naive({.work = work.job(r.job.seed), .rounds = work.model.naive_rounds},
-                                 r.context)
-                  .fields;
+              const BenchJob job = work.job(r.job.seed);
+              return to_json(in_words(
+                  bench_naive({.work = job, .rounds = work.model.naive_rounds}, r.context).times,
+                  bench_model(job, r.context)));
             });
           }};
 }

@@ -44,7 +44,8 @@ std::vector<LabExecutorResult> executors_of(const FoundCalls& found) {
                           .executor = way.way,
                           .start_ms = row_of(times, way.way, "fresh")->start_ms,
                           .median_ms = row_of(times, way.way, "warm")->median_ms};
-    if (const auto* fresh = row_of(comparisons, way.way, "fresh"))
+    // Where a process may never get ahead, no call is given.
+    if (const auto* fresh = row_of(comparisons, way.way, "fresh"); fresh && fresh->break_even_high)
       row.break_even_fresh = fresh->break_even_call;
     if (const auto* warm = row_of(comparisons, way.way, "warm")) {
       row.speedup = warm->speedup;
@@ -80,8 +81,8 @@ std::vector<LabExecutorResult> overview_of(const std::vector<FoundCalls>& calls,
       overview.push_back(
           {.work = found.work, .device = device_text(session), .why_not = found.why_not});
     }
-    overview.push_back({.work = found.work, .device = other.name, .why_not = other.why_not});
   }
+  overview.push_back({.work = "all", .device = other.name, .why_not = other.why_not});
   return overview;
 }
 
@@ -148,6 +149,14 @@ double model_ms(const WayTimes& way) {
   return median_of(std::move(values));
 }
 
+// Of the processes of a kind, the median of a call; `call` counts from 0.
+double call_ms(const WayTimes& way, std::string_view process, std::size_t call) {
+  if (process == "warm") return way.warm.value().calls_ms.at(call);
+  std::vector<double> values;
+  for (const CallSeries& series : way.fresh) values.push_back(series.calls_ms.at(call));
+  return median_of(std::move(values));
+}
+
 Table preparation_table(const IterationTimes& times) {
   std::vector<Column> columns = {{"stage", "Stage"}, {"torch_compile", "In torch.compile"}};
   for (const WayTimes& way : times.ways) columns.push_back({way.way, way.way + " (ms)"});
@@ -168,11 +177,7 @@ Table preparation_table(const IterationTimes& times) {
       add(one.stage, one.of_pytorch, [&](const WayTimes& way) { return stage_ms(way, one.stage); });
   for (const std::size_t call : {0, 1})
     add(call == 0 ? "first call" : "second call", call == 0 ? "first call" : "second call",
-        [&](const WayTimes& way) {
-          std::vector<double> values;
-          for (const CallSeries& series : way.fresh) values.push_back(series.calls_ms.at(call));
-          return std::optional(median_of(std::move(values)));
-        });
+        [&](const WayTimes& way) { return std::optional(call_ms(way, "fresh", call)); });
   return table;
 }
 
@@ -213,172 +218,185 @@ Table operations_table(const IterationTimes& times) {
 
 // ---- sentences, chosen by the intervals of this run
 
+// "1.83 ms more", "1.60 ms less"
+std::string more_text(double ms) {
+  return fmt::format("{} ms {}", three_digits(std::abs(ms)), ms > 0 ? "more" : "less");
+}
+
+std::string processes_text(std::int64_t processes) {
+  return processes == 1 ? "a fresh process of each"
+                        : fmt::format("{} fresh processes of each", processes);
+}
+
 /// The executor that is prepared the most against the first, which is prepared the least.
 struct PreparedMost {
   LabExecutorResult first, ready;
   ExecutorComparisonResult fresh, warm;
+  std::int64_t processes = 1;                 ///< fresh ones of each
+  std::optional<Interval> fresh_ratios = {};  ///< of a call, between any two fresh processes
 
   bool faster() const { return ready.speedup && ready.speedup->shown_faster(); }
   bool slower() const { return ready.speedup && ready.speedup->shown_slower(); }
   std::string speedup() const {
     return ready.speedup ? speedup_text(*ready.speedup) : "too few calls to compare";
   }
+  bool gets_ahead() const { return ready.break_even_fresh.has_value(); }
   std::string ahead() const {
     return break_even_text({.call = fresh.break_even_call,
                             .low = fresh.break_even_low.value_or(1),
                             .high = fresh.break_even_high});
+  }
+  // "In a fresh process, compiled is ahead of eager from call 11 on (7 to 20)"
+  std::string ahead_sentence() const {
+    if (gets_ahead())
+      return fmt::format("In a fresh process, {} is ahead of {} {}", *ready.executor,
+                         *first.executor, ahead());
+    const std::string which = processes_text(processes);
+    if (!fresh_ratios) return fmt::format("The calls of {} give no break-even call", which);
+    if (fresh_ratios->high < 1)
+      return fmt::format("In {}, a call takes {} times as long, so it does not get ahead there",
+                         which, speed_range_text(fresh_ratios->low, fresh_ratios->high));
+    return fmt::format(
+        "In {}, the speedup per call ranges from {}, so no break-even call can be given", which,
+        speed_range_text(fresh_ratios->low, fresh_ratios->high));
   }
 };
 
 PreparedMost prepared_most(const FoundCalls& found) {
   const std::vector<LabExecutorResult> rows = executors_of(found);
   const std::vector<ExecutorComparisonResult> comparisons = found.times->comparisons();
+  const std::vector<ExecutorTimesResult> times = found.times->times();
   const std::string& ready = *rows.back().executor;
-  return {rows.front(), rows.back(), *row_of(comparisons, ready, "fresh"),
-          *row_of(comparisons, ready, "warm")};
+  const ExecutorTimesResult &before = *row_of(times, *rows.front().executor, "fresh"),
+                            &after = *row_of(times, ready, "fresh");
+  PreparedMost one{rows.front(), rows.back(), *row_of(comparisons, ready, "fresh"),
+                   *row_of(comparisons, ready, "warm"), after.processes};
+  if (before.median_low_ms && after.median_low_ms)
+    one.fresh_ratios = Interval{*before.median_low_ms / *after.median_high_ms,
+                                *before.median_high_ms / *after.median_low_ms};
+  return one;
 }
 
 std::string headline_of(const FoundCalls& found) {
   const PreparedMost one = prepared_most(found);
-  const std::string starts = fmt::format("{} ms to its first output in a fresh process, {} {} ms",
-                                         three_digits(*one.ready.start_ms), *one.first.executor,
-                                         three_digits(*one.first.start_ms));
   const std::string &ready = *one.ready.executor, &first = *one.first.executor;
+  const std::string starts =
+      fmt::format("Its first output takes {} ms in a fresh process, that of {} {} ms.",
+                  three_digits(*one.ready.start_ms), first, three_digits(*one.first.start_ms));
+  if (one.faster())
+    return fmt::format("{}: in a warm process, {} is {} per call than {}. {} {}.", found.work,
+                       ready, one.speedup(), first, starts, one.ahead_sentence());
   if (one.slower())
-    return fmt::format("{}: {} is slower than {} after warm-up, too: {} per call. It needs {}",
-                       found.work, ready, first, one.speedup(), starts);
-  if (!one.faster())
-    return fmt::format("{}: no difference per call is shown between {} and {}: {}. {} needs {}",
-                       found.work, ready, first, one.speedup(), ready, starts);
-  if (one.fresh.extra_ms + one.fresh.second_extra_ms > 0)
     return fmt::format(
-        "{}: the first calls hide the gain. {} needs {}; each later call is {}, so "
-        "it is ahead {}",
-        found.work, ready, starts, one.speedup(), one.ahead());
-  return fmt::format(
-      "{}: here {} looks faster at once: per call it is {} than {}, and preparation "
-      "costs less than the first calls save. It needs {}, and is ahead {}",
-      found.work, ready, one.speedup(), first, starts, one.ahead());
+        "{}: in a warm process, {} is {} per call than {}, so it does not get ahead. {}",
+        found.work, ready, one.speedup(), first, starts);
+  return fmt::format("{}: no difference per call between {} and {} is shown: {}. {}", found.work,
+                     first, ready, one.speedup(), starts);
+}
+
+std::string key_figure_of(const FoundCalls& found) {
+  const PreparedMost one = prepared_most(found);
+  return fmt::format("{} against {}, per call in a warm process: {}{}", *one.ready.executor,
+                     *one.first.executor, one.speedup(),
+                     !one.faster()      ? ""
+                     : one.gets_ahead() ? "; in a fresh one, ahead " + one.ahead()
+                                        : "; fresh ones give no break-even call");
 }
 
 std::string why_first_call(const FoundCalls& found) {
   const PreparedMost one = prepared_most(found);
   const std::string &ready = *one.ready.executor, &first = *one.first.executor;
+  const double second = call_ms(found.times->ways.back(), "fresh", 1) -
+                        call_ms(found.times->ways.front(), "fresh", 1);
   std::string text = fmt::format(
-      "A loop of n calls that begins with an unprepared model measures (preparation + n calls) / "
-      "n. "
-      "Preparation comes once; only later calls earn it back. The break-even call is 1 + (extra "
-      "time of preparation and the first two calls) / (time saved per later call). In fresh "
-      "processes of {}, the first output of {} comes {} ms {} than that of {}, the second call "
-      "takes "
-      "{} ms {}, and each later call {} ms {}.",
-      found.work, ready, three_digits(std::abs(one.fresh.extra_ms)),
-      one.fresh.extra_ms > 0 ? "later" : "earlier", first,
-      three_digits(std::abs(one.fresh.second_extra_ms)),
-      one.fresh.second_extra_ms > 0 ? "more" : "less", three_digits(std::abs(one.fresh.gain_ms)),
-      one.fresh.gain_ms > 0 ? "less" : "more");
-  if (one.faster())
-    text += fmt::format(" So {} is ahead {}.", ready, one.ahead());
-  else if (one.slower())
-    text += fmt::format(" This run contradicts a gain: {} is {} per call, so it never gets ahead.",
-                        ready, one.speedup());
-  else
-    text += fmt::format(
-        " This run does not show a gain per call ({}), so no break-even call is known. {}",
-        one.speedup(),
-        one.warm.rounds_to_tell ? fmt::format("About {} calls in turn would show a difference of "
-                                              "this size.",
-                                              grouped(*one.warm.rounds_to_tell))
-                                : "More calls on an idle machine would show a smaller difference.");
+      "A loop that begins with an unprepared model measures (preparation + n calls) / n. A gain "
+      "per "
+      "call must first pay for the start: until call 2 + (extra time until the end of the second "
+      "call) / (time saved per later call). In fresh processes of {}, {} takes {} than {} until "
+      "its first output, and {} in the second call. {}",
+      found.work, ready, more_text(one.fresh.extra_ms), first, more_text(second),
+      one.faster()   ? one.ahead_sentence() + "."
+      : one.slower() ? fmt::format("In a warm process it is {} per call, so nothing is paid back.",
+                                   one.speedup())
+                     : fmt::format("No gain per call is shown ({}), so there is no such call.",
+                                   one.speedup()));
   std::vector<std::string> loops;
   for (const auto& [n, ratio] :
        {std::pair{5, one.ready.ratio_5}, {20, one.ready.ratio_20}, {100, one.ready.ratio_100}})
     if (ratio) loops.push_back(fmt::format("{}× at n = {}", three_digits(*ratio), n));
   if (!loops.empty())
-    text += fmt::format(" With preparation timed, loops report a speedup of {}.",
-                        fmt::join(loops, ", "));
-  if (one.ready.ratio_100_later)
-    text += fmt::format(" Of 100 calls after warm-up it is {}×.",
-                        three_digits(*one.ready.ratio_100_later));
-  return text;
+    text += fmt::format(" Such loops report a speedup of {}", fmt::join(loops, ", "));
+  if (!loops.empty() && one.ready.ratio_100_later)
+    text += fmt::format("; 100 warm calls report {}×", three_digits(*one.ready.ratio_100_later));
+  return loops.empty() ? text : text + ".";
 }
 
 std::string why_stages(const FoundCalls& found) {
   const WayTimes& ready = found.times->ways.back();
-  std::string text =
-      "torch.compile has three parts, all of which work in the first call: Dynamo captures Python "
-      "bytecode as a graph, AOT Autograd adds the backward graph, and Inductor fuses operations "
-      "and "
-      "generates code. hone captures nothing from Python: a model is a graph when it has been "
-      "read. "
-      "Gradients are a part of that graph, and passes and planning fuse operations, choose kernels "
-      "and generate machine code, which a cache on disk keeps for later processes.";
   std::vector<std::string> stages;
   for (const Counterpart& one : kCounterparts)
     if (const std::optional<double> ms = stage_ms(ready, one.stage))
       stages.push_back(fmt::format("{} {} ms", one.stage, three_digits(*ms)));
-  return text +
-         fmt::format(" For {}, {} spent: {}.", found.work, ready.way, fmt::join(stages, ", "));
+  return fmt::format(
+      "torch.compile works in the first call: Dynamo captures Python bytecode as a graph, AOT "
+      "Autograd adds the backward graph, and Inductor fuses operations and generates code. hone "
+      "reads a model as a graph; for the {} of {}, {} then takes: {}.",
+      found.train ? "training step" : "inference", found.model, ready.way, fmt::join(stages, ", "));
 }
 
-// Kinds that move memory of which `in` has more than `than`, those with the most bytes first: "attention (2), fused_linear (7)".
+// Kinds that move memory of which `in` has more than `than`, those with the most bytes first: "7 fused_linear, 2 attention".
 std::string more_in(const WayTimes& in, const WayTimes& than) {
   std::vector<std::string> kinds;
   for (const OperationKind& kind : in.graph) {
     const OperationKind* other = kind_of(than, kind.operation);
     const std::int64_t more = kind.nodes - (other != nullptr ? other->nodes : 0);
     if (kind.moved_bytes > 0 && more > 0)
-      kinds.push_back(fmt::format("{} ({})", kind.operation, more));
+      kinds.push_back(fmt::format("{} {}", more, kind.operation));
   }
-  return kinds.empty() ? "none" : fmt::format("{}", fmt::join(kinds, ", "));
+  return kinds.empty() ? "nothing" : fmt::format("{}", fmt::join(kinds, ", "));
 }
 
 std::string why_fusion(const FoundCalls& found) {
   const WayTimes &first = found.times->ways.front(), &ready = found.times->ways.back();
   return fmt::format(
-      "A fused operation does not write its intermediate results to memory and read them again. "
-      "For "
-      "{}, {} runs {} operations that move {}, {} runs {} that move {}. No longer on their own: "
-      "{}. "
-      "In their place: {}. These bytes are counted without caches, so time falls by less where "
-      "intermediate results fit into them. {} also allocates memory and packs weights anew in "
-      "every "
-      "call.",
-      found.work, first.way, first.operations(),
+      "A fused operation does not write its intermediate results to memory. For inference of {}, "
+      "{} runs {} operations that move {}, and {} runs {} that move {}, counted without caches. In "
+      "place of {}, {} has {}.",
+      found.model, first.way, first.operations(),
       human_bytes(static_cast<double>(first.moved_bytes())), ready.way, ready.operations(),
-      human_bytes(static_cast<double>(ready.moved_bytes())), more_in(first, ready),
-      more_in(ready, first), first.way);
+      human_bytes(static_cast<double>(ready.moved_bytes())), more_in(first, ready), ready.way,
+      more_in(ready, first));
 }
 
-// "1.10× the correct latency (95% CI 1.09 to 1.11)", "no effect shown (0.98×, 95% CI 0.91 to 1.01)"
+// "1.10× the correct latency (95% CI 1.09 to 1.11)"
 std::string cost_text(const NaiveMistake& mistake) {
-  if (!mistake.ratio) return "not run: " + mistake.why_not.value();
-  const Interval& interval = mistake.ratio_interval.value();
-  const std::string ratio = three_digits(*mistake.ratio) + "×",
-                    ends = fmt::format("95% CI {} to {}", three_digits(interval.low),
-                                       three_digits(interval.high));
-  if (interval.low > 1) return fmt::format("{} the correct latency ({})", ratio, ends);
-  if (interval.high < 1) return fmt::format("{} the correct latency ({}), too fast", ratio, ends);
-  return fmt::format("no effect shown ({}, {})", ratio, ends);
+  return fmt::format("{}× the correct latency (95% CI {} to {})", three_digits(*mistake.ratio),
+                     three_digits(mistake.ratio_interval.value().low),
+                     three_digits(mistake.ratio_interval->high));
 }
 
-std::string why_mistakes(const FoundMistakes& found) {
-  std::string text = fmt::format("Each mistake alone, for {}.", found.work);
-  for (const NaiveMistake& one : found.times->mistakes) {
-    if (one.name == "n = 5") {
-      text += fmt::format(
-          " 95% of the means of five warm calls are {} to {}× the correct latency, so "
-          "n = 5 cannot show a smaller difference.",
-          three_digits(one.ratio_interval.value().low), three_digits(one.ratio_interval->high));
-      continue;
+// The mistakes whose interval does not contain the correct latency, in every work.
+std::string why_mistakes(const std::vector<FoundMistakes>& mistakes) {
+  std::string text = "Each benchmarking mistake was made alone, with the interpreter.";
+  for (const FoundMistakes& found : mistakes) {
+    if (!found.times) continue;
+    std::vector<std::string> shown;
+    std::string five;
+    for (const NaiveMistake& one : found.times->mistakes) {
+      if (!one.ratio) continue;
+      const Interval& interval = one.ratio_interval.value();
+      if (one.name == "n = 5")
+        five = fmt::format("95% of means of five warm calls are {} to {}× the correct latency",
+                           three_digits(interval.low), three_digits(interval.high));
+      else if (interval.low > 1 || interval.high < 1)
+        shown.push_back(fmt::format("{}, {}", one.name, cost_text(one)));
     }
-    const std::string name = one.name == "training mode"        ? "Without eval(), dropout stays"
-                             : one.name == "gradients recorded" ? "Without no_grad(), activations "
-                                                                  "are kept for gradients"
-                                                                : capitalized(one.name);
-    text += fmt::format(" {}: {}.", name, cost_text(one));
+    text += fmt::format(" {}: {}{}.", found.work.substr(0, found.work.find(',')),
+                        shown.empty() ? "no mistake has an effect that is shown"
+                                      : fmt::format("{}", fmt::join(shown, "; ")),
+                        five.empty() ? "" : "; " + five);
   }
-  return text;
+  return text + " This run shows no effect of the others.";
 }
 
 // The first work of each model that was run.
@@ -390,27 +408,13 @@ std::vector<const FoundCalls*> first_of_models(const std::vector<FoundCalls>& ca
   return first;
 }
 
-std::string why_models(const std::vector<const FoundCalls*>& models) {
-  std::string text =
-      "Fusion removes traffic and starts of operations; products and convolutions cost "
-      "the same. So it gains most where small operations take much of a call.";
-  for (const FoundCalls* found : models)
-    text += fmt::format(" {}: {}.", found->work, prepared_most(*found).speedup());
-  return text;
-}
-
 std::string why_device(const std::vector<FoundCalls>& calls, Context& context) {
   const OtherDevice other = other_device(context);
   if (context.device->host_accessible())
-    return fmt::format(
-        "On CUDA: {}. A GPU computes while the host starts the next operation, so a small model "
-        "waits for starts; the interpreter captures a run that comes for the third time as a CUDA "
-        "graph, which one start runs. `hone lab 4.1 --device cuda` measures it.",
-        other.why_not);
+    return fmt::format("On CUDA: {}. `hone lab 4.1 --device cuda` measures it.", other.why_not);
   std::string text = fmt::format(
-      "On {}, the same effects have other causes: a small model waits for the host, which starts "
-      "each operation. The interpreter captures a run that comes for the third time as a CUDA "
-      "graph, which one start runs, so its first calls do not show the gain.",
+      "This run is on {}. There, the interpreter records the third run of its kind as a CUDA "
+      "graph, which then needs one launch instead of one for each kernel.",
       device_text(context.session()));
   for (const FoundCalls& found : calls)
     if (!found.times) text += fmt::format(" {}: {}.", found.work, found.why_not);
@@ -437,32 +441,163 @@ std::vector<PublishedResult> published_speeds(const FoundCalls* resnet, bool on_
   const auto here = [&](bool of_host, const std::optional<std::string>& value) {
     return of_host == on_host ? value : std::nullopt;
   };
-  return {
-      {"CPU, warm process", "1.32× to 1.63× faster", here(true, warm), source},
-      {"CPU, the compilation counted", "1.06× faster", here(true, counted), source},
-      {"CPU, mean of n = 5", "24.5 s against 15.3 s", here(true, five), "report 001"},
-      {"CPU, mean of n = 20", "14.2 s against 15.0 s: with n = 5 the break-even is near call 17",
-       here(true, twenty), "report 001"},
-      {"CUDA", "1.18× slower", here(false, warm), "report 001"},
-      {"CUDA", "1.3× faster", here(false, warm), "report 003"},
-      {"CUDA", "3.0× faster", here(false, warm), "report 002"}};
+  return {{"CPU, warm process", "1.32× to 1.63× faster", here(true, warm), source},
+          {"CPU, the compilation counted", "1.06× faster", here(true, counted), source},
+          {"CPU, mean of n = 5", "compiled 24.5 s, eager 15.3 s", here(true, five), "report 001"},
+          {"CPU, mean of n = 20",
+           "compiled 14.2 s, eager 15.0 s; with n = 5, the break-even is near call 17",
+           here(true, twenty), "report 001"},
+          {"CUDA", "1.18× slower", here(false, warm), "report 001"},
+          {"CUDA", "1.3× faster", here(false, warm), "report 003"},
+          {"CUDA", "3.0× faster", here(false, warm), "report 002"}};
+}
+
+// The median of up to nine calls around each, so that single slow calls do not hide the curve; the first call is as it was.
+std::vector<double> running_medians(const std::vector<double>& calls) {
+  constexpr std::size_t kAround = 4;
+  std::vector<double> medians;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::size_t around = std::min({kAround, i, calls.size() - 1 - i});
+    medians.push_back(median_of({calls.begin() + static_cast<std::ptrdiff_t>(i - around),
+                                 calls.begin() + static_cast<std::ptrdiff_t>(i + around + 1)}));
+  }
+  return medians;
+}
+
+// What loops of 1, 2, … calls give that begin with nothing: the medians over fresh processes.
+std::vector<double> loop_means(const WayTimes& way) {
+  std::vector<double> means;
+  for (std::size_t n = 1; n <= way.fresh.front().calls_ms.size(); ++n) {
+    std::vector<double> of_processes;
+    for (const CallSeries& series : way.fresh) of_processes.push_back(series.mean_with_ready_ms(n));
+    means.push_back(median_of(std::move(of_processes)));
+  }
+  return means;
+}
+
+Series line_of(const std::string& label, const std::vector<double>& values) {
+  Series line{.label = label, .draw = Draw::line};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    line.points.push_back({static_cast<double>(i + 1), values[i]});
+  return line;
+}
+
+// Which of the two loops is faster, by the lines of the figure.
+std::string crossing_text(const IterationTimes& times) {
+  const std::vector<double> first = loop_means(times.ways.front()),
+                            ready = loop_means(times.ways.back());
+  const std::string &before = times.ways.front().way, &after = times.ways.back().way;
+  std::size_t slower = 0;  // loops of up to so many calls are not all faster
+  for (std::size_t i = 0; i < ready.size(); ++i)
+    if (ready[i] >= first[i]) slower = i + 1;
+  if (slower == ready.size())
+    return fmt::format("At {} calls, the mean of {} is not below that of {}", ready.size(), after,
+                       before);
+  return slower == 0 ? fmt::format("The mean of {} is below that of {} from the first call on",
+                                   after, before)
+                     : fmt::format("The mean of {} stays below that of {} from call {} on", after,
+                                   before, slower + 1);
 }
 
 Block calls_figure(const FoundCalls& found, const LabRun& run, Document& document) {
-  return figure_block(iterations_figure(*found.times), run.folder() / ("calls_" + found.stage),
-                      "The time of each call, and the total time, against the number of calls",
-                      document.notes);
+  const IterationTimes& times = *found.times;
+  Panel warm{.title = "Each call in a warm process, smoothed",
+             .x = {.label = "Call", .logarithmic = true},
+             .y = {.label = "Time (ms)", .logarithmic = true}};
+  Panel fresh{.title = "Mean of the first n calls of a fresh process",
+              .x = {.label = "Calls n", .logarithmic = true},
+              .y = {.label = "Mean with preparation (ms)", .logarithmic = true}};
+  for (const WayTimes& way : times.ways) {
+    warm.series.push_back(line_of(way.way, running_medians(way.warm.value().calls_ms)));
+    fresh.series.push_back(line_of(way.way, loop_means(way)));
+  }
+  Block block = figure_block({.title = found.work, .panels = {warm, fresh}, .width = 1100},
+                             run.folder() / ("calls_" + found.stage),
+                             "The time of each call of a warm process, and the mean of the first "
+                             "calls of fresh processes, a line for each executor",
+                             document.notes);
+  if (auto* figure = std::get_if<PageFigure>(&block))
+    figure->caption = fmt::format(
+        "{}. Left: the median of up to nine calls around each. Right: with preparation, {}{}.",
+        found.work,
+        times.ways.front().fresh.size() == 1
+            ? "one process of each executor. "
+            : fmt::format("the median of {} processes of each executor. ",
+                          times.ways.front().fresh.size()),
+        crossing_text(times));
+  return block;
+}
+
+// The differences that the formula of the break-even call takes.
+std::string even_sentence(const ExecutorComparisonResult& one, const IterationTimes& times,
+                          bool differs) {
+  const auto way = [&](const std::string& name) -> const WayTimes& {
+    return *std::ranges::find(times.ways, name, &WayTimes::way);
+  };
+  const double second =
+      call_ms(way(one.executor), one.process, 1) - call_ms(way(one.baseline), one.process, 1);
+  const std::string even =
+      one.break_even_call && one.break_even_high
+          ? fmt::format("{} is ahead of {} {}", one.executor, one.baseline,
+                        break_even_text({one.break_even_call, one.break_even_low.value_or(1),
+                                         one.break_even_high}))
+          : fmt::format("no break-even call of {} against {} can be given", one.executor,
+                        one.baseline);
+  return fmt::format("In a {} process, {}: the first output takes {}, the second call {}, {}.",
+                     one.process, even, more_text(one.extra_ms), more_text(second),
+                     differs ? "and each later call " + more_text(-one.gain_ms)
+                             : "and later calls show no difference");
+}
+
+// "": calls did not come in phases.
+std::string drift_sentence(const IterationTimes& times) {
+  std::vector<std::string> drifts;
+  for (const WayTimes& way : times.ways)
+    if (const std::optional<Interval> phases =
+            phases_of(way.warm.value(), static_cast<std::size_t>(times.ignored)))
+      drifts.push_back(fmt::format("{} to {} ms for {}", three_digits(phases->low),
+                                   three_digits(phases->high), way.way));
+  if (drifts.empty()) return "";
+  return fmt::format(
+      "Latency drifted in the warm process: medians of each fifth of the calls range from {}. "
+      "Other programs or the clock frequency may be the reason. Confidence intervals assume "
+      "independent calls, so they are too narrow here.",
+      fmt::join(drifts, ", "));
+}
+
+std::vector<std::string> findings_of(const IterationTimes& times) {
+  std::vector<std::string> sentences = comparison_sentences(times);
+  const std::vector<ExecutorComparisonResult> comparisons = times.comparisons();
+  for (const ExecutorComparisonResult& one : comparisons) {
+    const std::optional<Speedup>& turns = row_of(comparisons, one.executor, "warm")->speedup;
+    sentences.push_back(
+        even_sentence(one, times, turns && (turns->shown_faster() || turns->shown_slower())));
+  }
+  if (std::string drift = drift_sentence(times); !drift.empty())
+    sentences.push_back(std::move(drift));
+  return sentences;
+}
+
+// With a heading that says what it counts.
+Table executors_table(const IterationTimes& times) {
+  const Table table = executor_table(times);
+  std::vector<Column> columns = table.columns();
+  for (Column& column : columns)
+    if (column.key == "calls_for_one_percent") column.header = "Calls for a median within 1%";
+  Table titled(std::move(columns));
+  for (const std::vector<Cell>& row : table.rows()) titled.add_row(row);
+  return titled;
 }
 
 // `figure`: nothing where the page has it already.
 Section calls_section(const FoundCalls& found, std::optional<Block> figure) {
   const IterationTimes& times = *found.times;
   Section section{found.work, {}, /*folded=*/true};
-  for (const std::string& sentence : times.findings())
+  for (const std::string& sentence : findings_of(times))
     section.blocks.push_back(Paragraph{sentence});
   if (figure) section.blocks.push_back(std::move(*figure));
   section.blocks.push_back(PageTable{
-      executor_table(times),
+      executors_table(times),
       fmt::format(
           "On {}, {} threads. Fresh: new processes, one executor in each; times are medians over "
           "them, from and to the smallest and largest. Warm: one process that had run everything "
@@ -473,8 +608,8 @@ Section calls_section(const FoundCalls& found, std::optional<Block> figure) {
       means_table(times), "Means of a loop of n calls. Speedups are against the first executor."});
   section.blocks.push_back(PageTable{stage_table(times), "Preparation before the first output."});
   section.blocks.push_back(PageTable{operations_table(times),
-                                     "Operations, and bytes of their operands and results without "
-                                     "caches: fusion lowers both."});
+                                     "Operations, and bytes of their operands and results, counted "
+                                     "without caches."});
   return section;
 }
 
@@ -484,9 +619,12 @@ Section mistakes_section(const std::vector<FoundMistakes>& mistakes) {
     section.blocks.push_back(
         found.times ? Block(PageTable{
                           naive_table(*found.times),
-                          fmt::format("{}: each mistake alone, with the 95% confidence interval "
-                                      "of the median; the interval of n = 5 holds 95% of such "
-                                      "means.",
+                          fmt::format("{}, with the interpreter. Each mistake alone, with the 95% "
+                                      "confidence interval of its ratio; that of n = 5 holds 95% "
+                                      "of such means. Correct and wrong calls took turns in the "
+                                      "lab's own process, at another time than the calls of the "
+                                      "first table, so the correct latency differs from the "
+                                      "median there.",
                                       found.work)})
                     : Block(Paragraph{fmt::format("{}: {}.", found.work, found.why_not)}));
   return section;
@@ -525,26 +663,18 @@ void describe_calls(const std::vector<FoundCalls>& calls,
       calls, [](const FoundCalls& found) { return found.train && found.times; });
   const FoundCalls& prepared = training == calls.end() ? first : *training;
   document.headline = headline_of(first);
-  for (const FoundCalls* found : models) {
-    const PreparedMost one = prepared_most(*found);
-    document.key_figures.push_back(
-        {found->work,
-         fmt::format("{} against {}: {} per call{}", *one.ready.executor, *one.first.executor,
-                     one.speedup(), one.faster() ? ", ahead " + one.ahead() : "")});
-  }
+  for (const FoundCalls* found : models)
+    document.key_figures.push_back({found->work, key_figure_of(*found)});
   const IterationTimes& times = *first.times;
   document.evidence = fmt::format(
-      "{}: medians of {} calls in turn in one process, without the first {}, and {} fresh "
-      "processes "
-      "of each executor; on {}. Confidence intervals are of one process.",
-      first.work, times.iterations, times.ignored, times.ways.front().fresh.size(),
+      "{}: medians of {} calls in turn in a warm process, without the first {}, and {} executor; "
+      "on {}. Confidence intervals are of the warm process.",
+      first.work, times.iterations, times.ignored,
+      processes_text(std::ssize(times.ways.front().fresh)),
       ran_on(times.work.device, times.work.threads));
   report.why = {why_first_call(first), why_stages(prepared), why_fusion(first)};
-  if (const auto found = std::ranges::find_if(
-          mistakes, [](const FoundMistakes& one) { return one.times.has_value(); });
-      found != mistakes.end())
-    report.why.push_back(why_mistakes(*found));
-  report.why.push_back(why_models(models));
+  if (std::ranges::any_of(mistakes, [](const FoundMistakes& one) { return one.times.has_value(); }))
+    report.why.push_back(why_mistakes(mistakes));
   document.sections.front().blocks.insert(document.sections.front().blocks.begin(),
                                           calls_figure(first, run, document));
   document.sections.push_back(mistakes_section(mistakes));
@@ -589,7 +719,7 @@ LabReport speed_report(const std::vector<FoundCalls>& calls,
   for (const FoundCalls& found : calls)
     if (found.times && found.times->work.model == "resnet18" && !found.train) resnet = &found;
   if (first_of_models(calls).empty())
-    report.document.headline = fmt::format("{}: {}", calls.front().work, calls.front().why_not);
+    report.document.headline = fmt::format("{}: {}.", calls.front().work, calls.front().why_not);
   else
     describe_calls(calls, mistakes, run, report);
   report.why.push_back(why_device(calls, run.context));

@@ -10,6 +10,7 @@
 #include "hone/kernels/int8_product.h"
 #include "hone/kernels/scratch.h"
 #include "hone/kernels/sign_product.h"
+#include "hone/kernels/sparse_int8_product.h"
 #include "hone/kernels/weight_only_product.h"
 #include "hone/runtime/activation_name.h"
 
@@ -66,6 +67,13 @@ std::string_view reads_rows(const CallSite& site) {
              : "values of the format depend on those of other rows";
 }
 
+/// Whole numbers in blocks of 1x4, without those that are zero.
+struct SparseIntegers {
+  kernels::SparseInt8Matrix matrix;
+  StoragePointer bytes;
+  double stored = 1;  ///< share of the blocks
+};
+
 /// Made once for as long as codes and states stay.
 struct PreparedWeight {
   Format format = {};
@@ -74,7 +82,9 @@ struct PreparedWeight {
   PackedLayout layout = {};
   std::optional<CodeUnits> units = {};
   std::vector<float> row_scales = {};  ///< (N), for products of integers with a scale per row
-  Int8Weight integers = {};       ///< for products of integers; its pointers to codes are not set
+  Int8Weight integers = {};  ///< for products of integers; its pointers to codes are not set
+  std::optional<SparseIntegers> sparse =
+      {};                         ///< the same, where many are zero and rows have scales
   kernels::Int8Grid output = {};  ///< that these round their results to
 };
 
@@ -438,6 +448,31 @@ kernels::Int8Grid grid_of(const Format& format, const Sizes& sizes,
   return grid;
 }
 
+// None where too few blocks are zero.
+std::optional<SparseIntegers> sparse_integers(const Call& call, const PreparedWeight& weight) {
+  const float unit = smallest_unit(*weight.units);
+  std::vector<std::uint16_t> codes =
+      element_codes(weight.layout, call.input(kLinearCodes).data<std::uint8_t>(), call.pool());
+  bool is_half_byte = true;
+  for (std::uint16_t& code : codes) {
+    const auto value = std::lround(weight.units->units[code] / unit);
+    is_half_byte = is_half_byte && -8 <= value && value <= 7;
+    code = static_cast<std::uint16_t>(value & 0xff);
+  }
+  if (is_half_byte)
+    for (std::uint16_t& code : codes) code &= 0xf;
+  const kernels::PackedMatrix& m = weight.layout.matrix;
+  SparseIntegers sparse{.matrix = {m.rows, m.columns, is_half_byte ? 4 : 8}, .bytes = {}};
+  const std::int64_t entries = kernels::count_entries(call.pool(), sparse.matrix, codes.data());
+  sparse.stored =
+      static_cast<double>(entries) / static_cast<double>(m.rows * sparse.matrix.quads());
+  if (sparse.stored > kernels::kMostSparseInt8Blocks) return std::nullopt;
+  sparse.bytes = cpu().allocate(kernels::sparse_bytes(sparse.matrix, entries));
+  kernels::arrange(call.pool(), sparse.matrix, codes.data(),
+                   reinterpret_cast<std::uint8_t*>(sparse.bytes->pointer));
+  return sparse;
+}
+
 PreparedWeight prepare_integers(const Call& call) {
   PreparedWeight weight = prepare_panels(call);
   if (rounds_output(call.attributes)) {
@@ -457,6 +492,7 @@ PreparedWeight prepare_integers(const Call& call) {
       weight.row_scales.push_back(rows.scale(row, 0) * weight.integers.unit);
   });
   weight.integers.unit = 1;
+  weight.sparse = sparse_integers(call, weight);
   return weight;
 }
 
@@ -513,13 +549,23 @@ void native_linear(Call& call) {
     const Int8Rows rows = kernels::int8_rows(
         int8_shape(row_count(codes.sizes()), columns, input_format_of(call.attributes)),
         codes.data<std::uint8_t>());
-    const Int8Weight weight = weight_of(call, prepared);
-    if (!rounds_output(call.attributes))
-      return kernels::int8_product(call.pool(), rows, weight, epilogue_of(call),
-                                   call.output().data<float>(), weight.rows);
-    kernels::int8_product(call.pool(), rows, weight, epilogue_of(call), prepared.output,
-                          kernels::int8_rows({rows.shape.rows, weight.rows, weight.rows},
-                                             call.output().data<std::uint8_t>()));
+    const auto multiply = [&](auto&& product, const auto& weight) {
+      const std::int64_t outputs = prepared.integers.rows;
+      if (!rounds_output(call.attributes))
+        return product(call.pool(), rows, weight, epilogue_of(call), call.output().data<float>(),
+                       outputs);
+      const Int8Rows rounded = kernels::int8_rows({rows.shape.rows, outputs, outputs},
+                                                  call.output().data<std::uint8_t>());
+      product(call.pool(), rows, weight, epilogue_of(call), prepared.output, rounded);
+    };
+    if (prepared.sparse && kernels::sparse_int8_is_faster(rows.shape.rows, prepared.sparse->stored))
+      return multiply([](auto&&... operands) { kernels::sparse_int8_product(operands...); },
+                      kernels::SparseInt8Weight{
+                          prepared.sparse->matrix,
+                          reinterpret_cast<const std::uint8_t*>(prepared.sparse->bytes->pointer),
+                          prepared.row_scales.data()});
+    multiply([](auto&&... operands) { kernels::int8_product(operands...); },
+             weight_of(call, prepared));
   });
 }
 

@@ -20,8 +20,7 @@ TEST(AttentionLab, HasARowForWhatIsNotRun) {
   });
   const JobResult result = run_lab(lab, job_in(folder.path() / "lab"), testing::quiet_context());
   const Json& rows = result.fields["overview"];
-  ASSERT_EQ(rows.size(), 2u * (6 + 3))
-      << "two ways of each type, and those of a device that is not there";
+  ASSERT_EQ(rows.size(), 2u * 6 + 1) << "two ways of each type, and a device that is not there";
   EXPECT_TRUE(rows[0]["why_not"].is_null());
   EXPECT_EQ(rows[0]["impl"], "naive");
   EXPECT_TRUE(rows[0]["mean_20"].is_number());
@@ -30,19 +29,19 @@ TEST(AttentionLab, HasARowForWhatIsNotRun) {
   EXPECT_EQ(rows[2]["dtype"], "bf16");
   EXPECT_TRUE(rows[2]["why_not"].is_null());
   EXPECT_TRUE(rows[0]["speedup"].is_null());
-  EXPECT_EQ(rows[6]["device"], "cuda");
-  EXPECT_TRUE(rows[6]["impl"].is_null());
-  EXPECT_TRUE(rows[6]["median_ms"].is_null());
-  EXPECT_TRUE(rows[6]["why_not"].get<std::string>().starts_with("not run: ")) << rows[6];
+  EXPECT_EQ(rows[12]["device"], "cuda");
+  EXPECT_TRUE(rows[12]["impl"].is_null());
+  EXPECT_TRUE(rows[12]["median_ms"].is_null());
+  EXPECT_TRUE(rows[12]["why_not"].get<std::string>().starts_with("not run: ")) << rows[12];
   EXPECT_EQ(rows[0]["score_bytes"], 4 * 2 * 2 * 9 * 9);
   EXPECT_EQ(rows[1]["score_bytes"], 0);
   EXPECT_GE(rows[0]["value_bytes"], rows[0]["score_bytes"]);
-  EXPECT_TRUE(rows[6]["score_bytes"].is_null());
+  EXPECT_TRUE(rows[12]["score_bytes"].is_null());
   ASSERT_FALSE(result.fields["operators"].empty());
   EXPECT_GT(result.fields["operators"][0]["moved_bytes"], 0);
   EXPECT_FALSE(result.fields["why"].empty());
   for (const char* file : {"report.html", "report.md", "results.json", "overview.csv",
-                           "operators.csv", "attention.svg", "attention.png"})
+                           "operators.csv", "attention.svg", "attention_memory.svg"})
     EXPECT_TRUE(path_exists(folder.path() / "lab" / file)) << file;
   EXPECT_NE(result.fields["summary"].get<std::string>().find("2 x 2 x 9 x 8"), std::string::npos);
   EXPECT_FALSE(result.fields.contains("data"));
@@ -87,14 +86,25 @@ TEST(KernelLab, ReportsAWrongKernel) {
   EXPECT_TRUE(path_exists(folder.path() / "lab/kernels.csv"));
 }
 
-TEST(KernelLab, SaysHowToGiveOneWhereThereIsNone) {
+TEST(KernelLab, MeasuresTheExampleWithoutAPlugin) {
   const TemporaryFolder folder;
-  const JobResult result =
-      run_lab(kernel_lab(), job_in(folder.path() / "lab"), testing::quiet_context());
-  EXPECT_TRUE(result.fields["kernels"].empty());
-  EXPECT_NE(result.fields["summary"].get<std::string>().find("examples/cpu_gelu"),
-            std::string::npos);
-  EXPECT_EQ(result.fields["why"].size(), 2u);
+  Context& context = testing::quiet_context();
+  const std::size_t kernels = context.library.kernels.size();
+  const Lab lab =
+      kernel_lab([](Fidelity) { return KernelCheckJob{.batch = 1, .tokens = 8, .rounds = 6}; });
+  const JobResult result = run_lab(lab, job_in(folder.path() / "lab"), context);
+  EXPECT_EQ(context.library.kernels.size(), kernels) << "the table is as it was";
+  ASSERT_FALSE(result.fields["kernels"].empty());
+  for (const Json& one : result.fields["kernels"]) {
+    EXPECT_EQ(one["kernel"], "examples/cpu_gelu");
+    EXPECT_EQ(one["chosen"], true);
+    EXPECT_EQ(one["right"], true);
+    EXPECT_EQ(one["built_in"], "vector");
+  }
+  const std::string summary = result.fields["summary"];
+  EXPECT_TRUE(summary.starts_with("The example GELU kernel is chosen for ")) << summary;
+  EXPECT_TRUE(summary.ends_with(".")) << summary;
+  EXPECT_EQ(result.fields["why"].size(), 4u);
 }
 
 }  // namespace

@@ -84,7 +84,9 @@ std::string key_of(const PipelineStage& stage, const StageCall& call) {
                           {"numerics", kNumerics},
                           {"state", kStateVersion},
                           {"fails", stage.fails},
-                          {"call", call.identity}};
+                          {"call", call.identity},
+                          // what was chosen is known by its name
+                          {"names", stage.chooses ? call.command_line : ""}};
   return fingerprint(to_line(made_from));
 }
 

@@ -238,20 +238,24 @@ std::optional<StudyLeader> leader_of(const std::vector<StudyFamily>& families) {
                      bests.empty() ? INFINITY : loss_of(median_of(bests), direction));
   };
   const StudyFamily& first = *std::ranges::min_element(families, {}, rank);
+  const double slowest = std::ranges::max(trials_to_reach(first, target));
   const std::optional<std::string> sampler = sampler_of(*first.studies[0]);
   std::vector<std::string> trials_of_all;
-  bool leads = true;
+  bool leads = std::isfinite(slowest);
   for (const StudyFamily& family : families) {
     trials_of_all.push_back(
         fmt::format("{} {}", short_name(family, families), reach_text(family, target)));
-    if (rank(family) == rank(first) && sampler_of(*family.studies[0]) != sampler) leads = false;
+    if (sampler_of(*family.studies[0]) != sampler &&
+        std::ranges::min(trials_to_reach(family, target)) <= slowest)
+      leads = false;
   }
   return StudyLeader{
       .label = first.label,
       .sampler = leads ? sampler : std::nullopt,
-      .summary = fmt::format("{} leads. {} to within {} of the best value: {}. A few seeds do not "
-                             "rank samplers.",
-                             leads ? short_name(first, families) : "No sampler",
+      .summary = fmt::format("{}. {} to within {} of the best value: {}.",
+                             leads ? fmt::format("{} is fastest with every seed",
+                                                 capitalized(short_name(first, families)))
+                                   : "No sampler is shown to be faster",
                              std::ranges::any_of(families, &StudyFamily::has_several)
                                  ? "Median trials (range over seeds)"
                                  : "Trials",

@@ -47,7 +47,8 @@ std::vector<StudyFamilyResult> family_results(const std::vector<StudyFamily>& fa
 /// the better median of bests, then the first.
 struct StudyLeader {
   std::string label;
-  std::optional<std::string> sampler = {};  ///< none where that of another did as well
+  std::optional<std::string> sampler =
+      {};  ///< none where another with some seed was as fast as the slowest of its own
   std::string summary;
 };
 const Fields& fields_of(const StudyLeader*);

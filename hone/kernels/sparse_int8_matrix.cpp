@@ -1,0 +1,366 @@
+#include "hone/kernels/sparse_int8_matrix.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "hone/base/error.h"
+#include "hone/kernels/int8_residues.h"
+
+namespace hone::kernels {
+namespace {
+
+constexpr int kQuad = 4;
+/// What the codes of a pair may add up to.
+constexpr int kMostPair = 128;
+constexpr std::int64_t kMostEntries = (std::int64_t{1} << 32) - 1;
+
+void check(const SparseInt8Matrix& matrix) {
+  HONE_ASSERT(matrix.rows >= 0 && matrix.columns >= 0, "a sparse matrix of {} x {}", matrix.rows,
+              matrix.columns);
+  HONE_ASSERT(matrix.bits == 8 || matrix.bits == 4, "a sparse matrix of {} bits", matrix.bits);
+}
+
+std::int64_t code_bytes(const SparseInt8Matrix& matrix) { return matrix.bits / 2; }
+
+// Where the parts begin: those of `SparseLists`, and what is behind the last.
+struct Parts {
+  std::int64_t sums, counts, outputs, codes, quads, end;
+
+  Parts(const SparseInt8Matrix& matrix, std::int64_t entries) {
+    sums = matrix.cells() * static_cast<std::int64_t>(sizeof(std::uint32_t));
+    counts =
+        sums + matrix.groups() * kSparseOutputs * static_cast<std::int64_t>(sizeof(std::int32_t));
+    outputs =
+        counts + matrix.cells() * kSparseOutputs * static_cast<std::int64_t>(sizeof(std::uint16_t));
+    codes = outputs + matrix.cells() * kSparseOutputs;
+    quads = codes + entries * code_bytes(matrix);
+    end = quads + entries;
+  }
+};
+
+std::int64_t entries_of(const SparseInt8Matrix& matrix, const std::uint8_t* bytes) {
+  if (matrix.cells() == 0) return 0;
+  return reinterpret_cast<const std::uint32_t*>(bytes)[matrix.cells() - 1];
+}
+
+bool is_zero(const FourCodes& quad) {
+  return std::all_of(quad.codes, quad.codes + kQuad, [](int code) { return code == 0; });
+}
+
+// Moves what a quad has too much into a second one.
+FourCodes split(FourCodes& quad) {
+  FourCodes second{};
+  for (const int pair : {0, 2}) {
+    if (std::abs(quad.codes[pair] + quad.codes[pair + 1]) > kMostPair)
+      std::swap(quad.codes[pair + 1], second.codes[pair + 1]);
+  }
+  return second;
+}
+
+// Calls body(quad within the panel, its codes) for the entries of a list, of the row `codes` (K).
+template <typename Body>
+void for_entries(const SparseInt8Matrix& matrix, std::int64_t panel, const std::uint16_t* codes,
+                 Body&& body) {
+  const std::int64_t first = panel * matrix.panel_quads();
+  const std::int64_t end = std::min(first + matrix.panel_quads(), matrix.quads());
+  for (std::int64_t q = first; q < end; ++q) {
+    FourCodes quad{};
+    for (std::int64_t k = kQuad * q; k < std::min(kQuad * q + kQuad, matrix.columns); ++k) {
+      const int low = codes[k] << (16 - matrix.bits);
+      quad.codes[k % kQuad] =
+          static_cast<std::int8_t>(static_cast<std::int16_t>(low) >> (16 - matrix.bits));
+    }
+    if (is_zero(quad)) continue;
+    const FourCodes second = split(quad);
+    body(q - first, quad);
+    if (!is_zero(second)) body(q - first, second);
+  }
+}
+
+template <typename Body>
+void for_groups(ThreadPool& pool, const SparseInt8Matrix& matrix, Body&& body) {
+  parallel_ranges(pool, matrix.groups(), rows_per_chunk(kSparseOutputs * matrix.columns),
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t group = begin; group < end; ++group) body(group);
+                  });
+}
+
+// The entries of the lists of all cells of a group, (panels, 64), by output.
+std::vector<std::uint16_t> count_group(const SparseInt8Matrix& matrix, std::int64_t group,
+                                       const std::uint16_t* codes) {
+  std::vector<std::uint16_t> counts(static_cast<std::size_t>(matrix.panels() * kSparseOutputs));
+  for (std::int64_t o = 0; o < matrix.outputs(group); ++o) {
+    for (std::int64_t p = 0; p < matrix.panels(); ++p) {
+      for_entries(matrix, p, codes + (group * kSparseOutputs + o) * matrix.columns,
+                  [&](std::int64_t, FourCodes) { ++counts[p * kSparseOutputs + o]; });
+    }
+  }
+  return counts;
+}
+
+void put_codes(int bits, FourCodes quad, std::uint8_t* to) {
+  if (bits == 8) {
+    std::memcpy(to, quad.codes, sizeof(quad));
+    return;
+  }
+  for (int j = 0; j < kQuad; j += 2)
+    to[j / 2] = static_cast<std::uint8_t>((quad.codes[j] & 15) | (quad.codes[j + 1] & 15) << 4);
+}
+
+FourCodes codes_at(const SparseInt8Matrix& matrix, const SparseLists& lists, std::int64_t entry) {
+  FourCodes quad;
+  if (matrix.bits == 4) {
+    for (int j = 0; j < kQuad; ++j) {
+      const int code = lists.codes[2 * entry + j / 2] >> j % 2 * 4 & 15;
+      quad.codes[j] = static_cast<std::int8_t>((code ^ 8) - 8);
+    }
+    return quad;
+  }
+  std::memcpy(quad.codes, lists.codes + kQuad * entry, sizeof(quad));
+  return quad;
+}
+
+std::int64_t first_entry(const SparseLists& lists, std::int64_t cell) {
+  return cell == 0 ? 0 : lists.ends[cell - 1];
+}
+
+// Writes a cell behind whose last entry its `ends` are.
+void arrange_cell(const SparseInt8Matrix& matrix, std::int64_t cell, const std::uint16_t* by_output,
+                  const std::uint16_t* codes, std::uint8_t* bytes) {
+  const Parts parts(matrix, entries_of(matrix, bytes));
+  const auto* const ends = reinterpret_cast<const std::uint32_t*>(bytes);
+  auto* const counts = reinterpret_cast<std::uint16_t*>(bytes + parts.counts);
+  const std::int64_t group = cell / matrix.panels(), panel = cell % matrix.panels();
+  std::array<std::uint8_t, kSparseOutputs> order;
+  std::iota(order.begin(), order.end(), std::uint8_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint8_t a, std::uint8_t b) { return by_output[a] > by_output[b]; });
+  std::int64_t entry = cell == 0 ? 0 : ends[cell - 1];
+  for (std::int64_t i = 0; i < kSparseOutputs; ++i) {
+    const std::int64_t o = order[static_cast<std::size_t>(i)], row = group * kSparseOutputs + o;
+    bytes[parts.outputs + cell * kSparseOutputs + i] = static_cast<std::uint8_t>(o);
+    counts[cell * kSparseOutputs + i] = by_output[o];
+    if (by_output[o] == 0) continue;
+    for_entries(matrix, panel, codes + row * matrix.columns, [&](std::int64_t q, FourCodes quad) {
+      put_codes(matrix.bits, quad, bytes + parts.codes + entry * code_bytes(matrix));
+      bytes[parts.quads + entry++] = static_cast<std::uint8_t>(q);
+    });
+  }
+}
+
+// Calls body(output of the group, quad within the panel, its codes) for the entries of a cell.
+template <typename Body>
+void for_cell(const SparseInt8Matrix& matrix, const SparseLists& lists, std::int64_t cell,
+              Body&& body) {
+  std::int64_t entry = first_entry(lists, cell);
+  for (std::int64_t i = cell * kSparseOutputs; i < (cell + 1) * kSparseOutputs; ++i) {
+    for (std::int64_t end = entry + lists.counts[i]; entry < end; ++entry)
+      body(std::int64_t{lists.outputs[i]}, std::int64_t{lists.quads[entry]},
+           codes_at(matrix, lists, entry));
+  }
+}
+
+// What is wrong with the lists of a cell, of which nothing but `ends` is known to be right.
+std::string cell_error(const SparseInt8Matrix& matrix, const SparseLists& lists,
+                       std::int64_t cell) {
+  const std::uint16_t* const counts = lists.counts + cell * kSparseOutputs;
+  const std::uint8_t* const outputs = lists.outputs + cell * kSparseOutputs;
+  const std::int64_t entries = std::accumulate(counts, counts + kSparseOutputs, std::int64_t{0});
+  if (entries != lists.ends[cell] - first_entry(lists, cell))
+    return "the counts of lists do not add up to its entries";
+  std::array<bool, kSparseOutputs> seen{};
+  for (std::int64_t i = 0; i < kSparseOutputs; ++i) {
+    if (outputs[i] >= kSparseOutputs || std::exchange(seen[outputs[i]], true))
+      return "its lists are not of every output once";
+    const bool after = i == 0 || counts[i] < counts[i - 1] ||
+                       (counts[i] == counts[i - 1] && outputs[i] > outputs[i - 1]);
+    if (!after) return "its lists are not in the order of their lengths";
+    if (counts[i] > 0 && outputs[i] >= matrix.outputs(cell / matrix.panels()))
+      return "it has entries of outputs that are not there";
+  }
+  return "";
+}
+
+std::string entry_error(const SparseInt8Matrix& matrix, std::int64_t first_quad, std::int64_t quad,
+                        const FourCodes& codes) {
+  if (quad >= matrix.panel_quads() || first_quad + quad >= matrix.quads())
+    return "an entry is behind the last quad";
+  if (is_zero(codes)) return "the codes of an entry are zero";
+  FourCodes whole = codes;
+  if (!is_zero(split(whole))) return "the codes of a pair add up to more than 128";
+  for (int j = 0; j < kQuad; ++j) {
+    if (codes.codes[j] != 0 && kQuad * (first_quad + quad) + j >= matrix.columns)
+      return "an entry has codes behind the last column";
+  }
+  return "";
+}
+
+// Whether entries of one quad are what became of one whose pairs were too large.
+bool are_split(const FourCodes& first, const FourCodes& second) {
+  FourCodes whole = first;
+  for (int j = 0; j < kQuad; ++j) {
+    if (second.codes[j] == 0) continue;
+    if (whole.codes[j] != 0) return false;
+    whole.codes[j] = second.codes[j];
+  }
+  const FourCodes rest = split(whole);
+  return std::memcmp(&rest, &second, sizeof(rest)) == 0;
+}
+
+std::string entries_error(const SparseInt8Matrix& matrix, const SparseLists& lists,
+                          std::int64_t cell) {
+  const std::int64_t first_quad = cell % matrix.panels() * matrix.panel_quads();
+  std::string error;
+  std::int64_t last_output = -1, last_quad = -1;
+  int same = 1;  // entries of a quad
+  FourCodes last{};
+  for_cell(matrix, lists, cell, [&](std::int64_t output, std::int64_t quad, FourCodes codes) {
+    if (!error.empty()) return;
+    error = entry_error(matrix, first_quad, quad, codes);
+    const bool follows = output == last_output;
+    same = follows && quad == last_quad ? same + 1 : 1;
+    if (follows && quad < last_quad) error = "the quads of a list do not ascend";
+    if (same > 2 || (same == 2 && !are_split(last, codes))) error = "a list has a quad twice";
+    last_output = output;
+    last_quad = quad;
+    last = codes;
+  });
+  return error;
+}
+
+// The sums of the codes of a group's outputs.
+std::array<std::int32_t, kSparseOutputs> sums_of(const SparseInt8Matrix& matrix,
+                                                 const SparseLists& lists, std::int64_t group) {
+  std::array<std::int32_t, kSparseOutputs> sums{};
+  for (std::int64_t p = 0; p < matrix.panels(); ++p) {
+    for_cell(matrix, lists, group * matrix.panels() + p,
+             [&](std::int64_t output, std::int64_t, FourCodes quad) {
+               for (const std::int8_t code : quad.codes)
+                 sums[static_cast<std::size_t>(output)] += code;
+             });
+  }
+  return sums;
+}
+
+}  // namespace
+
+SparseLists sparse_lists(const SparseInt8Matrix& matrix, const std::uint8_t* bytes) {
+  const Parts parts(matrix, entries_of(matrix, bytes));
+  return {reinterpret_cast<const std::uint32_t*>(bytes),
+          reinterpret_cast<const std::int32_t*>(bytes + parts.sums),
+          reinterpret_cast<const std::uint16_t*>(bytes + parts.counts),
+          bytes + parts.outputs,
+          bytes + parts.codes,
+          bytes + parts.quads};
+}
+
+std::int64_t count_entries(ThreadPool& pool, const SparseInt8Matrix& matrix,
+                           const std::uint16_t* codes) {
+  check(matrix);
+  std::vector<std::int64_t> entries(static_cast<std::size_t>(matrix.groups()));
+  for_groups(pool, matrix, [&](std::int64_t group) {
+    const auto counts = count_group(matrix, group, codes);
+    entries[static_cast<std::size_t>(group)] =
+        std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  });
+  return std::accumulate(entries.begin(), entries.end(), std::int64_t{0});
+}
+
+std::size_t sparse_bytes(const SparseInt8Matrix& matrix, std::int64_t entries) {
+  check(matrix);
+  return static_cast<std::size_t>(Parts(matrix, entries).end);
+}
+
+void arrange(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint16_t* codes,
+             std::uint8_t* bytes) {
+  check(matrix);
+  const std::int64_t cells = matrix.cells();
+  if (cells == 0) {
+    std::fill_n(bytes, sparse_bytes(matrix, 0), std::uint8_t{0});
+    return;
+  }
+  std::vector<std::vector<std::uint16_t>> counts(static_cast<std::size_t>(matrix.groups()));
+  for_groups(pool, matrix, [&](std::int64_t group) {
+    counts[static_cast<std::size_t>(group)] = count_group(matrix, group, codes);
+  });
+  const auto of_cell = [&](std::int64_t cell) {
+    return counts[static_cast<std::size_t>(cell / matrix.panels())].data() +
+           cell % matrix.panels() * kSparseOutputs;
+  };
+  auto* const ends = reinterpret_cast<std::uint32_t*>(bytes);
+  std::int64_t entries = 0;
+  for (std::int64_t cell = 0; cell < cells; ++cell) {
+    entries = std::accumulate(of_cell(cell), of_cell(cell) + kSparseOutputs, entries);
+    HONE_ASSERT(entries <= kMostEntries, "a sparse matrix of {} entries", entries);
+    ends[cell] = static_cast<std::uint32_t>(entries);
+  }
+  const SparseLists lists = sparse_lists(matrix, bytes);
+  auto* const sums = reinterpret_cast<std::int32_t*>(bytes + Parts(matrix, entries).sums);
+  for_groups(pool, matrix, [&](std::int64_t group) {
+    for (std::int64_t p = 0; p < matrix.panels(); ++p) {
+      const std::int64_t cell = group * matrix.panels() + p;
+      arrange_cell(matrix, cell, of_cell(cell), codes, bytes);
+    }
+    const auto group_sums = sums_of(matrix, lists, group);
+    std::copy(group_sums.begin(), group_sums.end(), sums + group * kSparseOutputs);
+  });
+}
+
+void restore(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint8_t* bytes,
+             std::uint16_t* codes) {
+  check(matrix);
+  const SparseLists lists = sparse_lists(matrix, bytes);
+  const int mask = (1 << matrix.bits) - 1;
+  for_groups(pool, matrix, [&](std::int64_t group) {
+    std::uint16_t* const rows = codes + group * kSparseOutputs * matrix.columns;
+    std::fill_n(rows, matrix.outputs(group) * matrix.columns, std::uint16_t{0});
+    for (std::int64_t p = 0; p < matrix.panels(); ++p) {
+      for_cell(matrix, lists, group * matrix.panels() + p,
+               [&](std::int64_t output, std::int64_t quad, FourCodes values) {
+                 const std::int64_t first = kQuad * (p * matrix.panel_quads() + quad);
+                 // of entries of one quad one at most has a code for each column
+                 for (std::int64_t k = first; k < std::min(first + kQuad, matrix.columns); ++k)
+                   rows[output * matrix.columns + k] = static_cast<std::uint16_t>(
+                       rows[output * matrix.columns + k] | (values.codes[k - first] & mask));
+               });
+    }
+  });
+}
+
+std::string sparse_int8_error(const SparseInt8Matrix& matrix, const std::uint8_t* bytes,
+                              std::size_t size) {
+  check(matrix);
+  if (size < sparse_bytes(matrix, 0))
+    return fmt::format("{} bytes are too few for any sparse matrix of {} x {}", size, matrix.rows,
+                       matrix.columns);
+  const std::int64_t entries = entries_of(matrix, bytes);
+  if (size != sparse_bytes(matrix, entries))
+    return fmt::format("{} entries take {} bytes, not {}", entries, sparse_bytes(matrix, entries),
+                       size);
+  const SparseLists lists = sparse_lists(matrix, bytes);
+  for (std::int64_t cell = 0; cell < matrix.cells(); ++cell) {
+    std::string error;
+    if (lists.ends[cell] < first_entry(lists, cell) || lists.ends[cell] > entries) {
+      error = "it ends before it begins";
+    } else {
+      error = cell_error(matrix, lists, cell);
+    }
+    if (error.empty()) error = entries_error(matrix, lists, cell);
+    if (!error.empty()) return fmt::format("cell {}: {}", cell, error);
+  }
+  for (std::int64_t group = 0; group < matrix.groups(); ++group) {
+    const auto sums = sums_of(matrix, lists, group);
+    if (!std::equal(sums.begin(), sums.end(), lists.sums + group * kSparseOutputs))
+      return fmt::format("the sums of group {} are not those of its codes", group);
+  }
+  return "";
+}
+
+}  // namespace hone::kernels
