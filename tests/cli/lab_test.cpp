@@ -378,13 +378,9 @@ TEST_F(PipelineLab, RefusesWhatItHasNot) {
     EXPECT_FALSE(fs::exists(folder.path() / "x"));
   };
   refuse("-o FOLDER is missing", {"lab", "0.1"});
-  refuse("lab 0.2: has no setting 'data'",
-         {"lab", "0.2", "-o", "x", "--data", "synth:tail?n=400&test=60"});
   refuse("lab 1.1: has no setting 'width'; its settings are",
          {"lab", "1.1", "-o", "x", "--set", "width=4"});
   refuse("hone lab 4.3: --show is for labs that are pipelines", {"lab", "4.3", "--show"});
-  refuse("common: no stage's command has an option 'text_column'",
-         {"lab", "0.2", "-o", "x", "--text_column", "t"});
 }
 
 TEST_F(PipelineLab, LongKilledAtTwentyMomentsItFindsTheSame) {

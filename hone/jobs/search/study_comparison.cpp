@@ -241,7 +241,7 @@ std::optional<StudyLeader> leader_of(const std::vector<StudyFamily>& families) {
   const double slowest = std::ranges::max(trials_to_reach(first, target));
   const std::optional<std::string> sampler = sampler_of(*first.studies[0]);
   std::vector<std::string> trials_of_all;
-  bool leads = std::isfinite(slowest);
+  bool leads = true;
   for (const StudyFamily& family : families) {
     trials_of_all.push_back(
         fmt::format("{} {}", short_name(family, families), reach_text(family, target)));
