@@ -97,10 +97,11 @@ Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::pat
                                  file.string()));
     return measured;
   }
-  const Json key = {{"processor", cpu_model()},
-                    {"instruction_sets", fmt::format("{}", fmt::join(names(instruction_sets()), " "))},
-                    {"threads", threads},
-                    {"kind", to_string(kind)}};
+  const Json key = {
+      {"processor", cpu_model()},
+      {"instruction_sets", fmt::format("{}", fmt::join(names(instruction_sets()), " "))},
+      {"threads", threads},
+      {"kind", to_string(kind)}};
   Json& peaks = (*document)["peaks"];
   // What fewer threads did, more of them can do.
   Peak highest = measured;
