@@ -16,7 +16,9 @@ struct PruneArguments {
 };
 
 // The first two prune single weights; all but the second prune heads and neurons.
-std::vector<std::string> structures() { return {"weights", "2:4", "heads", "neurons", "layers"}; }
+std::vector<std::string> structures() {
+  return {"weights", "1x4", "4x1", "2:4", "heads", "neurons", "layers"};
+}
 
 std::vector<std::string> methods() { return {"l1", "random", "l2", "first_order"}; }
 
@@ -60,8 +62,8 @@ JobResult prune_weights(PruneArguments& a, Context& context, const CLI::App& app
   rule.method = parse_prune_method(a.method);
   rule.scope = parse_prune_scope(a.scope);
   rule.mode = parse_prune_mode(a.mode);
-  rule.pattern = value_of_flag("--structure", [&] { return parse_structure(a.structure); });
-  if (rule.pattern && app.count("--sparsity") > 0)
+  rule.structure = value_of_flag("--structure", [&] { return parse_structure(a.structure); });
+  if (rule.structure.pattern && app.count("--sparsity") > 0)
     throw UsageError(fmt::format(
         "hone prune: --structure {} sets how many weights to remove; leave out --sparsity",
         a.structure));
@@ -99,7 +101,8 @@ Options options_of(const PruneArguments*) {
           option<&A::mode>("mode", "exact: count like torch; mase: threshold by quantile")
               .one_of({"exact", "mase"})
               .rare(),
-          option<&A::structure>("structure", "N:M, heads, neurons, layers; by default weights")
+          option<&A::structure>("structure",
+                                "1x4, 4x1, N:M, heads, neurons, layers; by default weights")
               .takes({.shown = "STRUCTURE", .words = structures}),
           option<&A::job, &PruneJob::how, &How::pruning, &PruneOptions::target>(
               "target", "operations to prune, as globs; by default all linear layers but the head")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -86,6 +87,64 @@ void drop_from_groups(const PrunedTensor& tensor, const KeptOf& pattern,
     drop_lowest(scores.subspan(at, size), pattern.of - pattern.kept, kept.subspan(at, size));
 }
 
+// The blocks of a tensor, row by row.
+struct Blocks {
+  PruneBlock size;
+  std::int64_t rows, columns;  // of elements
+
+  Blocks(const PruneBlock& block, const Tensor& tensor)
+      : size(block),
+        rows(tensor.size(-1) == 0 ? 0 : tensor.count() / tensor.size(-1)),
+        columns(tensor.size(-1)) {}
+  std::int64_t in_row() const { return (columns + size.columns - 1) / size.columns; }
+  std::int64_t count() const { return (rows + size.rows - 1) / size.rows * in_row(); }
+  // body(element) for those of a block.
+  template <class Body>
+  void for_each(std::int64_t block, Body&& body) const {
+    const std::int64_t row = block / in_row() * size.rows, column = block % in_row() * size.columns;
+    for (std::int64_t r = row; r < std::min(row + size.rows, rows); ++r)
+      for (std::int64_t c = column; c < std::min(column + size.columns, columns); ++c)
+        body(static_cast<std::size_t>(r * columns + c));
+  }
+};
+
+// A block ranks by the mean of its elements; one that is gone ranks as an element that is.
+std::vector<float> block_scores(const PruneRule& rule, const PrunedTensor& tensor) {
+  std::vector<float> scores = scores_of(rule, tensor);
+  if (rule.structure.block.is_single()) return scores;
+  const Blocks blocks(rule.structure.block, tensor.values);
+  std::vector<float> means;
+  for (std::int64_t block = 0; block < blocks.count(); ++block) {
+    double sum = 0;
+    std::int64_t elements = 0;
+    bool is_gone = true;
+    blocks.for_each(block, [&](std::size_t i) {
+      sum += std::max(0.0f, scores[i]);
+      is_gone = is_gone && scores[i] == kGoneBefore;
+      ++elements;
+    });
+    means.push_back(is_gone ? kGoneBefore
+                            : static_cast<float>(sum / static_cast<double>(elements)));
+  }
+  return means;
+}
+
+// `kept` of elements from that of blocks; what was gone before stays so.
+void spread(const PruneRule& rule, const PrunedTensor& tensor, std::span<const bool> blocks_kept,
+            std::span<bool> kept) {
+  if (rule.structure.block.is_single()) {
+    std::ranges::copy(blocks_kept, kept.begin());
+    return;
+  }
+  const bool* const before =
+      tensor.kept_before.defined() ? tensor.kept_before.data<bool>() : nullptr;
+  const Blocks blocks(rule.structure.block, tensor.values);
+  for (std::int64_t block = 0; block < blocks.count(); ++block)
+    blocks.for_each(block, [&](std::size_t i) {
+      kept[i] = blocks_kept[static_cast<std::size_t>(block)] && (before == nullptr || before[i]);
+    });
+}
+
 std::span<bool> elements_of(Tensor& kept) {
   return {kept.data<bool>(), static_cast<std::size_t>(kept.count())};
 }
@@ -117,66 +176,76 @@ std::string_view to_string(PruneMethod method) { return word_of(method); }
 std::string_view to_string(PruneScope scope) { return word_of(scope); }
 std::string_view to_string(PruneMode mode) { return word_of(mode); }
 
-std::optional<KeptOf> parse_structure(std::string_view text) {
-  if (text == "weights") return std::nullopt;
-  const std::size_t colon = text.find(':');
+PruneStructure parse_structure(std::string_view text) {
+  if (text == "weights") return {};
   const auto number = [](std::string_view word) {
     std::int64_t value = -1;
     const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
     return read.ec == std::errc{} && read.ptr == word.data() + word.size() ? value : -1;
   };
-  KeptOf pattern{0, 0};
-  if (colon != std::string_view::npos)
-    pattern = {number(text.substr(0, colon)), number(text.substr(colon + 1))};
-  user_check(pattern.kept >= 1 && pattern.kept < pattern.of,
-             "expected weights, or N:M with 0 < N < M, such as 2:4, which keeps 2 of "
-             "every 4 weights of a row; got '{}'",
+  const std::size_t middle = text.find_first_of(":x");
+  std::int64_t first = 0, second = 0;
+  if (middle != std::string_view::npos) {
+    first = number(text.substr(0, middle));
+    second = number(text.substr(middle + 1));
+  }
+  const bool is_block = middle != std::string_view::npos && text[middle] == 'x';
+  user_check(first >= 1 && (is_block ? second >= 1 : first < second),
+             "expected weights; N:M with 0 < N < M, such as 2:4, which keeps 2 of every 4 weights "
+             "of a row; or blocks of rows by columns, such as 4x1; got '{}'",
              text);
-  return pattern;
+  if (is_block) return {.block = {first, second}};
+  return {.pattern = KeptOf{first, second}};
 }
 
-std::string structure_text(const std::optional<KeptOf>& pattern) {
-  return pattern ? fmt::format("{}:{}", pattern->kept, pattern->of) : "weights";
+std::string structure_text(const PruneStructure& structure) {
+  if (structure.pattern)
+    return fmt::format("{}:{}", structure.pattern->kept, structure.pattern->of);
+  if (structure.block.is_single()) return "weights";
+  return fmt::format("{}x{}", structure.block.rows, structure.block.columns);
 }
 
 void check(const PruneRule& rule) {
   usage_check(rule.sparsity >= 0 && rule.sparsity <= 1,
               "`sparsity`: expected a share from 0 to 1, got {}", rule.sparsity);
-  usage_check(rule.mode == PruneMode::exact || (rule.method == PruneMethod::l1 && !rule.pattern),
+  usage_check(rule.mode == PruneMode::exact ||
+                  (rule.method == PruneMethod::l1 && structure_text(rule.structure) == "weights"),
               "`mode` mase is a quantile of magnitudes: it goes with `method` l1 and `structure` "
               "weights");
-  usage_check(!rule.pattern || rule.scope == PruneScope::local,
+  usage_check(!rule.structure.pattern || rule.scope == PruneScope::local,
               "`structure` {} keeps as many of every group, so `scope` must be local",
-              structure_text(rule.pattern));
+              structure_text(rule.structure));
 }
 
 std::vector<Tensor> kept_elements(const PruneRule& rule, const std::vector<PrunedTensor>& tensors) {
   check(rule);
   std::vector<Tensor> all;
-  for (const PrunedTensor& tensor : tensors)
+  std::vector<std::vector<float>> scores;
+  for (const PrunedTensor& tensor : tensors) {
     all.push_back(Tensor::empty(DType::boolean, tensor.values.sizes()));
-  if (rule.scope == PruneScope::global) {
-    std::vector<float> scores;
-    for (const PrunedTensor& tensor : tensors) {
-      const std::vector<float> own = scores_of(rule, tensor);
-      scores.insert(scores.end(), own.begin(), own.end());
-    }
-    const auto kept = std::make_unique<bool[]>(scores.size());
-    drop_share(rule, scores, {kept.get(), scores.size()});
-    const bool* from = kept.get();
-    for (Tensor& tensor : all) {
-      std::copy_n(from, tensor.count(), tensor.data<bool>());
-      from += tensor.count();
-    }
+    scores.push_back(block_scores(rule, tensor));
+  }
+  if (rule.structure.pattern) {
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      drop_from_groups(tensors[i], *rule.structure.pattern, scores[i], elements_of(all[i]));
     return all;
   }
+  const bool is_global = rule.scope == PruneScope::global;
+  std::vector<float> together;
+  for (const std::vector<float>& own : scores)
+    if (is_global) together.insert(together.end(), own.begin(), own.end());
+  const auto kept_together = std::make_unique<bool[]>(together.size());
+  drop_share(rule, together, {kept_together.get(), together.size()});
+  const bool* from = kept_together.get();
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::vector<float> scores = scores_of(rule, tensors[i]);
-    if (rule.pattern) {
-      drop_from_groups(tensors[i], *rule.pattern, scores, elements_of(all[i]));
-    } else {
-      drop_share(rule, scores, elements_of(all[i]));
+    const std::size_t blocks = scores[i].size();
+    std::unique_ptr<bool[]> own;
+    if (!is_global) {
+      own = std::make_unique<bool[]>(blocks);
+      drop_share(rule, scores[i], {own.get(), blocks});
     }
+    spread(rule, tensors[i], {is_global ? from : own.get(), blocks}, elements_of(all[i]));
+    if (is_global) from += blocks;
   }
   return all;
 }

@@ -36,14 +36,27 @@ struct KeptOf {
   std::int64_t kept = 2, of = 4;
 };
 
+/// What goes or stays together: so many neighbouring rows and columns. Products skip zeros in blocks of 4x1 (fp32) and 1x4 (int8)
+/// at lower sparsities than single ones.
+struct PruneBlock {
+  std::int64_t rows = 1, columns = 1;
+  bool is_single() const { return rows == 1 && columns == 1; }
+};
+
+/// Which weights may go: single ones, blocks, or those that a pattern leaves.
+struct PruneStructure {
+  std::optional<KeptOf> pattern = {};  ///< then blocks are single weights
+  PruneBlock block = {};
+};
+
 struct PruneRule {
   double sparsity = 0.5;  ///< share that goes; of a pattern it is 1 - kept / of
   PruneMethod method = PruneMethod::l1;
   PruneScope scope = PruneScope::local;
   PruneMode mode = PruneMode::exact;
-  std::optional<KeptOf> pattern = {};
-  std::uint64_t seed =
-      42;  ///< of `random`: what is drawn for an element does not depend on the sparsity
+  PruneStructure structure = {};
+  /// Of `random`: what is drawn for an element does not depend on the sparsity.
+  std::uint64_t seed = 42;
 };
 
 std::span<const EnumWord> enum_words(PruneMethod);
@@ -52,12 +65,12 @@ std::span<const EnumWord> enum_words(PruneMode);
 PruneMethod parse_prune_method(std::string_view text);  ///< "random", "l1"
 PruneScope parse_prune_scope(std::string_view text);    ///< "local", "global"
 PruneMode parse_prune_mode(std::string_view text);      ///< "exact", "mase"
-/// "2:4"; nothing for "weights", any of them. Throws `UserError` for anything else.
-std::optional<KeptOf> parse_structure(std::string_view text);
+/// "weights", "2:4", "1x4". Throws `UserError` for anything else.
+PruneStructure parse_structure(std::string_view text);
 std::string_view to_string(PruneMethod method);
 std::string_view to_string(PruneScope scope);
 std::string_view to_string(PruneMode mode);
-std::string structure_text(const std::optional<KeptOf>& pattern);
+std::string structure_text(const PruneStructure& structure);
 
 /// A weight, fp32 and dense, in rows along its last axis.
 struct PrunedTensor {
@@ -70,7 +83,8 @@ struct PrunedTensor {
 /// Throws `UserError` for a sparsity outside [0, 1], and for combinations that mean nothing.
 void check(const PruneRule& rule);
 
-/// For each tensor which of its elements are kept, bool, of the same shape. What was gone before counts among what goes. Throws
+/// For each tensor which of its elements are kept, bool, of the same shape. What was gone before counts among what goes. Blocks
+/// are ranked by the mean magnitude of their elements, or of what is drawn for these; those at the edges may be smaller. Throws
 /// `UserError` as `check`, and where rows are no multiple of the pattern.
 std::vector<Tensor> kept_elements(const PruneRule& rule, const std::vector<PrunedTensor>& tensors);
 

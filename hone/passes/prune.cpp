@@ -96,7 +96,7 @@ PruneOptions options_of(const Attributes& options) {
                  .method = word("method", parse_prune_method),
                  .scope = word("scope", parse_prune_scope),
                  .mode = word("mode", parse_prune_mode),
-                 .pattern = word("structure", parse_structure),
+                 .structure = word("structure", parse_structure),
                  .seed = static_cast<std::uint64_t>(options.get<std::int64_t>("seed"))};
   return wanted;
 }
@@ -229,13 +229,14 @@ std::string prune_text(const PruneOptions& options) {
   Pass pass{&def, {}};
   const auto set = [&](const char* name, Attribute value) { pass.options.set(name, value); };
   const PruneRule& rule = options.rule;
-  set("sparsity", rule.pattern ? 1 - static_cast<double>(rule.pattern->kept) /
-                                         static_cast<double>(rule.pattern->of)
-                               : rule.sparsity);
+  const std::optional<KeptOf>& pattern = rule.structure.pattern;
+  set("sparsity", pattern
+                      ? 1 - static_cast<double>(pattern->kept) / static_cast<double>(pattern->of)
+                      : rule.sparsity);
   set("method", std::string(to_string(rule.method)));
   set("scope", std::string(to_string(rule.scope)));
   set("mode", std::string(to_string(rule.mode)));
-  set("structure", structure_text(rule.pattern));
+  set("structure", structure_text(rule.structure));
   set("target", fmt::format("{}", fmt::join(options.target, ",")));
   set("seed", static_cast<std::int64_t>(rule.seed));
   return to_string(pass);
@@ -252,7 +253,9 @@ PassDef prune_pass() {
                    std::string("local")},
                   {"mode", "exact: round(sparsity n) of n weights; mase: all up to the quantile",
                    std::string("exact")},
-                  {"structure", "weights: any; N:M: keep N of every M consecutive weights",
+                  {"structure",
+                   "weights: any; N:M: keep N of every M consecutive weights; 4x1: blocks of 4 "
+                   "rows by 1 column",
                    std::string("weights")},
                   {"target",
                    "globs over operations, separated by commas; by default all but those that "

@@ -347,15 +347,15 @@ struct PreparedLinear {
   std::optional<kernels::SparseFloatMatrix> sparse = {};
 };
 
-// Only of a file's: its plain pages go back to the system, so memory holds one of the two, where a weight in other memory would
-// be held twice.
+// A dense copy is made only of a file's weight: its plain pages go back to the system, so memory holds one of the two, where a
+// weight in other memory would be held twice. What is left of a sparse one takes little.
 std::shared_ptr<const void> prepare_linear(const Call& call) {
   const Tensor& weight = call.input(1);
-  if (!weight.storage()->mapped) return nullptr;
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
   const float* const values = weight.data<float>();
   PreparedLinear prepared{.sparse =
                               kernels::faster_sparse_matrix(call.pool(), outputs, inputs, values)};
+  if (!prepared.sparse && !weight.storage()->mapped) return nullptr;
   if (prepared.sparse) {
     const std::int64_t entries = kernels::sparse_entries(call.pool(), *prepared.sparse, values);
     prepared.packed = cpu().allocate(kernels::sparse_bytes(*prepared.sparse, entries));

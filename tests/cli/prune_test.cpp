@@ -64,10 +64,9 @@ TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
   const std::string page = read_page(folder() / "half/report.html");
   EXPECT_NE(page.find("Pruned weights"), std::string::npos);
   const std::string card = read_file(folder() / "half/README.md");
-  for (const char* fragment :
-       {"- pruned\n", "`model` pruned (`prune`)", "| before pruning |",
-        "library_name: transformers\n", "stored and multiplied like other numbers",
-        "- No speed-up: zeros are", "Weights: ", "Latency at batch size "})
+  for (const char* fragment : {"- pruned\n", "`model` pruned (`prune`)", "| before pruning |",
+                               "library_name: transformers\n", "stored like other numbers",
+                               "- No speed-up: zeros are", "Weights: ", "Latency at batch size "})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
 }
 
@@ -243,7 +242,7 @@ TEST_F(Pruning, IsStudiedOfAQuantizedModelBesideThat) {
 TEST_F(Pruning, SaysWhatCannotBe) {
   expect_refusal("--structure 2:4 sets how many weights to remove; leave out --sparsity",
                  pruning({"--structure", "2:4", "--sparsity", "0.5", "-o", "none"}), 2);
-  expect_refusal("--structure: expected weights, or N:M",
+  expect_refusal("--structure: expected weights; N:M",
                  pruning({"--structure", "4:2", "-o", "none"}), 2);
   expect_refusal("--ramp needs --schedule cubic", pruning({"--ramp", "0.2", "-o", "none"}), 2);
   expect_refusal("--calibration_batches needs --activation_sparsity",

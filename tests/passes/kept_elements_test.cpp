@@ -134,14 +134,33 @@ TEST(KeptElements, OfEqualOnesTheFirstGo) {
 }
 
 TEST(KeptElements, OfAPatternAreAsManyOfEveryGroup) {
-  const PruneRule rule{.pattern = KeptOf{2, 4}};
+  const PruneRule rule{.structure = {.pattern = KeptOf{2, 4}}};
   EXPECT_EQ(kept_of(rule, {2, 8},
                     {4, -3, 2, 1, 0, 0, 0, 0,  //
                      -1, -2, -3, -4, 9, 1, 9, 1}),
             (std::vector<int>{1, 1, 0, 0, 0, 0, 1, 1,  //
                               0, 0, 1, 1, 1, 0, 1, 0}));
-  EXPECT_EQ(kept_of({.pattern = KeptOf{1, 3}}, {1, 6}, {1, 3, 2, 4, 5, 6}),
+  EXPECT_EQ(kept_of({.structure = {.pattern = KeptOf{1, 3}}}, {1, 6}, {1, 3, 2, 4, 5, 6}),
             (std::vector<int>{0, 1, 0, 0, 0, 1}));
+}
+
+TEST(KeptElements, OfBlocksAllOrNothingIsKept) {
+  const std::vector<float> w = {1, 9, 2, 2,  //
+                                0, 0, 3, 3,  //
+                                8, 0, 1, 0};
+  EXPECT_EQ(kept_of({.sparsity = 0.5, .structure = {.block = {1, 2}}}, {3, 4}, w),
+            (std::vector<int>{1, 1, 0, 0,  //
+                              0, 0, 1, 1,  //
+                              1, 1, 0, 0}));
+  // Three rows are a block of two and one of one: means of 0.5, 4.5, 2.5, 2.5 and 8, 0, 1, 0.
+  EXPECT_EQ(kept_of({.sparsity = 0.5, .structure = {.block = {2, 1}}}, {3, 4}, w),
+            (std::vector<int>{0, 1, 1, 1,  //
+                              0, 1, 1, 1,  //
+                              1, 0, 0, 0}));
+  // What is gone counts: its block goes first, and stays gone where the block is kept.
+  const Tensor before = booleans({3, 4}, {1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1});
+  EXPECT_EQ(kept_of({.sparsity = 1.0 / 6, .structure = {.block = {1, 2}}}, {3, 4}, w, before),
+            (std::vector<int>{1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1}));
 }
 
 TEST(KeptElements, WhatIsGoneStaysGoneAndCounts) {
@@ -172,9 +191,9 @@ TEST(KeptElements, SaysWhatDoesNotGoTogether) {
   EXPECT_EQ(message({.method = PruneMethod::random, .mode = PruneMode::mase}),
             "`mode` mase is a quantile of magnitudes: it goes with `method` l1 and `structure` "
             "weights");
-  EXPECT_EQ(message({.scope = PruneScope::global, .pattern = KeptOf{2, 4}}),
+  EXPECT_EQ(message({.scope = PruneScope::global, .structure = {.pattern = KeptOf{2, 4}}}),
             "`structure` 2:4 keeps as many of every group, so `scope` must be local");
-  EXPECT_EQ(message({.pattern = KeptOf{2, 4}}),
+  EXPECT_EQ(message({.structure = {.pattern = KeptOf{2, 4}}}),
             "w: rows of 6 weights do not divide into groups of 4; leave it out of `target`, or "
             "take another `structure`");
 }
@@ -182,12 +201,15 @@ TEST(KeptElements, SaysWhatDoesNotGoTogether) {
 TEST(KeptElements, AreChosenByWords) {
   EXPECT_EQ(message_of([] { parse_prune_method("l2"); }), "expected random or l1, got 'l2'");
   EXPECT_EQ(parse_prune_scope("global"), PruneScope::global);
-  EXPECT_FALSE(parse_structure("weights"));
+  EXPECT_EQ(structure_text(parse_structure("weights")), "weights");
+  EXPECT_EQ(structure_text(parse_structure("4x1")), "4x1");
+  EXPECT_EQ(structure_text(parse_structure("1x1")), "weights");
   EXPECT_EQ(structure_text(parse_structure("2:4")), "2:4");
-  for (const char* text : {"4:2", "0:4", "2:", "heads", "4:4", "-1:4"})
+  for (const char* text : {"4:2", "0:4", "2:", "heads", "4:4", "-1:4", "0x4", "4x", "x1"})
     EXPECT_EQ(message_of([&] { parse_structure(text); }),
-              fmt::format("expected weights, or N:M with 0 < N < M, such as 2:4, which "
-                          "keeps 2 of every 4 weights of a row; got '{}'",
+              fmt::format("expected weights; N:M with 0 < N < M, such as 2:4, which keeps 2 of "
+                          "every 4 weights of a row; or blocks of rows by columns, such as 4x1; "
+                          "got '{}'",
                           text));
 }
 

@@ -42,7 +42,10 @@ const Fields& fields_of(const PrunedZerosResult*) {
       field<&Z::masked>("masked",
                         "Of these zeros, those that are masked; others were zero before, or were "
                         "rounded to zero."),
-      field<&Z::all_parameters>("all_parameters", "Of all parameters of the model."));
+      field<&Z::all_parameters>("all_parameters", "Of all parameters of the model."),
+      field<&Z::skipped>("skipped",
+                         "Weights whose products skip their zeros: at most half of the blocks of "
+                         "4x1 or a quarter of the weights are not zero."));
   return fields;
 }
 

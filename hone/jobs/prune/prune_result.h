@@ -48,6 +48,7 @@ struct PrunedZerosResult {
   Zeros pruned_weights = {};                   ///< all of these
   std::int64_t masked = 0;                     ///< zeros under a mask; others were rounded to 0
   Zeros all_parameters = {};
+  std::int64_t skipped = 0;  ///< weights whose products skip their zeros
 };
 /// The result of one seed, of single weights.
 struct PruneFields {

@@ -136,11 +136,12 @@ std::optional<ShapeStructure> parse_shape_structure(const std::string& text) {
     return word == kLayers || word == to_string(UnitKind::heads) ||
            word == to_string(UnitKind::neurons);
   };
-  if (text == "weights" || text.find(':') != std::string::npos) return std::nullopt;
+  if (text == "weights" || text.find_first_of(":0123456789") != std::string::npos)
+    return std::nullopt;
   for (const std::string& word : words) {
     user_check(
         is_shape(word) && std::ranges::count(words, word) == 1,
-        "expected weights, N:M such as 2:4, or some of heads, neurons and layers, each once, "
+        "expected weights, 4x1, N:M such as 2:4, or some of heads, neurons and layers, each once, "
         "separated by commas, got '{}'",
         text);
     if (word == kLayers) {

@@ -61,9 +61,9 @@ void check(const SparsifyOptions& options) {
   usage_check(options.trains,
               "`schedule` cubic lets sparsity rise while the model is trained: give `epochs` or "
               "`max_steps` too");
-  usage_check(!options.pruning.rule.pattern,
-              "`schedule` cubic goes with `structure` weights: {} is all or nothing",
-              structure_text(options.pruning.rule.pattern));
+  usage_check(!options.pruning.rule.structure.pattern,
+              "`schedule` cubic goes with `structure` weights or blocks: {} is all or nothing",
+              structure_text(options.pruning.rule.structure));
 }
 
 Model sparsify(const Model& parent, const EncodedSplits& data, const SparsifyOptions& options,
@@ -87,10 +87,12 @@ Model sparsify(const Model& parent, const EncodedSplits& data, const SparsifyOpt
 
 std::string summary(const SparsifyOptions& options) {
   const PruneRule& rule = options.pruning.rule;
-  std::string text = rule.pattern ? fmt::format("pruned {}, {}", structure_text(rule.pattern),
-                                                to_string(rule.method))
-                                  : fmt::format("pruned {}, {}, {}", share_text(rule.sparsity),
-                                                to_string(rule.method), to_string(rule.scope));
+  const std::string structure = structure_text(rule.structure);
+  std::string text = rule.structure.pattern
+                         ? fmt::format("pruned {}, {}", structure, to_string(rule.method))
+                         : fmt::format("pruned {}{}, {}, {}", share_text(rule.sparsity),
+                                       structure == "weights" ? "" : " in blocks of " + structure,
+                                       to_string(rule.method), to_string(rule.scope));
   if (rule.mode != PruneMode::exact) text += fmt::format(" ({})", to_string(rule.mode));
   if (options.cubic) text += ", cubic";
   if (options.activations)

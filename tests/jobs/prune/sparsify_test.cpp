@@ -135,9 +135,9 @@ TEST(Sparsify, SaysWhatDoesNotGoTogether) {
             "`max_steps` too");
   cubic = trained_to(0.5);
   cubic.cubic = true;
-  cubic.pruning.rule.pattern = KeptOf{2, 4};
+  cubic.pruning.rule.structure.pattern = KeptOf{2, 4};
   EXPECT_EQ(message_of([&] { sparse(cubic); }),
-            "`schedule` cubic goes with `structure` weights: 2:4 is all or nothing");
+            "`schedule` cubic goes with `structure` weights or blocks: 2:4 is all or nothing");
   SparsifyOptions all;
   all.activations = 1;
   EXPECT_EQ(message_of([&] { sparse(all); }),
