@@ -20,7 +20,7 @@ std::vector<std::string> structures() {
   return {"weights", "1x4", "4x1", "2:4", "heads", "neurons", "layers"};
 }
 
-std::vector<std::string> methods() { return {"l1", "random", "l2", "first_order"}; }
+std::vector<std::string> methods() { return {"l1", "wanda", "random", "l2", "first_order"}; }
 
 // Refuses flags and methods of single weights.
 void check_shapes(const PruneArguments& a, const ShapeStructure& structure, const CLI::App& app) {
@@ -54,9 +54,9 @@ JobResult prune_shapes(PruneArguments& a, const ShapeStructure& structure, Conte
 }
 
 JobResult prune_weights(PruneArguments& a, Context& context, const CLI::App& app) {
-  if (a.method != "l1" && a.method != "random")
+  if (a.method != "l1" && a.method != "random" && a.method != "wanda")
     throw UsageError(fmt::format(
-        "hone prune: --method {} chooses heads and neurons; single weights take l1 or random",
+        "hone prune: --method {} chooses heads and neurons; weights take l1, wanda or random",
         a.method));
   PruneRule& rule = a.job.how.pruning.rule;
   rule.method = parse_prune_method(a.method);
@@ -70,8 +70,9 @@ JobResult prune_weights(PruneArguments& a, Context& context, const CLI::App& app
   a.job.how.cubic = a.schedule == "cubic";
   if (!a.job.how.cubic && app.count("--ramp") > 0)
     throw UsageError("hone prune: --ramp needs --schedule cubic");
-  if (!a.job.how.activations && app.count("--calibration_batches") > 0)
-    throw UsageError("hone prune: --calibration_batches needs --activation_sparsity");
+  if (!a.job.how.activations && a.method != "wanda" && app.count("--calibration_batches") > 0)
+    throw UsageError(
+        "hone prune: --calibration_batches needs --activation_sparsity or --method wanda");
   return prune_job(a.job, context);
 }
 

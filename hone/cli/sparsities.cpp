@@ -37,7 +37,7 @@ Options options_of(const SparsitiesArguments*) {
               .shown("LIST")
               .above_zero()
               .from(0, 1),
-          option<&A::methods>("methods", "pruning methods; by default l1,random")
+          option<&A::methods>("methods", "l1, wanda, random; by default l1,random")
               .separated()
               .shown("LIST"),
           option<&A::scope>("scope", "apply the sparsity to each tensor, or to all together")

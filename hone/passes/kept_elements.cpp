@@ -23,12 +23,22 @@ Word parse_word(std::string_view text) {
 
 constexpr float kGoneBefore = -1;  // ranks before every magnitude and every number that is drawn
 
+// Times the norms of inputs.
+void weigh(const PrunedTensor& tensor, std::vector<float>& scores) {
+  user_check(tensor.input_norms.defined(),
+             "`method` wanda weighs weights by what they read from examples: use `hone prune "
+             "--method wanda --data`");
+  const std::span<const float> norms = tensor.input_norms.values<float>();
+  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] *= norms[i % norms.size()];
+}
+
 // By which elements are ranked: those with the lowest go first.
 std::vector<float> scores_of(const PruneRule& rule, const PrunedTensor& tensor) {
   const std::span<const float> values = tensor.values.values<float>();
   std::vector<float> scores(values.size());
-  if (rule.method == PruneMethod::l1) {
+  if (rule.method != PruneMethod::random) {
     std::ranges::transform(values, scores.begin(), [](float value) { return std::fabs(value); });
+    if (rule.method == PruneMethod::wanda) weigh(tensor, scores);
   } else {
     RandomSequence random(rule.seed, stream_of("prune " + tensor.name));
     for (float& score : scores) score = static_cast<float>(random.uniform());
@@ -153,7 +163,8 @@ std::span<bool> elements_of(Tensor& kept) {
 
 std::span<const EnumWord> enum_words(PruneMethod) {
   static constexpr EnumWord kWords[] = {{static_cast<int>(PruneMethod::random), "random"},
-                                        {static_cast<int>(PruneMethod::l1), "l1"}};
+                                        {static_cast<int>(PruneMethod::l1), "l1"},
+                                        {static_cast<int>(PruneMethod::wanda), "wanda"}};
   return kWords;
 }
 

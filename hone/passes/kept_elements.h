@@ -16,7 +16,8 @@ namespace hone {
 /// What is pruned first.
 enum class PruneMethod : std::uint8_t {
   random,
-  l1,  ///< the smallest magnitudes
+  l1,     ///< the smallest magnitudes
+  wanda,  ///< the smallest magnitudes times the norms of the inputs that they multiply
 };
 
 /// Of what the sparsity is a share.
@@ -62,7 +63,7 @@ struct PruneRule {
 std::span<const EnumWord> enum_words(PruneMethod);
 std::span<const EnumWord> enum_words(PruneScope);
 std::span<const EnumWord> enum_words(PruneMode);
-PruneMethod parse_prune_method(std::string_view text);  ///< "random", "l1"
+PruneMethod parse_prune_method(std::string_view text);  ///< "random", "l1", "wanda"
 PruneScope parse_prune_scope(std::string_view text);    ///< "local", "global"
 PruneMode parse_prune_mode(std::string_view text);      ///< "exact", "mase"
 /// "weights", "2:4", "1x4". Throws `UserError` for anything else.
@@ -76,8 +77,9 @@ std::string structure_text(const PruneStructure& structure);
 struct PrunedTensor {
   std::string name;  ///< `random` draws by it
   Tensor values;
-  Tensor kept_before =
-      {};  ///< bool, of the same shape: what is gone already stays so; undefined: nothing is
+  /// bool, of the same shape: what is gone already stays so; undefined: nothing is
+  Tensor kept_before = {};
+  Tensor input_norms = {};  ///< fp32, of the last axis; of `wanda` alone
 };
 
 /// Throws `UserError` for a sparsity outside [0, 1], and for combinations that mean nothing.

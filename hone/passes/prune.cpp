@@ -15,21 +15,6 @@ namespace {
 // Of `mask`.
 constexpr std::size_t kMasked = 0, kKept = 1;
 
-// The weight that an operation multiplies with, rounded, masked or as it is; nothing where it has none, or reads one as
-// something else.
-Value product_weight(const Node& node) {
-  if (node.kind() != NodeKind::operation || node.op().trait != Trait::contraction) return {};
-  for (std::size_t i = 0; i < node.inputs().size(); ++i) {
-    if (operand_role(node, i) != OperandRole::weight) continue;
-    Value value = node.inputs()[i];
-    while (is_quantizer(*value.node)) value = value.node->inputs()[0];
-    const Node* stored = stored_parameter(value);
-    if (is_unpacked(*value.node) || (stored && stored->role() == ParameterRole::weight))
-      return value;
-  }
-  return {};
-}
-
 // The products whose results, as they are or rounded, the graph gives: of each output the last one before it.
 std::set<const Node*> last_products(const Graph& graph) {
   std::set<const Node*> last;
@@ -103,6 +88,25 @@ PruneOptions options_of(const Attributes& options) {
 
 }  // namespace
 
+Value product_weight(const Node& node) {
+  if (node.kind() != NodeKind::operation || node.op().trait != Trait::contraction) return {};
+  for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+    if (operand_role(node, i) != OperandRole::weight) continue;
+    Value value = node.inputs()[i];
+    while (is_quantizer(*value.node)) value = value.node->inputs()[0];
+    const Node* stored = stored_parameter(value);
+    if (is_unpacked(*value.node) || (stored && stored->role() == ParameterRole::weight))
+      return value;
+  }
+  return {};
+}
+
+Value product_input(const Node& product) {
+  for (std::size_t i = 0; i < product.inputs().size(); ++i)
+    if (operand_role(product, i) == OperandRole::input) return product.inputs()[i];
+  return product.inputs()[0];
+}
+
 bool is_mask(const Node& node) { return node.is(kMask); }
 
 Node* stored_parameter(Value value) {
@@ -162,7 +166,9 @@ bool prune(Graph& graph, ParameterStore& parameters, const PruneOptions& options
     const Tensor before =
         operation ? dense_on(parameters.at(operation->inputs()[kKept].node->name()), cpu())
                   : Tensor();
-    tensors.push_back({weight->name(), dense_on(parameters.at(weight->name()), cpu()), before});
+    const auto norms = options.input_norms.find(weight->name());
+    tensors.push_back({weight->name(), dense_on(parameters.at(weight->name()), cpu()), before,
+                       norms == options.input_norms.end() ? Tensor() : norms->second});
   }
   const std::vector<Tensor> kept = kept_elements(options.rule, tensors);
   bool changed = false;
@@ -247,7 +253,9 @@ PassDef prune_pass() {
       .name = "prune",
       .summary = "set weights to 0 by masks that training respects",
       .options = {{"sparsity", "fraction of weights to remove", 0.5},
-                  {"method", "criterion: l1 (smallest magnitudes first) or random",
+                  {"method",
+                   "criterion: l1 (smallest magnitudes first) or random; wanda needs examples, see "
+                   "`hone prune`",
                    std::string("l1")},
                   {"scope", "apply the sparsity to each tensor (local) or to all together (global)",
                    std::string("local")},

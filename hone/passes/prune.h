@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct PruneOptions {
   /// the graph's outputs (the classifier).
   std::vector<std::string> target = {};
   PruneRule rule = {};
+  /// Of `wanda`: by the name of the weight (hone/train/input_norms.h).
+  std::map<std::string, Tensor> input_norms = {};
 };
 
 /// The operation, and whether a node is one.
@@ -32,6 +35,12 @@ bool is_mask(const Node& node);
 Node* stored_parameter(Value value);
 /// The values that stand there, masked where they are. `value` must have a stored parameter.
 Tensor stored_values(Value value, const ParameterStore& parameters);
+
+/// The weight that an operation multiplies with, rounded, masked or as it is; nothing where it has none, or reads one as
+/// something else.
+Value product_weight(const Node& node);
+/// What it is multiplied with.
+Value product_input(const Node& product);
 
 /// The operations that the targets name, in the graph's order. Throws `UserError` for a glob that names nothing.
 std::vector<Node*> prunable_products(const Graph& graph, const std::vector<std::string>& target);

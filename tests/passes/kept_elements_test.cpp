@@ -144,6 +144,20 @@ TEST(KeptElements, OfAPatternAreAsManyOfEveryGroup) {
             (std::vector<int>{0, 1, 0, 0, 0, 1}));
 }
 
+TEST(KeptElements, OfWandaMagnitudesCountTimesTheNormsOfTheirInputs) {
+  const std::vector<float> w = {1, -4, 3, 2, -1, 3}, norms = {10, 1, 2};  // scores 10 4 6 20 1 6
+  const std::vector<PrunedTensor> tensors = {
+      {"w", Tensor::of<float>({2, 3}, w), {}, Tensor::of<float>({3}, norms)}};
+  const std::vector<Tensor> kept =
+      kept_elements({.sparsity = 0.5, .method = PruneMethod::wanda}, tensors);
+  const bool* const is_kept = kept[0].data<bool>();
+  EXPECT_EQ(std::vector<int>(is_kept, is_kept + 6), (std::vector<int>{1, 0, 0, 1, 0, 1}));
+  EXPECT_NE(message_of([&] {
+              kept_of({.method = PruneMethod::wanda}, {2, 3}, w);
+            }).find("--data"),
+            std::string::npos);
+}
+
 TEST(KeptElements, OfBlocksAllOrNothingIsKept) {
   const std::vector<float> w = {1, 9, 2, 2,  //
                                 0, 0, 3, 3,  //
@@ -199,7 +213,7 @@ TEST(KeptElements, SaysWhatDoesNotGoTogether) {
 }
 
 TEST(KeptElements, AreChosenByWords) {
-  EXPECT_EQ(message_of([] { parse_prune_method("l2"); }), "expected random or l1, got 'l2'");
+  EXPECT_EQ(message_of([] { parse_prune_method("l2"); }), "expected random, l1 or wanda, got 'l2'");
   EXPECT_EQ(parse_prune_scope("global"), PruneScope::global);
   EXPECT_EQ(structure_text(parse_structure("weights")), "weights");
   EXPECT_EQ(structure_text(parse_structure("4x1")), "4x1");

@@ -154,7 +154,7 @@ JobResult prune_job(const PruneJob& job, Context& context) {
   options.fine_tune.title = "train pruned";
   check(options);
   check_seeds(job, options.trains || options.activations.has_value() ||
-                       options.pruning.rule.method == PruneMethod::random);
+                       options.pruning.rule.method != PruneMethod::l1);
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);

@@ -73,9 +73,10 @@ const Fields& fields_of(const PruningResult*) {
                            "removed, separated by commas."),
       field<&P::sparsity>("sparsity", Unit::share,
                           "Share that was to be removed; null: the structure determines it."),
-      field<&P::method>("method",
-                        "How weights or units were chosen: l1, l2, first_order or random; null: "
-                        "only layers were removed."),
+      field<&P::method>(
+          "method",
+          "How weights or units were chosen: l1, wanda, l2, first_order or random; null: "
+          "only layers were removed."),
       field<&P::scope>("scope",
                        "Of what the sparsity is a share: local or global; null: only layers were "
                        "removed."),

@@ -5,6 +5,7 @@
 #include "hone/jobs/compress.h"
 #include "hone/models/transform.h"
 #include "hone/passes/prune_inputs.h"
+#include "hone/train/input_norms.h"
 #include "hone/train/input_thresholds.h"
 #include "hone/train/sparsity_schedule.h"
 #include "hone/train/text_examples.h"
@@ -66,15 +67,20 @@ void check(const SparsifyOptions& options) {
               structure_text(options.pruning.rule.structure));
 }
 
-Model sparsify(const Model& parent, const EncodedSplits& data, const SparsifyOptions& options,
+Model sparsify(const Model& parent, const EncodedSplits& data, const SparsifyOptions& given,
                TrainingLog& log, Context& context) {
-  check(options);
+  check(given);
+  SparsifyOptions options = given;
   FineTuneOptions training = options.fine_tune;
   std::optional<SparsitySchedule> schedule;
   if (options.cubic)
     schedule = cubic_schedule(options.pruning.rule.sparsity, options.rise,
                               total_steps(training.training, data.train.size()));
   Model model = parent;
+  if (options.pruning.rule.method == PruneMethod::wanda)
+    options.pruning.input_norms =
+        input_norms(forward_graph(model), options.pruning.target, model.parameters,
+                    text_examples(data.train), options.calibration, context.session());
   put_masks(options, model, context.session());
   if (options.activations) put_thresholds(options, data, model, context.session());
   if (!options.trains) return model;
@@ -102,7 +108,7 @@ std::string summary(const SparsifyOptions& options) {
 
 std::vector<std::int64_t> calibration_rows(const EncodedSplits& data,
                                            const SparsifyOptions& options) {
-  if (!options.activations) return {};
+  if (!options.activations && options.pruning.rule.method != PruneMethod::wanda) return {};
   return calibration_rows(data.train.size(), options.calibration);
 }
 

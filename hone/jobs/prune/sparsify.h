@@ -12,7 +12,7 @@ namespace hone {
 struct SparsifyOptions {
   PruneOptions pruning = {};               ///< of weights
   std::optional<double> activations = {};  ///< share of what the pruned layers read that goes
-  CalibrationRun calibration = {};         ///< of `activations`
+  CalibrationRun calibration = {};         ///< of `activations` and of the method wanda
   bool trains = false;
   bool cubic = false;  ///< sparsity rises while it trains (hone/train/sparsity_schedule.h)
   double rise = 0.5;   ///< over the first so much of the training

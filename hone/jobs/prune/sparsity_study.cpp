@@ -93,7 +93,7 @@ Figure sparsity_figure(const SparsityStudy& study) {
 SparsityStudy study_sparsities(const Model& parent, const EncodedSplits& data,
                                const SparsityStudyOptions& options, Context& context) {
   check(options.sparsities);
-  usage_check(!options.methods.empty(), "`methods`: expected l1, random or both");
+  usage_check(!options.methods.empty(), "`methods`: expected some of l1, wanda and random");
   const std::int64_t batch_size = options.how.fine_tune.eval_batch_size;
   SparsityStudy study{.choice = begin_choice(parent, data, batch_size, context),
                       .curves = {},

@@ -127,6 +127,24 @@ TEST(Sparsify, RefusesFormatsWithoutAZeroBeforeItTrains) {
             std::string::npos);
 }
 
+TEST(Sparsify, WeighsByWhatLayersRead) {
+  SparsifyOptions options;
+  options.pruning.rule.method = PruneMethod::wanda;
+  const Model first = sparse(options), again = sparse(options), by_size = sparse({});
+  bool differs = false;
+  for (const Node* weight : pruned_weights(first.graph)) {
+    const std::string mask = mask_of(*weight).name();
+    const auto kept = [&](const Model& model) {
+      const Tensor& tensor = model.parameters.at(mask);
+      return std::vector<bool>(tensor.data<bool>(), tensor.data<bool>() + tensor.count());
+    };
+    EXPECT_EQ(kept(first), kept(again));
+    differs = differs || kept(first) != kept(by_size);
+  }
+  EXPECT_TRUE(differs);
+  for (const Zeros& one : zeros_of_pruned(first)) EXPECT_NEAR(one.share(), 0.5, 0.01) << one.name;
+}
+
 TEST(Sparsify, SaysWhatDoesNotGoTogether) {
   SparsifyOptions cubic;
   cubic.cubic = true;
