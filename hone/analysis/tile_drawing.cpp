@@ -215,10 +215,10 @@ std::string draw_tiles(const DecodeTiling& tiling, const kernels::DequantizePart
   dot += words("theirs", {"row = bx · BLK_M + t mod BLK_M, column = by · BLK_K + t div BLK_M",
                           "element = column · group + row, its scale: column",
                           "the thread works if row &lt; group and column &lt; groups",
-                          fmt::format("{} threads started for {} elements: {:.1f}% work",
+                          fmt::format("{} threads for {} elements: {}% of them work",
                                       grouped(tiling.threads()), grouped(tiling.elements),
-                                      100.0 * static_cast<double>(tiling.elements) /
-                                          static_cast<double>(tiling.threads()))});
+                                      three_digits(100.0 * static_cast<double>(tiling.elements) /
+                                                   static_cast<double>(tiling.threads())))});
   dot +=
       "  }\n  subgraph cluster_ours { label=\"hone on a CPU: a vector at a time\"; "
       "style=rounded; color=\"#bbbbbb\";\n" +

@@ -215,7 +215,7 @@ const Fields& fields_of(const ExecutorTimesResult*) {
           "calls_for_one_percent",
           "Calls that would make the median of one process accurate to "
           "1%; null: these do, or there are several processes.",
-          "Calls for 1%"));
+          "Calls for ±1%"));
   return fields;
 }
 

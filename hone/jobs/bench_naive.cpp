@@ -333,7 +333,8 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
       told_of_tries("no warm-up", "the first five calls of a prepared graph",
                     beginnings.first_calls_ms, times.correct_ms),
       told_by_five(ms[0], times.correct_ms),
-      told_in_turn("training mode", "dropout stays in the graph", ms[0], ms[1]),
+      told_in_turn("training mode",
+                   "the model runs in training mode, with dropout where it has some", ms[0], ms[1]),
       told_in_turn("copies timed",
                    "the batch is assembled and copied in, predictions are copied out", ms[0],
                    ms[2])};
@@ -341,7 +342,7 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
       .name = "gradients recorded",
       .what = "all activations that gradients need are kept until the run ends",
       .why_not = no_gradients};
-  const NaiveMistake anew{.name = "buffers anew",
+  const NaiveMistake anew{.name = "new buffers",
                           .what = "memory of all activations is allocated and freed in every call",
                           .why_not = "a GPU runs the whole graph at once, with its memory"};
   times.mistakes.push_back(recording ? told_in_turn(recorded.name, recorded.what, ms[0], ms[3])

@@ -144,7 +144,7 @@ BreakEven break_even(const Within& extra_ms, double second_extra_ms, const Withi
 }
 
 std::string break_even_text(const BreakEven& even) {
-  if (!even.call) return "never, as far as these calls tell";
+  if (!even.call) return "never in these measurements";
   std::string from = *even.call == 1 ? "from the first call on"
                                      : fmt::format("from call {} on", grouped(*even.call));
   if (even.high == even.call && even.low == *even.call) return from;

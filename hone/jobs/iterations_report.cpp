@@ -168,14 +168,14 @@ std::string precision_sentence(const WayTimes& way, const CallSeries& series,
         way.way, three_digits(phases->low), three_digits(phases->high));
   if (!summary.calls_for_one_percent) return "";
   return fmt::format(
-      "{}: the median of {} calls in a {} process is accurate to {:.2g}%; about {} calls would "
+      "{}: the median of {} calls in a {} process is accurate to {}%; about {} calls would "
       "make "
       "it accurate to 1%.",
       way.way, summary.calls, way.warm ? kWarm : std::string_view("fresh"),
-      100 *
-          std::max(summary.median_interval->high - summary.median_ms,
-                   summary.median_ms - summary.median_interval->low) /
-          summary.median_ms,
+      three_digits(100 *
+                   std::max(summary.median_interval->high - summary.median_ms,
+                            summary.median_ms - summary.median_interval->low) /
+                   summary.median_ms),
       grouped(*summary.calls_for_one_percent));
 }
 
@@ -218,19 +218,21 @@ std::string processes_sentence(const Told& first, const Told& one) {
 std::string even_sentence(const std::string& way, const std::string& first,
                           const WayComparison& found, bool differ) {
   const char* const starts = found.process == kWarm ? ", started once," : "";
+  // What it takes more than a later call is not all that it takes more.
+  const double second = found.second_extra_ms - found.gain_ms.value;
   if (!differ)
     return fmt::format(
         "In a {} process{} no break-even call of {} against {} is known, as no difference per call "
         "is shown. The first output took {} ms {}, the second call {} ms {}.",
         found.process, starts, way, first, three_digits(std::abs(found.extra_ms.value)),
-        found.extra_ms.value > 0 ? "more" : "less", three_digits(std::abs(found.second_extra_ms)),
-        found.second_extra_ms > 0 ? "more" : "less");
+        found.extra_ms.value > 0 ? "more" : "less", three_digits(std::abs(second)),
+        second > 0 ? "more" : "less");
   return fmt::format(
       "In a {} process{} {} is ahead of {} {}: the first output takes {} ms {}, the second call {} "
       "ms {}, each later call {} ms {}.",
       found.process, starts, way, first, break_even_text(found.even),
       three_digits(std::abs(found.extra_ms.value)), found.extra_ms.value > 0 ? "more" : "less",
-      three_digits(std::abs(found.second_extra_ms)), found.second_extra_ms > 0 ? "more" : "less",
+      three_digits(std::abs(second)), second > 0 ? "more" : "less",
       three_digits(std::abs(found.gain_ms.value)), found.gain_ms.value > 0 ? "less" : "more");
 }
 

@@ -179,7 +179,7 @@ NaiveTimes in_words(NaiveTimes times, const Model& model) {
       one.what = "as without no_grad(): all results that gradients need are kept until the end";
       if (one.why_not && !model.graph.operations("batch_norm").empty())
         one.why_not = "hone has no gradient of batch norms with running statistics";
-    } else if (one.name == "buffers anew") {
+    } else if (one.name == "new buffers") {
       one.name = "memory allocated in every call";
       one.what = "memory of all intermediate results is allocated and freed in every call";
     }

@@ -25,7 +25,7 @@ TEST(DrawTiles, ShowsWhoDecodesWhatBothWays) {
   expect_all(dot, {"1,000 elements in 25 groups of 40: a grid of 1 × 2 blocks",
                    "block (0, 0)</b><br/>640 threads", "block (0, 1)</b><br/>360 threads",
                    "groups 16 – 24", "thread 65<br/>element 41", "thread 63<br/>nothing",
-                   "15<br/>no group", "2,048 threads started for 1,000 elements: 48.8% work",
+                   "15<br/>no group", "2,048 threads for 1,000 elements: 48.8% of them work",
                    "chunk 2</b><br/>elements 800 – 999", "elements 32 – 47", "scales 0 – 1",
                    "results go through the caches"});
 }

@@ -26,7 +26,7 @@ TEST(BenchNaive, MeasuresEachMistakeBesideTheHonestFigure) {
   }
   EXPECT_EQ(names,
             (std::vector<std::string>{"preparation timed", "no warm-up", "n = 5", "training mode",
-                                      "copies timed", "gradients recorded", "buffers anew"}));
+                                      "copies timed", "gradients recorded", "new buffers"}));
   // Passes over a whole graph take longer than a run of four tokens.
   EXPECT_GT(result.times.mistakes[0].ratio, 1);
 }

@@ -108,7 +108,7 @@ TEST(BreakEven, IsTheFirstCallOrNever) {
   const BreakEven never = break_even({5, 4, 6}, 0, {-1, -2, -0.5});
   EXPECT_FALSE(never.call);
   EXPECT_FALSE(never.high);
-  EXPECT_EQ(break_even_text(never), "never, as far as these calls tell");
+  EXPECT_EQ(break_even_text(never), "never in these measurements");
   const BreakEven unclear = break_even({5, 4, 6}, 0, {1, -1, 2});
   EXPECT_EQ(break_even_text(unclear), "from call 6 on (3 at the earliest, perhaps never)");
 }

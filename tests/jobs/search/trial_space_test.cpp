@@ -240,12 +240,14 @@ TEST(TrialSpace, RefusesGroupsThatNameNothing) {
     }
     return "";
   };
-  EXPECT_EQ(error("[[precision]]\nlayers = 'pooler'\nformats = ['bf16', 'none']"),
-            "space.toml, line 1: [[precision]]: 'pooler' names no linear layer; see the names in `hone "
-            "inspect MODEL`");
-  EXPECT_EQ(error("[[precision]]\nlayers = 'classifier'\nformats = ['bf16', 'none']\n"
-                  "[[precision]]\nformats = ['bf16', 'none']"),
-            "space.toml, line 1: [[precision]]: later ones name all the linear layers of 'classifier'");
+  EXPECT_EQ(
+      error("[[precision]]\nlayers = 'pooler'\nformats = ['bf16', 'none']"),
+      "space.toml, line 1: [[precision]]: 'pooler' names no linear layer; see the names in `hone "
+      "inspect MODEL`");
+  EXPECT_EQ(
+      error("[[precision]]\nlayers = 'classifier'\nformats = ['bf16', 'none']\n"
+            "[[precision]]\nformats = ['bf16', 'none']"),
+      "space.toml, line 1: [[precision]]: later ones name all the linear layers of 'classifier'");
 }
 
 // What does nothing is left out, however it is spelled: no training without steps, no narrow format without linears to take it.
