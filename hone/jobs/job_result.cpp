@@ -51,6 +51,7 @@ Facts machine_facts(const Machine& machine) {
 }
 
 std::string seeds_text(std::int64_t seeds) {
+  if (seeds < 0) return "";
   if (seeds == 0) return "none; nothing is random";
   return seeds == 1 ? "1; variation over seeds was not measured" : std::to_string(seeds);
 }

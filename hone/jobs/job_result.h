@@ -50,7 +50,7 @@ inline constexpr const char* kConditions = "Conditions";
 /// How a result was measured; every report says all of it but what is empty.
 struct Basis {
   std::string arithmetic = {};  ///< "fp32", "simulated integer(width=8,frac=4)"
-  std::int64_t seeds = 1;       ///< 0: nothing was drawn at random
+  std::int64_t seeds = 1;       ///< 0: nothing was drawn at random; negative: said elsewhere
   std::string data = {};        ///< where the texts come from
   std::string splits =
       {};  ///< how many are in which part, and where the validation part comes from

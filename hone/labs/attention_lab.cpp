@@ -247,8 +247,9 @@ Figure speed_figure(const std::vector<FoundAttention>& all) {
     }
     if (!series.points.empty()) panel.series.push_back(std::move(series));
   }
-  return {.title = "Fused against naive attention; above 1, fused attention is faster",
-          .panels = {panel}};
+  return {
+      .title = "Fused against naive attention of the same type; above 1, fused attention is faster",
+      .panels = {panel}};
 }
 
 // In fp32: halves take half of it.
@@ -295,8 +296,8 @@ std::string speed_clause(const FoundAttention& found) {
 
 std::string headline_of_attention(const FoundAttention& first, const FoundAttention& last) {
   std::string text = fmt::format(
-      "With fused attention, intermediate results of {} in fp32 take at most {} instead of {}. On "
-      "{}, fused attention {} at {} tokens",
+      "With fused attention, intermediate results of {} in fp32, with the output, take at most {} "
+      "instead of {}. On {}, fused attention {} at {} tokens",
       first.of.name(), bytes_text(first.fp32(AttentionWay::fused).value_bytes),
       bytes_text(first.fp32(AttentionWay::naive).value_bytes),
       ran_on(first.fields.device, first.fields.threads), speed_clause(first),
@@ -328,9 +329,10 @@ std::string why_fused(const FoundAttention& last, bool on_host) {
       "block of queries through the keys and values, block by block. For each query it keeps the "
       "maximum m of the scores so far, the sum of exp(score − m), and the values summed with these "
       "weights (online softmax). When a block raises m, both sums are multiplied by exp(m_old − "
-      "m_new). Only the scores of a block are kept at a time{}. Memory grows with the number of "
+      "m_new). Only the block of scores, m and the sums are kept at a time, in {}; the matrix of "
+      "scores is never written to memory. Memory grows with the number of "
       "tokens, not with its square: {} takes {} instead of {}, operands included.",
-      on_host ? "" : ", in registers and shared memory", last.of.name(),
+      on_host ? "caches or registers" : "registers and shared memory", last.of.name(),
       bytes_text(last.fp32(AttentionWay::fused).needed_bytes),
       bytes_text(last.fp32(AttentionWay::naive).needed_bytes));
 }
@@ -343,14 +345,20 @@ std::string why_times(const std::vector<FoundAttention>& all) {
     times.push_back(fmt::format("{} for {}",
                                 speedup_headline(found.fp32(AttentionWay::fused).speedup.value()),
                                 found.of.name()));
+  std::vector<std::string> slower;
+  for (const FoundAttention& found : all)
+    if (found.fp32(AttentionWay::fused).speedup->shown_slower()) slower.push_back(found.of.name());
   double passes_ms = 0;
   for (const OperatorTimeResult& one : first.fp32(AttentionWay::naive).operators.value())
     if (one.operation == "scale" || one.operation == "softmax") passes_ms += one.ms;
   return fmt::format(
       "Fused against naive attention in fp32: {}. In the recorded naive run of {}, "
-      "scale and softmax, which only pass over the matrix, took {} of {} ms.",
+      "scale and softmax, which only pass over the matrix, took {} of {} ms.{}",
       fmt::join(times, "; "), first.of.name(), three_digits(passes_ms),
-      three_digits(recorded_ms(first.fp32(AttentionWay::naive))));
+      three_digits(recorded_ms(first.fp32(AttentionWay::naive))),
+      slower.empty() ? ""
+                     : fmt::format(" Why fused attention is slower for {} was not measured.",
+                                   fmt::join(slower, ", ")));
 }
 
 std::string why_types(const FoundAttention& found) {
@@ -361,16 +369,15 @@ std::string why_types(const FoundAttention& found) {
     differences.push_back(
         fmt::format("{} in {}", three_digits(fused->relative_difference.value()), type.name));
     if (type.dtype != DType::f32)
-      speeds.push_back(
-          fmt::format("{} in {}", speedup_headline(fused->speedup.value()), type.name));
+      speeds.push_back(fmt::format("fused {0} against naive {0}, {1}", type.name,
+                                   speedup_headline(fused->speedup.value())));
   }
   std::string text = fmt::format(
       "Both compute the same function, with sums in another order. For {}, results of fused "
       "attention differ from those of naive attention in fp32 by at most {} of the largest.",
       found.of.name(), fmt::join(differences, ", "));
   return speeds.empty() ? text
-                        : text + fmt::format(" Against naive attention of the same type: {}.",
-                                             fmt::join(speeds, ", "));
+                        : text + fmt::format(" Speed within a type: {}.", fmt::join(speeds, "; "));
 }
 
 std::string why_device(const OtherDevice& other, bool on_host) {
@@ -422,7 +429,9 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
         figure_block(memory_figure(all), run.folder() / "attention_memory",
                      "Memory of naive and fused attention against the tokens of a text",
                      document.notes),
-        PageTable{overview, "Naive and fused attention."}}},
+        PageTable{overview,
+                  "Naive and fused attention. Speedup: against naive attention of the same type. "
+                  "Intermediate results include the output."}}},
       operators_section(first, fields.operators),
       {"Time by operation, all shapes",
        {PageTable{operators, "Per run: mean of the two faster of three recorded runs."}},

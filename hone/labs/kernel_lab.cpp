@@ -23,6 +23,8 @@ hone lab 4.4 --plugin build-my-kernel/cpu_gelu.so -o my-kernel-results)";
 
 constexpr std::string_view kExample = "examples/cpu_gelu", kExampleName = "the example kernel";
 
+constexpr std::int64_t kExampleGrain = 4096;
+
 std::string_view accepts_gelu(const CallSite& site) {
   if (site.inputs[0].dtype != DType::f32) return "x is not f32";
   if (site.attributes.get<std::string>("approximate") != "none") return "it is not by erf";
@@ -30,11 +32,10 @@ std::string_view accepts_gelu(const CallSite& site) {
 }
 
 void run_gelu(Call& call) {
-  constexpr std::int64_t kGrain = 4096;
   const std::int64_t count = call.input(0).count();
   const float* x = call.input(0).data<float>();
   float* y = call.output().data<float>();
-  parallel_ranges(call.pool(), count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_ranges(call.pool(), count, kExampleGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
       y[i] = 0.5f * x[i] * (1 + std::erf(x[i] * 0.70710678f));
   });
@@ -179,7 +180,8 @@ bool is_example(const std::vector<LabKernelResult>& kernels) {
 struct KernelSummary {
   std::string name;                ///< "your kernel mine", "your plugin", "the example GELU kernel"
   std::string it = "your kernel";  ///< the same for short
-  std::int64_t asked = 0, chosen = 0, checked = 0, correct = 0;
+  std::int64_t asked = 0, chosen = 0, checked = 0, correct = 0;  ///< signatures
+  std::int64_t nodes = 0;                  ///< operations with these signatures
   double worst_share = 0;                  ///< the largest error of those that were checked
   const LabKernelResult* wrong = nullptr;  ///< the first that is; null: none
   const LabKernelResult* timed = nullptr;  ///< the first that is; null: none, or one is wrong
@@ -197,6 +199,7 @@ KernelSummary summary_of(const std::vector<LabKernelResult>& kernels) {
   }
   for (const LabKernelResult& check : kernels) {
     if (check.kernel != kernels.front().kernel) summary.name = "your plugin";
+    summary.nodes += check.nodes;
     if (check.chosen) ++summary.chosen;
     if (check.right) ++summary.checked;
     summary.worst_share = std::max(summary.worst_share, own_share(check).value_or(0));
@@ -243,22 +246,24 @@ std::string headline_of(const KernelChecks& found) {
                              first.unchecked.value_or(""));
   if (all.wrong != nullptr)
     return fmt::format(
-        "{} is wrong for {} of {} operations: for {}, its largest error is {}, and {:.0e} is "
+        "{} is wrong for {} of {} operation signatures: for {}, its largest error is {}, and "
+        "{:.0e} is "
         "allowed.",
         name, all.checked - all.correct, all.checked, operation_of(*all.wrong),
         error_text(*all.wrong), kKernelTolerance);
   const std::string correct = fmt::format(
-      "{} is chosen for {} of {} operations and differs from the reference by at most {} of the "
-      "largest result",
-      name, all.chosen, all.asked, three_digits(all.worst_share));
+      "{} is chosen for {} of {} operation signatures ({} nodes in all) and differs from the "
+      "reference by at most {} of the largest result",
+      name, all.chosen, all.asked, all.nodes, three_digits(all.worst_share));
   return all.timed == nullptr
              ? correct + ". hone has no other kernel for them to compare the time with."
              : fmt::format("{}. It is {}.", correct, speed_sentence(*all.timed));
 }
 
 std::vector<Fact> key_figures_of(const KernelSummary& all) {
-  std::vector<Fact> figures = {{"Operations", fmt::format("{} asked, {} chosen, {} correct",
-                                                          all.asked, all.chosen, all.correct)}};
+  std::vector<Fact> figures = {
+      {"Operation signatures", fmt::format("{} asked ({} nodes), {} chosen, {} correct", all.asked,
+                                           all.nodes, all.chosen, all.correct)}};
   if (all.shown() != nullptr) figures.push_back({"Largest error", error_text(*all.shown())});
   if (all.timed == nullptr) return figures;
   const LabKernelTimesResult& times = *all.timed->times;
@@ -276,7 +281,8 @@ std::string choice_text(const KernelChecks& found) {
       "own, and on the CPU the reference comes last.";
   if (found.kernels.empty()) return text;
   const KernelSummary all = summary_of(found.kernels);
-  text += fmt::format(" hone chose {} for {} of {} operations.", all.name, all.chosen, all.asked);
+  text += fmt::format(" hone chose {} for {} of {} operation signatures, which {} nodes have.",
+                      all.name, all.chosen, all.asked, all.nodes);
   if (std::ranges::none_of(found.kernels, [](const LabKernelResult& check) {
         return check.graph == kInferenceGraph;
       }))
@@ -291,10 +297,9 @@ std::string choice_text(const KernelChecks& found) {
 
 std::string correctness_text(const KernelSummary& all) {
   std::string text = fmt::format(
-      "Correctness: the reference sums in double. A correct fp32 kernel may add in another order, "
-      "so last bits differ; an error up to {:.0e} of the largest result counts as correct. Sizes "
-      "of 1 × 1 and 3 × 37 find mistakes at the ends of vectors and blocks. {} of {} checked "
-      "operations are correct.",
+      "Correctness: the reference computes in double, and an error up to {:.0e} of the largest "
+      "result counts as correct. Sizes of 1 × 1 and 3 × 37 find mistakes at the ends of vectors "
+      "and blocks. {} of {} checked signatures are correct.",
       kKernelTolerance, all.correct, all.checked);
   const LabKernelResult* shown = all.shown();
   if (shown == nullptr) return text;
@@ -305,10 +310,14 @@ std::string correctness_text(const KernelSummary& all) {
 }
 
 // By the interval of the first operation that was timed.
-std::string speed_paragraph(const LabKernelResult& check, const std::string& it) {
+std::string speed_paragraph(const LabKernelResult& check, const std::string& it, int threads) {
   const Speedup& speedup = check.times->speedup;
-  const std::string measured =
+  std::string measured =
       fmt::format("Time: for {}, {} is {}.", operation_of(check), it, speed_sentence(check));
+  if (it == kExampleName)
+    measured += fmt::format(
+        " The example shares ranges of {} elements among {}.", grouped(kExampleGrain),
+        threads == 1 ? "the threads; this run has one" : fmt::format("{} threads", threads));
   if (speedup.shown_faster())
     return measured + " hone bench with and without --plugin shows what a whole model gains.";
   if (speedup.shown_slower())
@@ -335,7 +344,8 @@ std::vector<std::string> why_of(const KernelChecks& found) {
   if (found.kernels.empty()) return why;
   const KernelSummary all = summary_of(found.kernels);
   if (all.checked > 0) why.push_back(correctness_text(all));
-  if (all.timed != nullptr) why.push_back(speed_paragraph(*all.timed, all.it));
+  if (all.timed != nullptr)
+    why.push_back(speed_paragraph(*all.timed, all.it, static_cast<int>(found.threads)));
   return why;
 }
 
@@ -346,7 +356,7 @@ LabReport report_kernels(const LabRun& run) {
   write_file(run.folder() / "kernels.csv", to_csv(overview));
   LabReport report;
   Document& document = report.document;
-  report.arithmetic = "fp32; the reference adds in fp64";
+  report.arithmetic = "fp32; the reference computes in fp64";
   report.data = "random operands, fresh weights";
   document.headline = headline_of(found);
   if (!found.kernels.empty()) document.key_figures = key_figures_of(summary_of(found.kernels));
@@ -358,8 +368,12 @@ LabReport report_kernels(const LabRun& run) {
       {"",
        {PageTable{overview, is_example(found.kernels)
                                 ? "Each operation that the kernel of examples/cpu_gelu is for, in "
-                                  "three graphs. --plugin replaces it with yours."
-                                : "Each operation that your kernel is for, in three graphs."}}},
+                                  "three graphs. A row is a signature: an operation with its "
+                                  "types, shapes and attributes. Nodes: operations of the graph "
+                                  "that have it. --plugin replaces the kernel with yours."
+                                : "Each operation that your kernel is for, in three graphs. A row "
+                                  "is a signature: an operation with its types, shapes and "
+                                  "attributes. Nodes: operations of the graph that have it."}}},
       {"Write your own kernel",
        {Preformatted{kCommands}},
        /*folded=*/!found.kernels.empty() && !is_example(found.kernels)},

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -75,7 +77,7 @@ Table work_table(const LabProductsResult& found) {
                {"float_multiply_adds", "Float multiply-adds (10^6)"},
                {"scale_operations", "Scale operations (10^6)"},
                {"conversions", "Conversions (10^6)"},
-               {"min_ms", "Minimum (ms)"},
+               {"median_ms", "Median (ms)"},
                {"speedup", "Speedup against fp32"}});
   for (const LabProductModelResult& model : found.models) {
     std::vector<Cell> row = {model.name()};
@@ -84,7 +86,7 @@ Table work_table(const LabProductsResult& found) {
              bytes(model.memory_bytes), bytes(model.moved_bytes),
              millions(model.integer_multiply_adds), millions(model.float_multiply_adds),
              millions(model.scale_operations), millions(model.conversions),
-             real(model.times.min_ms, 3), speedup_cell(model.speedup)})
+             real(model.times.median_ms, 3), speedup_cell(model.speedup)})
       row.push_back(std::move(cell));
     table.add_row(std::move(row));
   }
@@ -234,6 +236,27 @@ std::string hardware_text(const LabProductsResult& found) {
       speed_clause(codes.speedup));
 }
 
+// What the intervals of the speedups show: "Times vary between runs; shown to be faster than fp32: W8A8; no difference from
+// fp32 is shown for W8A16, mixed."
+std::string shown_text(const LabProductsResult& found) {
+  std::vector<std::string> faster, slower, alike;
+  for (const LabProductModelResult& model : found.models) {
+    if (&model == &fp32_of(found)) continue;
+    (model.speedup.shown_faster()   ? faster
+     : model.speedup.shown_slower() ? slower
+                                    : alike)
+        .push_back(model.name());
+  }
+  std::vector<std::string> parts;
+  if (!faster.empty())
+    parts.push_back(fmt::format("shown to be faster than fp32: {}", fmt::join(faster, ", ")));
+  if (!slower.empty())
+    parts.push_back(fmt::format("shown to be slower than fp32: {}", fmt::join(slower, ", ")));
+  if (!alike.empty())
+    parts.push_back(fmt::format("no difference from fp32 is shown for {}", fmt::join(alike, ", ")));
+  return fmt::format("Times vary between runs; {}.", fmt::join(parts, "; "));
+}
+
 // Warnings: fewer bits may be slower.
 std::vector<std::string> slower_ones(const LabProductsResult& found) {
   std::vector<std::string> lines;
@@ -261,11 +284,13 @@ LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsR
        {figure_block(work_figure(found, run), folder / "products",
                      "Speedup, size of the weights and output SNR, a bar for each model",
                      part.notes),
-        PageTable{
-            work,
-            fmt::format("Latency of {} on {}, {} runs in turn, and operations of the "
-                        "linear layers. The speedup is the median ratio of paired runs.",
-                        run_text(found), ran_on(found.device, found.threads), found.timed_runs)},
+        PageTable{work,
+                  fmt::format(
+                      "Latency of {} on {}, {} runs in turn, and operations of the "
+                      "linear layers. The speedup is the median ratio of paired runs with its 95% "
+                      "confidence interval, which may differ from the ratio of the medians. {}",
+                      run_text(found), ran_on(found.device, found.threads), found.timed_runs,
+                      shown_text(found))},
         PageTable{answers, fmt::format("Predictions on {}.", measured_on)}}});
   part.sections.push_back(
       {"fp32, W8A16, W8A8, and mixed: how to read this",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
@@ -44,12 +45,14 @@ std::vector<LabExecutorResult> executors_of(const FoundCalls& found) {
                           .executor = way.way,
                           .start_ms = row_of(times, way.way, "fresh")->start_ms,
                           .median_ms = row_of(times, way.way, "warm")->median_ms};
-    // Where a process may never get ahead, no call is given.
-    if (const auto* fresh = row_of(comparisons, way.way, "fresh"); fresh && fresh->break_even_high)
-      row.break_even_fresh = fresh->break_even_call;
     if (const auto* warm = row_of(comparisons, way.way, "warm")) {
       row.speedup = warm->speedup;
-      row.break_even_warm = warm->break_even_call;
+      // Where calls are not shown to be faster, a break-even call would be chance.
+      if (row.speedup && row.speedup->shown_faster()) {
+        row.break_even_warm = warm->break_even_call;
+        if (const auto* fresh = row_of(comparisons, way.way, "fresh"))
+          row.break_even_fresh = fresh->break_even_call;
+      }
       const auto fresh_ratio = [&](std::int64_t n) {
         return ratio_at(means, way.way, "fresh", n, &LoopMeanResult::with_ready_ratio);
       };
@@ -246,19 +249,19 @@ struct PreparedMost {
                             .low = fresh.break_even_low.value_or(1),
                             .high = fresh.break_even_high});
   }
-  // "In a fresh process, compiled is ahead of eager from call 11 on (7 to 20)"
+  // "By an estimate from medians, compiled is ahead of eager in a fresh process from call 11 on (7 to 20)"
   std::string ahead_sentence() const {
     if (gets_ahead())
-      return fmt::format("In a fresh process, {} is ahead of {} {}", *ready.executor,
-                         *first.executor, ahead());
+      return fmt::format("By an estimate from medians, {} is ahead of {} in a fresh process {}",
+                         *ready.executor, *first.executor, ahead());
     const std::string which = processes_text(processes);
     if (!fresh_ratios) return fmt::format("The calls of {} give no break-even call", which);
     if (fresh_ratios->high < 1)
       return fmt::format("In {}, a call takes {} times as long, so it does not get ahead there",
                          which, speed_range_text(fresh_ratios->low, fresh_ratios->high));
     return fmt::format(
-        "In {}, the speedup per call ranges from {}, so no break-even call can be given", which,
-        speed_range_text(fresh_ratios->low, fresh_ratios->high));
+        "In {}, the speedup per call ranges from {}, and by medians {} does not get ahead there",
+        which, speed_range_text(fresh_ratios->low, fresh_ratios->high), *ready.executor);
   }
 };
 
@@ -277,21 +280,101 @@ PreparedMost prepared_most(const FoundCalls& found) {
   return one;
 }
 
-std::string headline_of(const FoundCalls& found) {
+// Whether every fresh process of the executor that is prepared the most took longer until its first output than every one of
+// the first executor. With fewer than three of each, chance would often do that.
+bool first_output_shown_later(const FoundCalls& found) {
+  constexpr std::int64_t kFewest = 3;
+  const std::vector<ExecutorTimesResult> times = found.times->times();
+  const ExecutorTimesResult &before = *row_of(times, found.times->ways.front().way, "fresh"),
+                            &after = *row_of(times, found.times->ways.back().way, "fresh");
+  return std::min(before.processes, after.processes) >= kFewest && before.start_max_ms &&
+         after.start_min_ms && *after.start_min_ms > *before.start_max_ms;
+}
+
+/// Generated code against the interpreter, which fuses the same operations, by calls in turn.
+struct GeneratedCode {
+  std::int64_t compared = 0;
+  std::vector<std::string> faster = {}, slower = {};  ///< works where that is shown
+
+  bool no_difference() const { return compared > 0 && faster.empty() && slower.empty(); }
+  // "": no work was run with both.
+  std::string text() const {
+    if (compared == 0) return "";
+    if (no_difference())
+      return "No workload shows a difference per call between compiled and interpreter";
+    std::vector<std::string> parts;
+    if (!faster.empty())
+      parts.push_back(fmt::format("faster than interpreter for {}", fmt::join(faster, "; ")));
+    if (!slower.empty())
+      parts.push_back(fmt::format("slower than interpreter for {}", fmt::join(slower, "; ")));
+    return fmt::format("Per call, compiled is {}{}", fmt::join(parts, ", and "),
+                       compared > std::ssize(faster) + std::ssize(slower)
+                           ? "; other workloads show no difference between them"
+                           : "");
+  }
+};
+
+GeneratedCode generated_code(const std::vector<FoundCalls>& calls) {
+  GeneratedCode all;
+  for (const FoundCalls& found : calls) {
+    if (!found.times) continue;
+    const std::vector<WayTimes>& ways = found.times->ways;
+    const auto interpreter = std::ranges::find(ways, "interpreter", &WayTimes::way),
+               compiled = std::ranges::find(ways, "compiled", &WayTimes::way);
+    if (interpreter == ways.end() || compiled == ways.end() || !interpreter->warm ||
+        !compiled->warm)
+      continue;
+    const auto ignored = static_cast<std::size_t>(found.times->ignored);
+    const std::span<const double> before = std::span(interpreter->warm->calls_ms).subspan(ignored),
+                                  after = std::span(compiled->warm->calls_ms).subspan(ignored);
+    if (before.size() != after.size() || before.size() < kFewestForMedianInterval) continue;
+    const Speedup speedup = speedup_of(before, after);
+    ++all.compared;
+    if (speedup.shown_faster())
+      all.faster.push_back(fmt::format("{} ({})", found.work, speedup_text(speedup)));
+    if (speedup.shown_slower())
+      all.slower.push_back(fmt::format("{} ({})", found.work, speedup_text(speedup)));
+  }
+  return all;
+}
+
+// "compiled is 1.85× faster (95% CI 1.72 to 1.93) per call than eager in a warm process"
+std::string per_call_text(const PreparedMost& one) {
+  const std::string &ready = *one.ready.executor, &first = *one.first.executor;
+  if (one.faster() || one.slower())
+    return fmt::format("{} is {} per call than {} in a warm process{}", ready, one.speedup(), first,
+                       one.slower() ? ", so it does not get ahead" : "");
+  return fmt::format("no difference per call between {} and {} is shown: {}", first, ready,
+                     one.speedup());
+}
+
+// The start first, which the question is about, by the work that shows its cost.
+std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& usual) {
+  const auto late = std::ranges::find_if(calls, [](const FoundCalls& found) {
+    return found.times && first_output_shown_later(found);
+  });
+  const FoundCalls& found = late == calls.end() ? usual : *late;
   const PreparedMost one = prepared_most(found);
   const std::string &ready = *one.ready.executor, &first = *one.first.executor;
-  const std::string starts =
-      fmt::format("Its first output takes {} ms in a fresh process, that of {} {} ms.",
-                  three_digits(*one.ready.start_ms), first, three_digits(*one.first.start_ms));
-  if (one.faster())
-    return fmt::format("{}: in a warm process, {} is {} per call than {}. {} {}.", found.work,
-                       ready, one.speedup(), first, starts, one.ahead_sentence());
-  if (one.slower())
-    return fmt::format(
-        "{}: in a warm process, {} is {} per call than {}, so it does not get ahead. {}",
-        found.work, ready, one.speedup(), first, starts);
-  return fmt::format("{}: no difference per call between {} and {} is shown: {}. {}", found.work,
-                     first, ready, one.speedup(), starts);
+  std::string text =
+      late == calls.end()
+          ? fmt::format(
+                "No workload of this run shows that the first output of {} takes longer "
+                "than that of {}. {}: {}.",
+                ready, first, found.work, per_call_text(one))
+          : fmt::format(
+                "{}: the first output of {} takes {} ms in a fresh process, that of {} {} "
+                "ms; then {}. {}",
+                found.work, ready, three_digits(*one.ready.start_ms), first,
+                three_digits(*one.first.start_ms), per_call_text(one),
+                one.faster() ? one.ahead_sentence() + "." : "");
+  while (text.ends_with(' ')) text.pop_back();
+  if (const GeneratedCode generated = generated_code(calls); generated.no_difference())
+    text += fmt::format(" {}{}.", generated.text(),
+                        one.faster() ? ", so the gain shown comes from what both have: passes that "
+                                       "fuse operations, and planning"
+                                     : "");
+  return text;
 }
 
 std::string key_figure_of(const FoundCalls& found) {
@@ -299,7 +382,7 @@ std::string key_figure_of(const FoundCalls& found) {
   return fmt::format("{} against {}, per call in a warm process: {}{}", *one.ready.executor,
                      *one.first.executor, one.speedup(),
                      !one.faster()      ? ""
-                     : one.gets_ahead() ? "; in a fresh one, ahead " + one.ahead()
+                     : one.gets_ahead() ? "; in a fresh one, estimated to be ahead " + one.ahead()
                                         : "; fresh ones give no break-even call");
 }
 
@@ -331,6 +414,27 @@ std::string why_first_call(const FoundCalls& found) {
   return loops.empty() ? text : text + ".";
 }
 
+// Of every work, what fresh processes show of the start.
+std::string why_first_outputs(const std::vector<FoundCalls>& calls) {
+  std::vector<std::string> later, open;
+  for (const FoundCalls& found : calls) {
+    if (!found.times) continue;
+    const PreparedMost one = prepared_most(found);
+    if (one.fresh.extra_ms <= 0) continue;
+    std::string text = fmt::format("{} instead of {} ms for {}", three_digits(*one.ready.start_ms),
+                                   three_digits(*one.first.start_ms), found.work);
+    (first_output_shown_later(found) ? later : open).push_back(std::move(text));
+  }
+  std::string text =
+      "A later first output counts as shown if each of at least three fresh processes took longer "
+      "than all those of the first executor.";
+  if (!later.empty()) text += fmt::format(" It is shown for: {}.", fmt::join(later, "; "));
+  if (!open.empty())
+    text +=
+        fmt::format(" Medians are higher, but it is not shown, for: {}.", fmt::join(open, "; "));
+  return text;
+}
+
 std::string why_stages(const FoundCalls& found) {
   const WayTimes& ready = found.times->ways.back();
   std::vector<std::string> stages;
@@ -356,16 +460,16 @@ std::string more_in(const WayTimes& in, const WayTimes& than) {
   return kinds.empty() ? "nothing" : fmt::format("{}", fmt::join(kinds, ", "));
 }
 
-std::string why_fusion(const FoundCalls& found) {
+std::string why_fusion(const FoundCalls& found, const GeneratedCode& generated) {
   const WayTimes &first = found.times->ways.front(), &ready = found.times->ways.back();
   return fmt::format(
       "A fused operation does not write its intermediate results to memory. For inference of {}, "
       "{} runs {} operations that move {}, and {} runs {} that move {}, counted without caches. In "
-      "place of {}, {} has {}.",
+      "place of {}, {} has {}.{}",
       found.model, first.way, first.operations(),
       human_bytes(static_cast<double>(first.moved_bytes())), ready.way, ready.operations(),
       human_bytes(static_cast<double>(ready.moved_bytes())), more_in(first, ready), ready.way,
-      more_in(ready, first));
+      more_in(ready, first), generated.compared == 0 ? "" : " " + generated.text() + ".");
 }
 
 // "1.10× the correct latency (95% CI 1.09 to 1.11)"
@@ -380,7 +484,7 @@ std::string why_mistakes(const std::vector<FoundMistakes>& mistakes) {
   std::string text = "Each benchmarking mistake was made alone, with the interpreter.";
   for (const FoundMistakes& found : mistakes) {
     if (!found.times) continue;
-    std::vector<std::string> shown;
+    std::vector<std::string> shown, not_shown;
     std::string five;
     for (const NaiveMistake& one : found.times->mistakes) {
       if (!one.ratio) continue;
@@ -390,13 +494,17 @@ std::string why_mistakes(const std::vector<FoundMistakes>& mistakes) {
                            three_digits(interval.low), three_digits(interval.high));
       else if (interval.low > 1 || interval.high < 1)
         shown.push_back(fmt::format("{}, {}", one.name, cost_text(one)));
+      else
+        not_shown.push_back(one.name);
     }
     text += fmt::format(" {}: {}{}.", found.work.substr(0, found.work.find(',')),
                         shown.empty() ? "no mistake has an effect that is shown"
                                       : fmt::format("{}", fmt::join(shown, "; ")),
                         five.empty() ? "" : "; " + five);
+    if (!shown.empty() && !not_shown.empty())
+      text += fmt::format(" No effect is shown of: {}.", fmt::join(not_shown, ", "));
   }
-  return text + " This run shows no effect of the others.";
+  return text;
 }
 
 // The first work of each model that was run.
@@ -482,23 +590,6 @@ Series line_of(const std::string& label, const std::vector<double>& values) {
   return line;
 }
 
-// Which of the two loops is faster, by the lines of the figure.
-std::string crossing_text(const IterationTimes& times) {
-  const std::vector<double> first = loop_means(times.ways.front()),
-                            ready = loop_means(times.ways.back());
-  const std::string &before = times.ways.front().way, &after = times.ways.back().way;
-  std::size_t slower = 0;  // loops of up to so many calls are not all faster
-  for (std::size_t i = 0; i < ready.size(); ++i)
-    if (ready[i] >= first[i]) slower = i + 1;
-  if (slower == ready.size())
-    return fmt::format("At {} calls, the mean of {} is not below that of {}", ready.size(), after,
-                       before);
-  return slower == 0 ? fmt::format("The mean of {} is below that of {} from the first call on",
-                                   after, before)
-                     : fmt::format("The mean of {} stays below that of {} from call {} on", after,
-                                   before, slower + 1);
-}
-
 Block calls_figure(const FoundCalls& found, const LabRun& run, Document& document) {
   const IterationTimes& times = *found.times;
   Panel warm{.title = "Each call in a warm process, smoothed",
@@ -518,13 +609,13 @@ Block calls_figure(const FoundCalls& found, const LabRun& run, Document& documen
                              document.notes);
   if (auto* figure = std::get_if<PageFigure>(&block))
     figure->caption = fmt::format(
-        "{}. Left: the median of up to nine calls around each. Right: with preparation, {}{}.",
+        "{}. Left: the median of up to nine calls around each. Right: with preparation, {}Means "
+        "include slow calls, so lines may cross at another call than the estimate from medians.",
         found.work,
         times.ways.front().fresh.size() == 1
             ? "one process of each executor. "
             : fmt::format("the median of {} processes of each executor. ",
-                          times.ways.front().fresh.size()),
-        crossing_text(times));
+                          times.ways.front().fresh.size()));
   return block;
 }
 
@@ -537,16 +628,17 @@ std::string even_sentence(const ExecutorComparisonResult& one, const IterationTi
   const double second =
       call_ms(way(one.executor), one.process, 1) - call_ms(way(one.baseline), one.process, 1);
   const std::string even =
-      one.break_even_call && one.break_even_high
-          ? fmt::format("{} is ahead of {} {}", one.executor, one.baseline,
-                        break_even_text({one.break_even_call, one.break_even_low.value_or(1),
-                                         one.break_even_high}))
-          : fmt::format("no break-even call of {} against {} can be given", one.executor,
-                        one.baseline);
-  return fmt::format("In a {} process, {}: the first output takes {}, the second call {}, {}.",
+      differs ? fmt::format("by an estimate from medians, {} is ahead of {} {}", one.executor,
+                            one.baseline,
+                            break_even_text({one.break_even_call, one.break_even_low.value_or(1),
+                                             one.break_even_high}))
+              : fmt::format(
+                    "no break-even call of {} against {} is estimated, as no difference "
+                    "per call is shown",
+                    one.executor, one.baseline);
+  return fmt::format("In a {} process, {}: the first output takes {}, the second call {}{}.",
                      one.process, even, more_text(one.extra_ms), more_text(second),
-                     differs ? "and each later call " + more_text(-one.gain_ms)
-                             : "and later calls show no difference");
+                     differs ? ", and each later call " + more_text(-one.gain_ms) : "");
 }
 
 // "": calls did not come in phases.
@@ -662,7 +754,7 @@ void describe_calls(const std::vector<FoundCalls>& calls,
   const auto training = std::ranges::find_if(
       calls, [](const FoundCalls& found) { return found.train && found.times; });
   const FoundCalls& prepared = training == calls.end() ? first : *training;
-  document.headline = headline_of(first);
+  document.headline = headline_of(calls, first);
   for (const FoundCalls* found : models)
     document.key_figures.push_back({found->work, key_figure_of(*found)});
   const IterationTimes& times = *first.times;
@@ -672,7 +764,8 @@ void describe_calls(const std::vector<FoundCalls>& calls,
       first.work, times.iterations, times.ignored,
       processes_text(std::ssize(times.ways.front().fresh)),
       ran_on(times.work.device, times.work.threads));
-  report.why = {why_first_call(first), why_stages(prepared), why_fusion(first)};
+  report.why = {why_first_call(first), why_first_outputs(calls), why_stages(prepared),
+                why_fusion(first, generated_code(calls))};
   if (std::ranges::any_of(mistakes, [](const FoundMistakes& one) { return one.times.has_value(); }))
     report.why.push_back(why_mistakes(mistakes));
   document.sections.front().blocks.insert(document.sections.front().blocks.begin(),
@@ -714,7 +807,13 @@ LabReport speed_report(const std::vector<FoundCalls>& calls,
       {"",
        {PageTable{overview,
                   "Speedup: against the first executor, the median of calls in turn with its 95% "
-                  "confidence interval. n: by means of n calls, preparation included."}}}};
+                  "confidence interval. Break-even call: an estimate from medians of the first "
+                  "output, the "
+                  "second call and later calls; –: none, or no call is shown to be faster. Its "
+                  "range, in brackets in the text, takes the smallest and largest of fresh "
+                  "processes; of a single process, the 95% interval of later calls. n: by means of "
+                  "n calls, preparation and slow calls included, so at the break-even call a mean "
+                  "may still be higher."}}}};
   const FoundCalls* resnet = nullptr;
   for (const FoundCalls& found : calls)
     if (found.times && found.times->work.model == "resnet18" && !found.train) resnet = &found;

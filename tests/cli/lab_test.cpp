@@ -282,8 +282,8 @@ TEST_F(PipelineLab, SearchesShapesAndTrainsTheWinnerOn) {
     EXPECT_TRUE(fs::exists(folder.path() / "shapes/figures" / file)) << file;
   const std::string table = read_file(folder.path() / "shapes/figures/samplers.csv");
   EXPECT_TRUE(
-      table.starts_with("sampler,trials_until_within_0_5_points,"
-                        "trials_until_within_0_5_points_1,best_validation,"))
+      table.starts_with("sampler,trials_until_within_0_005,"
+                        "trials_until_within_0_005_1,best_validation,"))
       << table;
   EXPECT_NE(table.find("random,"), std::string::npos) << table;
   EXPECT_EQ(results("shapes")["notes"], Json::array());

@@ -147,7 +147,8 @@ TEST(HeadedTable, ShowsFieldsThatHaveAHeaderByTheirUnit) {
 }
 
 TEST(HeadedTable, ShowsSmallSharesWithTheDecimalsOfADifference) {
-  const Table table = headed_table(std::vector<Shown>{{.name = "", .cut = 0.0002}, {.name = "", .cut = 0.25}});
+  const Table table =
+      headed_table(std::vector<Shown>{{.name = "", .cut = 0.0002}, {.name = "", .cut = 0.25}});
   EXPECT_EQ(display_text(table.rows()[0][3]), "0.02%");
   EXPECT_EQ(display_text(table.rows()[1][3]), "25.00%");
   EXPECT_TRUE(table.rows()[0][7].is_absent());
