@@ -187,7 +187,7 @@ TEST(GridSampler, RefusesSpacesThatAreNoGrid) {
   EXPECT_EQ(refusal_of({.parameters = {{"x", integer_values(0, 1'000'000)}}}, true),
             "a grid in Optuna's order has at most 1000000 points: leave the order to hone");
   SearchSpace space = {.parameters = {{"x", integer_values(0, 1)}},
-           .objection = [](const Assignment&) { return "no"; }};
+                       .objection = [](const Assignment&) { return "no"; }};
   EXPECT_EQ(refusal_of(space), "a grid without a point: the space objects to all");
   try {
     grid_sampler({})->draw({}, {}, "y", integer_values(0, 1));
