@@ -36,7 +36,7 @@ TEST(BenchNaive, SaysTheSameToProgramsAndPeople) {
   EXPECT_EQ(to_json(naive_table(from_json<NaiveTimes>(result.fields))),
             to_json(naive_table(result.times)));
   const std::string text = to_text(result.document);
-  for (const char* part : {"Correct latency", "dropout stays", "8 rounds"})
+  for (const char* part : {"Correct latency", "training mode", "8 rounds"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
