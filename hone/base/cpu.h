@@ -20,8 +20,8 @@ struct InstructionSets {
   bool avx512_vnni = false;  ///< products of 8-bit quadruples
 };
 
-/// Those that the environment variable HONE_MAX_ISA allows, if it is set to avx2, avx_vnni, avx512f, avx512_vnni or avx512_bf16:
-/// no later one of this list. Throws `UserError` for other values.
+/// The environment variable HONE_MAX_ISA limits them: avx2, avx_vnni, avx512f, avx512_vnni or avx512_bf16 excludes every later
+/// one. Throws `UserError` for other values.
 InstructionSets instruction_sets();
 /// The names of those present, in the order of the struct: {"avx2", "fma", "avx512f"}.
 std::vector<std::string> names(const InstructionSets& sets);

@@ -218,7 +218,7 @@ std::string processes_sentence(const Told& first, const Told& one) {
 std::string even_sentence(const std::string& way, const std::string& first,
                           const WayComparison& found, bool differ) {
   const char* const starts = found.process == kWarm ? ", started once," : "";
-  // What it takes more than a later call is not all that it takes more.
+  // `second_extra_ms` compares what second calls take above later ones, not the calls themselves.
   const double second = found.second_extra_ms - found.gain_ms.value;
   if (!differ)
     return fmt::format(
