@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "hone/kernels/bf16_products.h"
 #include "hone/kernels/grain.h"
@@ -156,57 +157,110 @@ class WithoutSubnormals {
 #endif
 };
 
-// kRows rows by one vector of columns. A call of its own, for nothing of it may move to where subnormal numbers count.
-template <int kRows>
-HWY_NOINLINE void multiply_vector(const std::uint32_t* rows, const std::uint32_t* columns,
-                                  std::int64_t pairs, float* sums) {
-  constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
-  constexpr std::int64_t kParts = kPairColumns / kWidth;
-  const Floats d;
-  const Bits bits;
-  const auto upper = [&](BitsVec pair) HWY_ATTR {
-    return hn::BitCast(d, hn::And(pair, hn::Set(bits, 0xffff0000u)));
-  };
-  const auto lower = [&](BitsVec pair) HWY_ATTR { return hn::BitCast(d, hn::ShiftLeft<16>(pair)); };
-  hn::Vec<Floats> sum[kRows][kParts];
-#pragma GCC unroll 4
-  for (std::int64_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-    for (std::int64_t j = 0; j < kParts; ++j) sum[i][j] = hn::Zero(d);
-  }
-  for (std::int64_t l = 0; l < pairs; ++l) {
-#pragma GCC unroll 4
-    for (std::int64_t j = 0; j < kParts; ++j) {
-      const BitsVec right = hn::LoadU(bits, columns + l * kPairStride + j * kWidth);
-#pragma GCC unroll 4
-      for (std::int64_t i = 0; i < kRows; ++i) {
-        const BitsVec left = hn::Set(bits, rows[l * kPairRows + i]);
-        sum[i][j] = hn::MulAdd(upper(left), upper(right), sum[i][j]);
-        sum[i][j] = hn::MulAdd(lower(left), lower(right), sum[i][j]);
-      }
+// Pairs that are multiplied at a time: rows, widened, and columns of so many stay in the first cache.
+inline constexpr std::int64_t kPairsTogether = 128;
+
+constexpr auto kPairLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
+// Vectors of floats in one of kPairColumns columns.
+constexpr std::int64_t kPairParts = kPairColumns / kPairLanes;
+// Rows and vectors of a tile, whose sums leave registers for what is multiplied.
+constexpr int kPairTileRows = kPairLanes == 16 ? 8 : 4, kPairTileVectors = kPairLanes == 16 ? 3 : 2;
+
+// Halves of pairs of up to kPairRows rows as floats: the upper ones of all rows, the lower ones, then those of the next pair.
+struct WidenedRows {
+  HWY_ALIGN float values[2 * kPairRows * kPairsTogether];
+
+  void widen(const std::uint32_t* rows, std::int64_t pairs) {
+    const hn::CappedTag<float, kPairRows> d;
+    const hn::RebindToUnsigned<decltype(d)> bits;
+    constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(d));
+    for (std::int64_t i = 0; i < kPairRows * pairs; i += kWidth) {
+      float* const to = values + i / kPairRows * 2 * kPairRows + i % kPairRows;
+      const auto pair = hn::LoadU(bits, rows + i);
+      hn::StoreU(hn::BitCast(d, hn::And(pair, hn::Set(bits, 0xffff0000u))), d, to);
+      hn::StoreU(hn::BitCast(d, hn::ShiftLeft<16>(pair)), d, to + kPairRows);
     }
   }
+};
+
+// Adds kRows widened rows by kVectors vectors of floats, each a pair of columns, to the sums; `first`: to nothing. A call of its
+// own, for nothing of it may move to where subnormal numbers count.
+template <int kRows, int kVectors>
+HWY_NOINLINE void multiply_tile(const float* rows, const std::uint32_t* const* columns,
+                                std::int64_t pairs, bool first, float* sums) {
+  const Floats d;
+  const Bits bits;
+  hn::Vec<Floats> sum[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-  for (std::int64_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-    for (std::int64_t j = 0; j < kParts; ++j)
-      hn::StoreU(sum[i][j], d, sums + i * kPieceStride + j * kWidth);
+    for (int v = 0; v < kVectors; ++v)
+      sum[i][v] = first ? hn::Zero(d) : hn::LoadU(d, sums + i * kPieceStride + v * kPairLanes);
   }
+  const auto add = [&](const float* left, const auto& halves) HWY_ATTR {
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+      const auto value = hn::Set(d, left[i]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(value, halves[v], sum[i][v]);
+    }
+  };
+  for (std::int64_t l = 0; l < pairs; ++l, rows += 2 * kPairRows) {
+    hn::Vec<Floats> halves[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      halves[v] = hn::BitCast(
+          d, hn::And(hn::LoadU(bits, columns[v] + l * kPairStride), hn::Set(bits, 0xffff0000u)));
+    add(rows, halves);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      halves[v] = hn::BitCast(d, hn::ShiftLeft<16>(hn::LoadU(bits, columns[v] + l * kPairStride)));
+    add(rows + kPairRows, halves);
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      hn::StoreU(sum[i][v], d, sums + i * kPieceStride + v * kPairLanes);
+  }
+}
+
+// The same of all rows.
+template <int kVectors>
+void multiply_rows(const float* rows, std::int64_t count, const std::uint32_t* const* columns,
+                   std::int64_t pairs, bool first, float* sums) {
+  if (count == 1) return multiply_tile<1, kVectors>(rows, columns, pairs, first, sums);
+  for (std::int64_t row = 0; row < count; row += kPairTileRows)
+    multiply_tile<kPairTileRows, kVectors>(rows + row, columns, pairs, first,
+                                           sums + row * kPieceStride);
 }
 
 // `multiply_bf16_pairs` with fused multiply-adds of float.
 inline void multiply_pairs_plainly(const PairRows& rows, const PairVectors& columns,
                                    std::int64_t pairs, float* sums) {
-  constexpr std::int64_t kTogether = 4;
+  static thread_local WidenedRows widened;
   [[maybe_unused]] const WithoutSubnormals as_pairs_have_it{};
-  for (std::int64_t v = 0; v < columns.count; ++v) {
-    float* const at = sums + v * kPairColumns;
-    if (rows.count == 1) {
-      multiply_vector<1>(rows.data, columns.data[v], pairs, at);
-      continue;
+  const std::int64_t vectors = columns.count * kPairParts;
+  for (std::int64_t begin = 0; begin < std::max<std::int64_t>(pairs, 1); begin += kPairsTogether) {
+    const std::int64_t together = std::min(kPairsTogether, pairs - begin);
+    widened.widen(rows.data + begin * kPairRows, together);
+    for (std::int64_t vector = 0; vector < vectors; vector += kPairTileVectors) {
+      const auto multiply = [&]<int kVectors>(std::integral_constant<int, kVectors>) {
+        const std::uint32_t* right[kVectors];
+        for (std::int64_t v = 0; v < kVectors; ++v)
+          right[v] = columns.data[(vector + v) / kPairParts] +
+                     (vector + v) % kPairParts * kPairLanes + begin * kPairStride;
+        multiply_rows<kVectors>(widened.values, rows.count, right, together, begin == 0,
+                                sums + vector * kPairLanes);
+      };
+      const std::int64_t left = vectors - vector;
+      if (left == 1)
+        multiply(std::integral_constant<int, 1>());
+      else if (left == 2)
+        multiply(std::integral_constant<int, 2>());
+      else
+        multiply(std::integral_constant<int, kPairTileVectors>());
     }
-    for (std::int64_t row = 0; row < rows.count; row += kTogether)
-      multiply_vector<kTogether>(rows.data + row, columns.data[v], pairs, at + row * kPieceStride);
   }
 }
 
