@@ -1,0 +1,121 @@
+#include "hone/labs/speed_numbers.h"
+
+#include "hone/jobs/device_time.h"
+#include "hone/labs/other_device.h"
+
+namespace hone {
+
+std::optional<double> ratio_at(const std::vector<LoopMeanResult>& means, std::string_view executor,
+                               std::string_view process, std::int64_t n,
+                               std::optional<double> LoopMeanResult::*ratio) {
+  for (const LoopMeanResult& row : means)
+    if (row.executor == executor && row.process == process && row.n == n && row.*ratio)
+      return row.*ratio;
+  return std::nullopt;
+}
+
+std::vector<LabExecutorResult> executors_of(const FoundCalls& found) {
+  const std::vector<ExecutorTimesResult> times = found.times->times();
+  const std::vector<LoopMeanResult> means = found.times->means();
+  const std::vector<ExecutorComparisonResult> comparisons = found.times->comparisons();
+  std::vector<LabExecutorResult> rows;
+  for (const WayTimes& way : found.times->ways) {
+    LabExecutorResult row{.work = found.work,
+                          .device = found.times->work.device,
+                          .executor = way.way,
+                          .start_ms = row_of(times, way.way, "fresh")->start_ms,
+                          .median_ms = row_of(times, way.way, "warm")->median_ms};
+    if (const auto* warm = row_of(comparisons, way.way, "warm")) {
+      row.speedup = warm->speedup;
+      // Where calls are not shown to be faster, a break-even call would be chance.
+      if (row.speedup && row.speedup->shown_faster()) {
+        row.break_even_warm = warm->break_even_call;
+        if (const auto* fresh = row_of(comparisons, way.way, "fresh"))
+          row.break_even_fresh = fresh->break_even_call;
+      }
+      const auto fresh_ratio = [&](std::int64_t n) {
+        return ratio_at(means, way.way, "fresh", n, &LoopMeanResult::with_ready_ratio);
+      };
+      row.ratio_5 = fresh_ratio(5);
+      row.ratio_20 = fresh_ratio(20);
+      row.ratio_100 = fresh_ratio(100);
+      row.ratio_100_later = ratio_at(means, way.way, "warm", 100, &LoopMeanResult::later_ratio);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<LabExecutorResult> overview_of(const std::vector<FoundCalls>& calls, Context& context) {
+  std::vector<LabExecutorResult> overview;
+  const Session session = context.session();
+  const OtherDevice other = other_device(context);
+  for (const FoundCalls& found : calls) {
+    if (found.times) {
+      for (LabExecutorResult& row : executors_of(found)) overview.push_back(std::move(row));
+      for (const ExecutionWay& way : execution_ways())
+        if (const std::string objection = objection_of(way, session); !objection.empty())
+          overview.push_back({.work = found.work,
+                              .device = found.times->work.device,
+                              .executor = std::string(way.name),
+                              .why_not = "not run: " + objection});
+    } else {
+      overview.push_back(
+          {.work = found.work, .device = device_text(session), .why_not = found.why_not});
+    }
+  }
+  overview.push_back({.work = "all", .device = other.name, .why_not = other.why_not});
+  return overview;
+}
+
+std::vector<const FoundCalls*> first_of_models(const std::vector<FoundCalls>& calls) {
+  std::vector<const FoundCalls*> first;
+  for (const FoundCalls& found : calls)
+    if (found.times && (first.empty() || first.back()->model != found.model))
+      first.push_back(&found);
+  return first;
+}
+
+double median_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return median_of_sorted(values);
+}
+
+std::optional<double> stage_ms(const WayTimes& way, std::string_view stage) {
+  std::vector<double> values;
+  for (const CallSeries& series : way.fresh)
+    for (const StageTime& one : series.stages)
+      if (one.name == stage) values.push_back(one.ms);
+  if (values.empty()) return std::nullopt;
+  return median_of(std::move(values));
+}
+
+double model_ms(const WayTimes& way) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < way.fresh.size(); ++i)
+    values.push_back(way.process_ms[i] - way.fresh[i].cumulative_ms().back());
+  return median_of(std::move(values));
+}
+
+double call_ms(const WayTimes& way, std::string_view process, std::size_t call) {
+  if (process == "warm") return way.warm.value().calls_ms.at(call);
+  std::vector<double> values;
+  for (const CallSeries& series : way.fresh) values.push_back(series.calls_ms.at(call));
+  return median_of(std::move(values));
+}
+
+const OperationKind* kind_of(const WayTimes& way, std::string_view operation) {
+  const auto found = std::ranges::find(way.graph, operation, &OperationKind::operation);
+  return found == way.graph.end() ? nullptr : &*found;
+}
+
+bool first_output_shown_later(const FoundCalls& found) {
+  constexpr std::int64_t kFewest = 3;
+  const std::vector<ExecutorTimesResult> times = found.times->times();
+  const ExecutorTimesResult &before = *row_of(times, found.times->ways.front().way, "fresh"),
+                            &after = *row_of(times, found.times->ways.back().way, "fresh");
+  return std::min(before.processes, after.processes) >= kFewest && before.start_max_ms &&
+         after.start_min_ms && *after.start_min_ms > *before.start_max_ms;
+}
+
+}  // namespace hone

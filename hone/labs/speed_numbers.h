@@ -1,0 +1,59 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "hone/labs/speed_report.h"
+
+/// What timed calls say of executors, in numbers: medians, stages, ratios.
+namespace hone {
+
+/// Null where it was not measured.
+template <typename Row>
+const Row* row_of(const std::vector<Row>& rows, std::string_view executor,
+                  std::string_view process) {
+  const auto found = std::ranges::find_if(
+      rows, [&](const Row& row) { return row.executor == executor && row.process == process; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+/// A ratio of the means of n calls of an executor in a kind of process; nothing where it was not measured.
+std::optional<double> ratio_at(const std::vector<LoopMeanResult>& means, std::string_view executor,
+                               std::string_view process, std::int64_t n,
+                               std::optional<double> LoopMeanResult::*ratio);
+
+/// Every executor of a work that was run.
+std::vector<LabExecutorResult> executors_of(const FoundCalls& found);
+/// Every executor of each work, and what was not run, with the reason.
+std::vector<LabExecutorResult> overview_of(const std::vector<FoundCalls>& calls, Context& context);
+/// The first work of each model that was run.
+std::vector<const FoundCalls*> first_of_models(const std::vector<FoundCalls>& calls);
+
+/// A stage of preparation, and what does the same in torch.compile.
+struct Counterpart {
+  std::string_view stage, of_pytorch;
+};
+constexpr Counterpart kCounterparts[] = {
+    {"passes", "Inductor: passes over the graph, fusion"},
+    {"gradients", "AOT Autograd: the backward graph, before the first call"},
+    {"optimizer", "none: the state of AdamW"},
+    {"constants", "Inductor: constant folding"},
+    {"planning", "Inductor: kernels, memory, generated code"}};
+
+double median_of(std::vector<double> values);
+/// Of fresh processes; nothing where the executor has no such stage.
+std::optional<double> stage_ms(const WayTimes& way, std::string_view stage);
+/// From the start of a fresh process to its end, without preparation and calls.
+double model_ms(const WayTimes& way);
+/// Of the processes of a kind, the median of a call; `call` counts from 0.
+double call_ms(const WayTimes& way, std::string_view process, std::size_t call);
+/// Operations of this name in the graph of an executor; null: none.
+const OperationKind* kind_of(const WayTimes& way, std::string_view operation);
+
+/// Whether every fresh process of the executor that is prepared the most took longer until its first output than every one of
+/// the first executor. With fewer than three of each, chance would often do that.
+bool first_output_shown_later(const FoundCalls& found);
+
+}  // namespace hone

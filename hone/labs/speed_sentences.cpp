@@ -1,0 +1,310 @@
+#include "hone/labs/speed_sentences.h"
+
+#include <algorithm>
+#include <span>
+
+#include "hone/jobs/device_time.h"
+#include "hone/labs/other_device.h"
+#include "hone/labs/speed_numbers.h"
+
+namespace hone {
+namespace {
+
+// "1.83 ms more", "1.60 ms less"
+std::string more_text(double ms) {
+  return fmt::format("{} ms {}", three_digits(std::abs(ms)), ms > 0 ? "more" : "less");
+}
+
+}  // namespace
+
+std::string processes_text(std::int64_t processes) {
+  return processes == 1 ? "a fresh process of each"
+                        : fmt::format("{} fresh processes of each", processes);
+}
+
+PreparedMost prepared_most(const FoundCalls& found) {
+  const std::vector<LabExecutorResult> rows = executors_of(found);
+  const std::vector<ExecutorComparisonResult> comparisons = found.times->comparisons();
+  const std::vector<ExecutorTimesResult> times = found.times->times();
+  const std::string& ready = *rows.back().executor;
+  const ExecutorTimesResult &before = *row_of(times, *rows.front().executor, "fresh"),
+                            &after = *row_of(times, ready, "fresh");
+  PreparedMost one{rows.front(), rows.back(), *row_of(comparisons, ready, "fresh"),
+                   *row_of(comparisons, ready, "warm"), after.processes};
+  if (before.median_low_ms && after.median_low_ms)
+    one.fresh_ratios = Interval{*before.median_low_ms / *after.median_high_ms,
+                                *before.median_high_ms / *after.median_low_ms};
+  return one;
+}
+
+GeneratedCode generated_code(const std::vector<FoundCalls>& calls) {
+  GeneratedCode all;
+  for (const FoundCalls& found : calls) {
+    if (!found.times) continue;
+    const std::vector<WayTimes>& ways = found.times->ways;
+    const auto interpreter = std::ranges::find(ways, "interpreter", &WayTimes::way),
+               compiled = std::ranges::find(ways, "compiled", &WayTimes::way);
+    if (interpreter == ways.end() || compiled == ways.end() || !interpreter->warm ||
+        !compiled->warm)
+      continue;
+    const auto ignored = static_cast<std::size_t>(found.times->ignored);
+    const std::span<const double> before = std::span(interpreter->warm->calls_ms).subspan(ignored),
+                                  after = std::span(compiled->warm->calls_ms).subspan(ignored);
+    if (before.size() != after.size() || before.size() < kFewestForMedianInterval) continue;
+    const Speedup speedup = speedup_of(before, after);
+    ++all.compared;
+    if (speedup.shown_faster())
+      all.faster.push_back(fmt::format("{} ({})", found.work, speedup_text(speedup)));
+    if (speedup.shown_slower())
+      all.slower.push_back(fmt::format("{} ({})", found.work, speedup_text(speedup)));
+  }
+  return all;
+}
+
+namespace {
+
+// "compiled is 1.85× faster (95% CI 1.72 to 1.93) per call than eager in a warm process"
+std::string per_call_text(const PreparedMost& one) {
+  const std::string &ready = *one.ready.executor, &first = *one.first.executor;
+  if (one.faster() || one.slower())
+    return fmt::format("{} is {} per call than {} in a warm process{}", ready, one.speedup(), first,
+                       one.slower() ? ", so it does not get ahead" : "");
+  return fmt::format("no difference per call between {} and {} is shown: {}", first, ready,
+                     one.speedup());
+}
+
+}  // namespace
+
+std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& usual) {
+  const auto late = std::ranges::find_if(calls, [](const FoundCalls& found) {
+    return found.times && first_output_shown_later(found);
+  });
+  const FoundCalls& found = late == calls.end() ? usual : *late;
+  const PreparedMost one = prepared_most(found);
+  const std::string &ready = *one.ready.executor, &first = *one.first.executor;
+  std::string text =
+      late == calls.end()
+          ? fmt::format(
+                "No workload of this run shows that the first output of {} takes longer "
+                "than that of {}. {}: {}.",
+                ready, first, found.work, per_call_text(one))
+          : fmt::format(
+                "{}: the first output of {} takes {} ms in a fresh process, that of {} {} "
+                "ms; then {}. {}",
+                found.work, ready, three_digits(*one.ready.start_ms), first,
+                three_digits(*one.first.start_ms), per_call_text(one),
+                one.faster() ? one.ahead_sentence() + "." : "");
+  while (text.ends_with(' ')) text.pop_back();
+  if (const GeneratedCode generated = generated_code(calls); generated.no_difference())
+    text += fmt::format(" {}{}.", generated.text(),
+                        one.faster() ? ", so the gain shown comes from what both have: passes that "
+                                       "fuse operations, and planning"
+                                     : "");
+  return text;
+}
+
+std::string key_figure_of(const FoundCalls& found) {
+  const PreparedMost one = prepared_most(found);
+  return fmt::format("{} against {}, per call in a warm process: {}{}", *one.ready.executor,
+                     *one.first.executor, one.speedup(),
+                     !one.faster()      ? ""
+                     : one.gets_ahead() ? "; in a fresh one, estimated to be ahead " + one.ahead()
+                                        : "; fresh ones give no break-even call");
+}
+
+std::string why_first_call(const FoundCalls& found) {
+  const PreparedMost one = prepared_most(found);
+  const std::string &ready = *one.ready.executor, &first = *one.first.executor;
+  const double second = call_ms(found.times->ways.back(), "fresh", 1) -
+                        call_ms(found.times->ways.front(), "fresh", 1);
+  std::string text = fmt::format(
+      "A loop that begins with an unprepared model measures (preparation + n calls) / n. A gain "
+      "per "
+      "call must first pay for the start: until call 2 + (extra time until the end of the second "
+      "call) / (time saved per later call). In fresh processes of {}, {} takes {} than {} until "
+      "its first output, and {} in the second call. {}",
+      found.work, ready, more_text(one.fresh.extra_ms), first, more_text(second),
+      one.faster()   ? one.ahead_sentence() + "."
+      : one.slower() ? fmt::format("In a warm process it is {} per call, so nothing is paid back.",
+                                   one.speedup())
+                     : fmt::format("No gain per call is shown ({}), so there is no such call.",
+                                   one.speedup()));
+  std::vector<std::string> loops;
+  for (const auto& [n, ratio] :
+       {std::pair{5, one.ready.ratio_5}, {20, one.ready.ratio_20}, {100, one.ready.ratio_100}})
+    if (ratio) loops.push_back(fmt::format("{}× at n = {}", three_digits(*ratio), n));
+  if (!loops.empty())
+    text += fmt::format(" Such loops report a speedup of {}", fmt::join(loops, ", "));
+  if (!loops.empty() && one.ready.ratio_100_later)
+    text += fmt::format("; 100 warm calls report {}×", three_digits(*one.ready.ratio_100_later));
+  return loops.empty() ? text : text + ".";
+}
+
+std::string why_first_outputs(const std::vector<FoundCalls>& calls) {
+  std::vector<std::string> later, open;
+  for (const FoundCalls& found : calls) {
+    if (!found.times) continue;
+    const PreparedMost one = prepared_most(found);
+    if (one.fresh.extra_ms <= 0) continue;
+    std::string text = fmt::format("{} instead of {} ms for {}", three_digits(*one.ready.start_ms),
+                                   three_digits(*one.first.start_ms), found.work);
+    (first_output_shown_later(found) ? later : open).push_back(std::move(text));
+  }
+  std::string text =
+      "A later first output counts as shown if each of at least three fresh processes took longer "
+      "than all those of the first executor.";
+  if (!later.empty()) text += fmt::format(" It is shown for: {}.", fmt::join(later, "; "));
+  if (!open.empty())
+    text +=
+        fmt::format(" Medians are higher, but it is not shown, for: {}.", fmt::join(open, "; "));
+  return text;
+}
+
+std::string why_stages(const FoundCalls& found) {
+  const WayTimes& ready = found.times->ways.back();
+  std::vector<std::string> stages;
+  for (const Counterpart& one : kCounterparts)
+    if (const std::optional<double> ms = stage_ms(ready, one.stage))
+      stages.push_back(fmt::format("{} {} ms", one.stage, three_digits(*ms)));
+  return fmt::format(
+      "torch.compile works in the first call: Dynamo captures Python bytecode as a graph, AOT "
+      "Autograd adds the backward graph, and Inductor fuses operations and generates code. hone "
+      "reads a model as a graph; for the {} of {}, {} then takes: {}.",
+      found.train ? "training step" : "inference", found.model, ready.way, fmt::join(stages, ", "));
+}
+
+namespace {
+
+// Kinds that move memory of which `in` has more than `than`, those with the most bytes first: "7 fused_linear, 2 attention".
+std::string more_in(const WayTimes& in, const WayTimes& than) {
+  std::vector<std::string> kinds;
+  for (const OperationKind& kind : in.graph) {
+    const OperationKind* other = kind_of(than, kind.operation);
+    const std::int64_t more = kind.nodes - (other != nullptr ? other->nodes : 0);
+    if (kind.moved_bytes > 0 && more > 0)
+      kinds.push_back(fmt::format("{} {}", more, kind.operation));
+  }
+  return kinds.empty() ? "nothing" : fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+}  // namespace
+
+std::string why_fusion(const FoundCalls& found, const GeneratedCode& generated) {
+  const WayTimes &first = found.times->ways.front(), &ready = found.times->ways.back();
+  return fmt::format(
+      "A fused operation does not write its intermediate results to memory. For inference of {}, "
+      "{} runs {} operations that move {}, and {} runs {} that move {}, counted without caches. In "
+      "place of {}, {} has {}.{}",
+      found.model, first.way, first.operations(),
+      human_bytes(static_cast<double>(first.moved_bytes())), ready.way, ready.operations(),
+      human_bytes(static_cast<double>(ready.moved_bytes())), more_in(first, ready), ready.way,
+      more_in(ready, first), generated.compared == 0 ? "" : " " + generated.text() + ".");
+}
+
+namespace {
+
+// "1.10× the correct latency (95% CI 1.09 to 1.11)"
+std::string cost_text(const NaiveMistake& mistake) {
+  return fmt::format("{}× the correct latency (95% CI {} to {})", three_digits(*mistake.ratio),
+                     three_digits(mistake.ratio_interval.value().low),
+                     three_digits(mistake.ratio_interval->high));
+}
+
+}  // namespace
+
+std::string why_mistakes(const std::vector<FoundMistakes>& mistakes) {
+  std::string text = "Each benchmarking mistake was made alone, with the interpreter.";
+  for (const FoundMistakes& found : mistakes) {
+    if (!found.times) continue;
+    std::vector<std::string> shown, not_shown;
+    std::string five;
+    for (const NaiveMistake& one : found.times->mistakes) {
+      if (!one.ratio) continue;
+      const Interval& interval = one.ratio_interval.value();
+      if (one.name == "n = 5")
+        five = fmt::format("95% of means of five warm calls are {} to {}× the correct latency",
+                           three_digits(interval.low), three_digits(interval.high));
+      else if (interval.low > 1 || interval.high < 1)
+        shown.push_back(fmt::format("{}, {}", one.name, cost_text(one)));
+      else
+        not_shown.push_back(one.name);
+    }
+    text += fmt::format(" {}: {}{}.", found.work.substr(0, found.work.find(',')),
+                        shown.empty() ? "no mistake has an effect that is shown"
+                                      : fmt::format("{}", fmt::join(shown, "; ")),
+                        five.empty() ? "" : "; " + five);
+    if (!shown.empty() && !not_shown.empty())
+      text += fmt::format(" No effect is shown of: {}.", fmt::join(not_shown, ", "));
+  }
+  return text;
+}
+
+std::string why_device(const std::vector<FoundCalls>& calls, Context& context) {
+  const OtherDevice other = other_device(context);
+  if (context.device->host_accessible())
+    return fmt::format("On CUDA: {}. `hone lab 4.1 --device cuda` measures it.", other.why_not);
+  std::string text = fmt::format(
+      "This run is on {}. There, the interpreter records the third run of its kind as a CUDA "
+      "graph, which then needs one launch instead of one for each kernel.",
+      device_text(context.session()));
+  for (const FoundCalls& found : calls)
+    if (!found.times) text += fmt::format(" {}: {}.", found.work, found.why_not);
+  return text;
+}
+
+namespace {
+
+// The differences that the formula of the break-even call takes.
+std::string even_sentence(const ExecutorComparisonResult& one, const IterationTimes& times,
+                          bool differs) {
+  const auto way = [&](const std::string& name) -> const WayTimes& {
+    return *std::ranges::find(times.ways, name, &WayTimes::way);
+  };
+  const double second =
+      call_ms(way(one.executor), one.process, 1) - call_ms(way(one.baseline), one.process, 1);
+  const std::string even =
+      differs ? fmt::format("by an estimate from medians, {} is ahead of {} {}", one.executor,
+                            one.baseline,
+                            break_even_text({one.break_even_call, one.break_even_low.value_or(1),
+                                             one.break_even_high}))
+              : fmt::format(
+                    "no break-even call of {} against {} is estimated, as no difference "
+                    "per call is shown",
+                    one.executor, one.baseline);
+  return fmt::format("In a {} process, {}: the first output takes {}, the second call {}{}.",
+                     one.process, even, more_text(one.extra_ms), more_text(second),
+                     differs ? ", and each later call " + more_text(-one.gain_ms) : "");
+}
+
+// "": calls did not come in phases.
+std::string drift_sentence(const IterationTimes& times) {
+  std::vector<std::string> drifts;
+  for (const WayTimes& way : times.ways)
+    if (const std::optional<Interval> phases =
+            phases_of(way.warm.value(), static_cast<std::size_t>(times.ignored)))
+      drifts.push_back(fmt::format("{} to {} ms for {}", three_digits(phases->low),
+                                   three_digits(phases->high), way.way));
+  if (drifts.empty()) return "";
+  return fmt::format(
+      "Latency drifted in the warm process: medians of each fifth of the calls range from {}. "
+      "Other programs or the clock frequency may be the reason. Confidence intervals assume "
+      "independent calls, so they are too narrow here.",
+      fmt::join(drifts, ", "));
+}
+
+}  // namespace
+
+std::vector<std::string> findings_of(const IterationTimes& times) {
+  std::vector<std::string> sentences = comparison_sentences(times);
+  const std::vector<ExecutorComparisonResult> comparisons = times.comparisons();
+  for (const ExecutorComparisonResult& one : comparisons) {
+    const std::optional<Speedup>& turns = row_of(comparisons, one.executor, "warm")->speedup;
+    sentences.push_back(
+        even_sentence(one, times, turns && (turns->shown_faster() || turns->shown_slower())));
+  }
+  if (std::string drift = drift_sentence(times); !drift.empty())
+    sentences.push_back(std::move(drift));
+  return sentences;
+}
+
+}  // namespace hone

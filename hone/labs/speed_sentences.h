@@ -1,0 +1,94 @@
+#pragma once
+
+#include <fmt/ranges.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/base/text.h"
+#include "hone/labs/speed_report.h"
+
+/// The sentences of lab 4.1, chosen by the intervals of the run.
+namespace hone {
+
+/// "a fresh process of each", "3 fresh processes of each"
+std::string processes_text(std::int64_t processes);
+
+/// The executor that is prepared the most against the first, which is prepared the least.
+struct PreparedMost {
+  LabExecutorResult first, ready;
+  ExecutorComparisonResult fresh, warm;
+  std::int64_t processes = 1;                 ///< fresh ones of each
+  std::optional<Interval> fresh_ratios = {};  ///< of a call, between any two fresh processes
+
+  bool faster() const { return ready.speedup && ready.speedup->shown_faster(); }
+  bool slower() const { return ready.speedup && ready.speedup->shown_slower(); }
+  std::string speedup() const {
+    return ready.speedup ? speedup_text(*ready.speedup) : "too few calls to compare";
+  }
+  bool gets_ahead() const { return ready.break_even_fresh.has_value(); }
+  std::string ahead() const {
+    return break_even_text({.call = fresh.break_even_call,
+                            .low = fresh.break_even_low.value_or(1),
+                            .high = fresh.break_even_high});
+  }
+  /// "By an estimate from medians, compiled is ahead of eager in a fresh process from call 11 on (7 to 20)"
+  std::string ahead_sentence() const {
+    if (gets_ahead())
+      return fmt::format("By an estimate from medians, {} is ahead of {} in a fresh process {}",
+                         *ready.executor, *first.executor, ahead());
+    const std::string which = processes_text(processes);
+    if (!fresh_ratios) return fmt::format("The calls of {} give no break-even call", which);
+    if (fresh_ratios->high < 1)
+      return fmt::format("In {}, a call takes {} times as long, so it does not get ahead there",
+                         which, speed_range_text(fresh_ratios->low, fresh_ratios->high));
+    return fmt::format(
+        "In {}, the speedup per call ranges from {}, and by medians {} does not get ahead there",
+        which, speed_range_text(fresh_ratios->low, fresh_ratios->high), *ready.executor);
+  }
+};
+PreparedMost prepared_most(const FoundCalls& found);
+
+/// Generated code against the interpreter, which fuses the same operations, by calls in turn.
+struct GeneratedCode {
+  std::int64_t compared = 0;
+  std::vector<std::string> faster = {}, slower = {};  ///< works where that is shown
+
+  bool no_difference() const { return compared > 0 && faster.empty() && slower.empty(); }
+  /// "": no work was run with both.
+  std::string text() const {
+    if (compared == 0) return "";
+    if (no_difference())
+      return "No workload shows a difference per call between compiled and interpreter";
+    std::vector<std::string> parts;
+    if (!faster.empty())
+      parts.push_back(fmt::format("faster than interpreter for {}", fmt::join(faster, "; ")));
+    if (!slower.empty())
+      parts.push_back(fmt::format("slower than interpreter for {}", fmt::join(slower, "; ")));
+    return fmt::format("Per call, compiled is {}{}", fmt::join(parts, ", and "),
+                       compared > std::ssize(faster) + std::ssize(slower)
+                           ? "; other workloads show no difference between them"
+                           : "");
+  }
+};
+GeneratedCode generated_code(const std::vector<FoundCalls>& calls);
+
+/// The start first, which the question is about, by the work that shows its cost.
+std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& usual);
+std::string key_figure_of(const FoundCalls& found);
+
+// Why the numbers are what they are, a paragraph each.
+std::string why_first_call(const FoundCalls& found);
+/// Of every work, what fresh processes show of the start.
+std::string why_first_outputs(const std::vector<FoundCalls>& calls);
+std::string why_stages(const FoundCalls& found);
+std::string why_fusion(const FoundCalls& found, const GeneratedCode& generated);
+/// The mistakes whose interval does not contain the correct latency, in every work.
+std::string why_mistakes(const std::vector<FoundMistakes>& mistakes);
+std::string why_device(const std::vector<FoundCalls>& calls, Context& context);
+
+/// How executors compare on one work, and why calls may not be independent.
+std::vector<std::string> findings_of(const IterationTimes& times);
+
+}  // namespace hone
