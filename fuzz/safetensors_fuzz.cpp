@@ -1,10 +1,11 @@
 #include "fuzz/targets.h"
-#include "hone/tensor/safetensors.h"
+#include "hone/tensor/bitmaps.h"
 
 namespace hone::fuzz {
 
 void safetensors(std::string_view bytes) {
-  const Safetensors file = read_safetensors(SharedBytes{bytes, nullptr});
+  Safetensors file = read_safetensors(SharedBytes{bytes, nullptr});
+  restore_bitmaps(file);
   for (const auto& [name, tensor] : file.tensors) tensor.contiguous_copy();
 }
 

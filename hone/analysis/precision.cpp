@@ -101,19 +101,15 @@ void add(WeightBits& sum, double elements, double bits_each) {
   sum.bits += elements * bits_each;
 }
 
-// What stays of a share of zeros, with a bit for each element that says whether it does.
-double sparse_bits(double bits, double zeros) { return (1 - zeros) * bits + 1; }
-
 }  // namespace
 
 WeightBits weight_bits(const Graph& graph, const QuantizationPlan& plan,
-                       const std::vector<std::string>& layers,
-                       const std::vector<std::pair<std::string, double>>& sparsities,
+                       const std::vector<std::string>& layers, const LayerSparsities& sparsities,
                        BitCount count) {
   std::map<std::string, double> bits;  // by the name of the tensor
   for (const PlannedTensor& tensor : planned_tensors(graph, plan, ones()))
     if (tensor.operand == Operand::weight) bits.emplace(tensor.tensor, counted_bits(tensor, count));
-  const std::map<std::string, double> zeros(sparsities.begin(), sparsities.end());
+  const std::map<std::string, LayerSparsity> pruned(sparsities.begin(), sparsities.end());
   WeightBits sum;
   std::set<std::string> counted;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
@@ -124,10 +120,10 @@ WeightBits weight_bits(const Graph& graph, const QuantizationPlan& plan,
       if (operand_of(*node, i) != Operand::weight || !counted.insert(value.node->name()).second)
         continue;
       const auto format = bits.find(value.node->name());
-      const auto share = zeros.find(node->name());
+      const auto zeros = pruned.find(node->name());
       const double each = format == bits.end() ? 32 : format->second;
       add(sum, static_cast<double>(element_count(resolve(value.type().shape, ones()))),
-          share == zeros.end() || share->second == 0 ? each : sparse_bits(each, share->second));
+          zeros == pruned.end() ? each : sparse_bits(each, zeros->second));
     }
   }
   return sum;

@@ -4,6 +4,7 @@
 
 #include "hone/formats/plan.h"
 #include "hone/ir/graph.h"
+#include "hone/passes/layer_sparsity.h"
 
 namespace hone {
 
@@ -38,13 +39,12 @@ struct WeightBits {
 
 /// Average bits, as every command counts them, are those of these weights: of the layers that are named, or of all linears
 /// and convolutions, with the scales that elements share. A weight without a format counts 32 bits for each element.
-/// Biases, norms and tables do not count. Of a layer with a share of zeros the other elements count, and a bit for each that
-/// says which these are. A weight that several layers read counts once, in the first format that the plan has for it. `graph` is
+/// Biases, norms and tables do not count. Of a pruned layer the elements that stay count, and a bit for each block
+/// (`sparse_bits`). A weight that several layers read counts once, in the first format that the plan has for it. `graph` is
 /// unquantized. Throws as `planned_tensors`.
 WeightBits weight_bits(const Graph& graph, const QuantizationPlan& plan,
                        const std::vector<std::string>& layers = {},
-                       const std::vector<std::pair<std::string, double>>& sparsities = {},
-                       BitCount count = BitCount::stored);
+                       const LayerSparsities& sparsities = {}, BitCount count = BitCount::stored);
 
 /// Sizes of all parameters of a model under a plan.
 struct PlannedSize {

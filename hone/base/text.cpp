@@ -188,7 +188,12 @@ std::string speed_text(double ratio) {
 std::string speed_range_text(double low, double high) {
   if (low >= 1) return fmt::format("{} to {}", three_digits(low), three_digits(high));
   if (high < 1) return fmt::format("{} to {}", three_digits(1 / high), three_digits(1 / low));
-  return fmt::format("{} to {}", speed_text(low), speed_text(high));
+  // What rounds to 1 has no direction.
+  const auto text = [](double ratio) {
+    return three_digits(ratio) == "1.00" || three_digits(1 / ratio) == "1.00" ? "1.00×"
+                                                                              : speed_text(ratio);
+  };
+  return fmt::format("{} to {}", text(low), text(high));
 }
 
 std::string capitalized(std::string text) {
@@ -220,6 +225,10 @@ double parse_duration(std::string_view text) {
              "'{0}' has no unit; give seconds, minutes or hours: {0}s, {0}m or {0}h", text);
   user_check(is_number && seconds > 0, "expected a time such as 90s, 30m or 2h, got '{}'", text);
   return number * seconds;
+}
+
+std::string counted_text(long long count, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
 }
 
 std::string shell_word(const std::string& word) {

@@ -12,7 +12,7 @@ namespace {
 struct AllocateArguments {
   AllocateJob job;
   std::string options;
-  std::vector<double> sparsities;
+  SparsityTexts sparsities;
   bool no_cache = false;
   std::vector<std::string> operands = {"input", "weight", "bias"};
   std::vector<std::string> budgets;
@@ -21,7 +21,7 @@ struct AllocateArguments {
 };
 
 void allocate(AllocateArguments& a, const CLI::App& app) {
-  if (a.options.empty() && a.sparsities.empty())
+  if (a.options.empty() && a.sparsities.shares.empty())
     throw UsageError("give --formats, --sparsities, or both: the options of each linear layer");
   Context context = make_context(a.run);
   const std::vector<Operand> operands =
@@ -48,11 +48,18 @@ Options options_of(const AllocateArguments*) {
       model_argument<&A::job, &AllocateJob::model>("model folder, not quantized"),
       option<&A::options>("formats", "formats to choose from, separated by commas")
           .takes(kFormatOrNoneListValue),
-      option<&A::sparsities>("sparsities", "fractions of weights to prune, with every format")
+      option<&A::sparsities, &SparsityTexts::shares>(
+          "sparsities", "fractions of weights to prune, with every format")
           .separated()
           .shown("LIST")
           .above_zero()
           .from(0, 1),
+      option<&A::sparsities, &SparsityTexts::structures>(
+          "structure", "what --sparsities prune: weights, or blocks such as 1x4")
+          .separated()
+          .shown("LIST")
+          .accepted_by(parse_layer_structure)
+          .needing("sparsities"),
       option<&A::operands>("operands",
                            "operands of a linear layer to quantize, separated by commas")
           .separated()

@@ -36,7 +36,8 @@ const Subject kSubjects[] = {
      {"batch_size", "tokens", "train", "qat", "format", "native", "lora", "runs", "device",
       "precision"}},
     {kAttention, {"shape", "dtype", "impl", "profile", "runs", "device", "precision"}},
-    {kLinear, {"shape", "rows", "format", "impl", "runs", "device", "precision"}},
+    {kLinear,
+     {"shape", "rows", "format", "impl", "sparsity", "block", "runs", "device", "precision"}},
     {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs", "device"}}};
 
 struct BenchArguments {
@@ -46,7 +47,7 @@ struct BenchArguments {
   AttentionJob attention;
   std::string shape, dtypes, ways;
   LinearJob linear;
-  std::string rows;
+  std::string rows, block;
   IterationsJob iterations;
   std::int64_t ignored = 0;
   std::string executors, process = "both";
@@ -188,6 +189,7 @@ void run_linear(BenchArguments& a, const CLI::App& app) {
                                   ProductWay::native};
   if (app.count("--impl") > 0)
     job.ways = parse_words("--impl", a.ways, kWays, [](ProductWay way) { return to_string(way); });
+  if (app.count("--block") > 0) job.block = parse_structure(a.block).block;
   job.runs = a.job.options.runs;
   job.seed = a.run.seed;
   if (a.run.precision == "bf16")
@@ -304,6 +306,17 @@ Options options_of(const BenchArguments*) {
       option<&A::rows>("rows", "linear: rows of the input (batch size times tokens)").rare(),
       option<&A::dtypes>("dtype", "attention: fp32, bf16, fp16; by default all").rare(),
       option<&A::ways>("impl", "attention: naive, fused; linear: fp32, bf16, packed, native")
+          .rare(),
+      option<&A::linear, &LinearJob::sparsities>(
+          "sparsity", "linear: fractions of zeros, for sparse kernels beside dense ones")
+          .separated()
+          .shown("LIST")
+          .from(0, 1)
+          .rare(),
+      option<&A::block>(
+          "block", "linear: zeros come in these blocks; by default 4x1 in floats, 1x4 in codes")
+          .one_of({"1x4", "4x1", "weights"})
+          .needing("sparsity")
           .rare(),
       option<&A::elements>("elements", "dequantize: sizes of the arrays").shown("LIST").rare(),
       option<&A::groups>("group", "dequantize: elements per scale").shown("LIST").rare(),

@@ -116,6 +116,27 @@ std::optional<std::uintmax_t> check_folder(const std::string& what, const fs::pa
   return space.available;
 }
 
+// Both forms of products of bytes. Shares of the peak are of the faster one.
+template <typename Measure>
+void measure_integers(Context& context, Measure&& measure, Checkup& c) {
+  DoctorFields& fields = c.fields;
+  const int threads = context.pool.threads();
+  const std::string unit = fmt::format("GOP/s on {}", threads);
+  const double by_bytes = kernels::measure_int8_byte_gops(context.pool);
+  const double widened = kernels::measure_int8_widened_gops(context.pool);
+  fields.peak_int8_gops = measure("peak, 8-bit integers", unit, PeakKind::int8_gops, threads,
+                                  std::max(by_bytes, widened));
+  if (const char* instruction = kernels::int8_byte_instruction()) {
+    fields.int8_byte_instruction = instruction;
+    fields.peak_int8_byte_gops = measure(fmt::format("peak, bytes multiplied by {}", instruction),
+                                         unit, PeakKind::int8_byte_gops, threads, by_bytes);
+  } else {
+    c.show("peak, bytes multiplied", "no instruction of the CPU does that");
+  }
+  fields.peak_int8_widened_gops = measure("peak, bytes widened to 16 bits", unit,
+                                          PeakKind::int8_widened_gops, threads, widened);
+}
+
 // Measures again; what is shown is the highest known.
 void check_peaks(Context& context, Checkup& c) {
   ThreadPool alone(1);
@@ -123,7 +144,7 @@ void check_peaks(Context& context, Checkup& c) {
   const fs::path file = peaks_file();
   std::vector<std::string> notes;
   DoctorFields& fields = c.fields;
-  const auto measure = [&](const char* what, const std::string& unit, PeakKind kind, int on,
+  const auto measure = [&](const std::string& what, const std::string& unit, PeakKind kind, int on,
                            double measured) {
     const Peak peak = keep_highest(kind, on, measured, file, notes);
     c.show(what, fmt::format("{} {}, {}", three_digits(peak.value), unit, provenance(peak)));
@@ -141,9 +162,7 @@ void check_peaks(Context& context, Checkup& c) {
   if (threads > 1)
     fields.peak_gflops = measure("", fmt::format("GFLOP/s on {}", threads), PeakKind::fp32_gflops,
                                  threads, kernels::measure_fma_gflops(context.pool));
-  fields.peak_int8_gops =
-      measure("peak, 8-bit integers", fmt::format("GOP/s on {}", threads), PeakKind::int8_gops,
-              threads, kernels::measure_int8_gops(context.pool));
+  measure_integers(context, measure, c);
   fields.copy_gb_per_s =
       measure("memory bandwidth", "GB/s copying, read and written", PeakKind::copy_gbps, threads,
               kernels::measure_copy_gbps(context.pool));
@@ -295,7 +314,14 @@ const Fields& fields_of(const DoctorFields*) {
                                         "Fp32 multiply-adds, measured."),
       field<&D::peak_gflops>("peak_gflops", Unit::gflop_per_second, "The same on all threads."),
       field<&D::peak_int8_gops>("peak_int8_gops", Unit::gop_per_second,
-                                "Products of bytes and their sums, measured."),
+                                "Products of bytes and their sums, measured: the faster of the two "
+                                "forms, which shares of the peak refer to."),
+      field<&D::peak_int8_byte_gops>("peak_int8_byte_gops", Unit::gop_per_second,
+                                     "By the instruction that multiplies bytes; null: none."),
+      field<&D::peak_int8_widened_gops>("peak_int8_widened_gops", Unit::gop_per_second,
+                                        "With bytes widened to 16 bits before the multiplication."),
+      field<&D::int8_byte_instruction>("int8_byte_instruction",
+                                       "The instruction that multiplies bytes; null: none."),
       field<&D::copy_gb_per_s>("copy_gb_per_s", Unit::gigabytes_per_second,
                                "Copying memory, measured."),
       field<&D::read_gb_per_s>("read_gb_per_s", Unit::gigabytes_per_second,

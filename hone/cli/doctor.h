@@ -24,6 +24,9 @@ struct DoctorFields {
   Machine machine;
   std::vector<std::string> absent_instruction_sets = {};
   double peak_gflops_one_thread = 0, peak_gflops = 0, peak_int8_gops = 0;
+  std::optional<double> peak_int8_byte_gops = {};
+  double peak_int8_widened_gops = 0;
+  std::optional<std::string> int8_byte_instruction = {};
   double copy_gb_per_s = 0, read_gb_per_s = 0;
   std::vector<PeakResult> peaks = {};
   std::optional<fs::path> peaks_file = {};

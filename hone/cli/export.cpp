@@ -55,7 +55,11 @@ void run_export(ExportArguments& a, const CLI::App& app) {
   a.job.seed = a.run.seed;
   a.job.dtype = a.dtype == "bf16" ? DType::bf16 : a.dtype == "fp16" ? DType::f16 : DType::f32;
   a.job.invocation = invocation_of(app);
-  print("export", export_model(a.job, context), a.run);
+  const JobResult result = export_model(a.job, context);
+  print("export", result, a.run);
+  if (const Json& reason = result.fields.at("check_reason"); reason.is_string())
+    throw UserError(fmt::format("--check did not run: {}. The model is written to {}",
+                                reason.get<std::string>(), a.job.output.folder));
 }
 
 Options options_of(const ExportArguments*) {

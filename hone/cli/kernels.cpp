@@ -19,7 +19,7 @@ std::string device_kind(const KernelsArguments& a, const CLI::App& app) {
 void print_all(const KernelsArguments& a, const CLI::App& app) {
   for (const char* option : {"--train", "--precision"})
     if (app.count(option) > 0)
-      throw UsageError(fmt::format("hone kernels: {} needs --model; give it too", option));
+      throw UsageError(fmt::format("hone kernels: {} needs a MODEL; give it too", option));
   // Kernels are listed even without their device.
   RunArguments here = a.run;
   here.device = "cpu";
@@ -36,11 +36,11 @@ void print_kernels(KernelsArguments& a, const CLI::App& app) {
 
 Options options_of(const KernelsArguments*) {
   using A = KernelsArguments;
-  return {
-      option<&A::job, &KernelsJob::model>("model", "show the kernel of each operation of a model")
-          .takes(kModelValue),
-      option<&A::job, &KernelsJob::train>("train", "of a training step instead of inference"),
-      group<&A::run>(), group<&A::run>(device_options())};
+  return {argument<&A::job, &KernelsJob::model>(
+              "MODEL", "model whose operations to show with their kernels; by default all kernels")
+              .takes(kModelValue),
+          option<&A::job, &KernelsJob::train>("train", "of a training step instead of inference"),
+          group<&A::run>(), group<&A::run>(device_options())};
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Options options_of(const KernelsArguments*) {
 Command kernels_command() {
   return {.name = "kernels",
           .summary = "List the kernels, and those that a model uses",
-          .example = "hone kernels --model tiny --train",
+          .example = "hone kernels tiny --train",
           .run = runs<KernelsArguments, print_kernels>(),
           .stage = {.allowed = false}};
 }

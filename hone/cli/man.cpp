@@ -1,6 +1,13 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "hone/base/text.h"
 #include "hone/cli/command.h"
 #include "hone/cli/help.h"
 #include "hone/cli/settings.h"
+#include "hone/report/text_layout.h"
 #include "hone/runtime/machine.h"
 
 // The manual page, in roff with the macros of man(7), and the reference of the documentation, in Markdown. Both are made
@@ -154,6 +161,56 @@ std::string reference() {
   return text;
 }
 
+// The text of roff's escapes.
+std::string unescaped(std::string_view line) {
+  constexpr std::pair<std::string_view, std::string_view> kEscapes[] = {
+      {"\\e", "\\"}, {"\\-", "-"}, {"\\(aq", "'"}, {"\\(ga", "`"}, {"\\&", ""}};
+  std::string text;
+  while (!line.empty()) {
+    const auto escape = std::ranges::find_if(
+        kEscapes, [&](const auto& known) { return line.starts_with(known.first); });
+    if (escape != std::end(kEscapes)) {
+      text += escape->second;
+      line.remove_prefix(escape->first.size());
+    } else {
+      text += line.front();
+      line.remove_prefix(1);
+    }
+  }
+  return text;
+}
+
+// The manual for a terminal without the program `man`: headings at the left, all else indented.
+std::string plain_manual() {
+  std::string text;
+  bool headline = false;  // the line before was an option or argument, whose meaning follows
+  for (const std::string& line : split(manual(), '\n')) {
+    const std::string macro = line.starts_with('.') ? line.substr(0, line.find(' ')) : "";
+    const std::string rest = unescaped(
+        std::string_view(line).substr(std::min(line.size(), macro.empty() ? 0 : macro.size() + 1)));
+    if (macro == ".SH" || macro == ".SS") {
+      text += fmt::format("\n{}{}\n", macro == ".SS" ? "  " : "", rest);
+    } else if (macro == ".PP") {
+      text += "\n";
+    } else if (macro == ".TP") {
+      headline = true;
+    } else if (!rest.empty() && macro != ".TH") {
+      text += fmt::format("{}{}\n", headline || macro == ".B" ? "    " : "        ", rest);
+      headline = false;
+    }
+  }
+  return text;
+}
+
+// Through the program `man`, which pages it. Whether there is one, and it did.
+bool page_manual() {
+  std::FILE* const pager = ::popen("command -v man >/dev/null && exec man -l -", "w");
+  if (pager == nullptr) return false;
+  const std::string text = manual();
+  std::fwrite(text.data(), 1, text.size(), pager);  // whoever stops reading has read enough
+  return ::pclose(pager) == 0;
+}
+
 struct ManArguments {
   bool markdown = false;
 };
@@ -163,7 +220,16 @@ Options options_of(const ManArguments*) {
                                           "print the reference of all commands as Markdown")};
 }
 
-void print_manual(ManArguments& a) { fmt::print("{}", a.markdown ? reference() : manual()); }
+// Roff for files and programs, a page for people.
+void print_manual(ManArguments& a) {
+  if (a.markdown) {
+    fmt::print("{}", reference());
+  } else if (::isatty(STDOUT_FILENO) == 0) {
+    fmt::print("{}", manual());
+  } else if (!page_manual()) {
+    fmt::print("{}", fitted(plain_manual(), help_columns()));
+  }
+}
 
 }  // namespace
 

@@ -152,11 +152,23 @@ std::vector<std::string> names_of_commands() {
   return names;
 }
 
+// The command that was meant: a slip, the only one that the word begins ("quant"), or the longest that begins it ("evaluate").
+std::string command_near(std::string_view name) {
+  const std::vector<std::string> names = names_of_commands();
+  if (std::string near = nearest(name, names); !near.empty()) return near;
+  std::string near = only_longer(name, names);
+  if (!near.empty()) return near;
+  for (const std::string& command : names)
+    if (name.starts_with(command) && command.size() > near.size()) near = command;
+  return near.size() > 2 ? near : "";
+}
+
 const Command& find_command(std::string_view name) {
   for (const Command& command : commands())
     if (command.name == name) return command;
+  const std::string near = command_near(name);
   throw UsageError(fmt::format("unknown command '{}'; `hone --help` lists them{}", name,
-                               did_you_mean(name, names_of_commands())));
+                               near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "hone/jobs/prune/prune.h"
 
+#include <algorithm>
+
 #include "hone/cli/arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
@@ -20,7 +22,15 @@ std::vector<std::string> structures() {
   return {"weights", "1x4", "4x1", "2:4", "heads", "neurons", "layers"};
 }
 
-std::vector<std::string> methods() { return {"l1", "wanda", "random", "l2", "first_order"}; }
+std::vector<std::string> methods() {
+  return {"l1", "wanda", "first_order", "movement", "sparsegpt", "random", "l2"};
+}
+
+// Which of them choose single weights and blocks.
+bool chooses_weights(const std::string& method) {
+  return std::ranges::any_of(enum_words(PruneMethod{}),
+                             [&](const EnumWord& word) { return word.word == method; });
+}
 
 // Refuses flags and methods of single weights.
 void check_shapes(const PruneArguments& a, const ShapeStructure& structure, const CLI::App& app) {
@@ -30,7 +40,7 @@ void check_shapes(const PruneArguments& a, const ShapeStructure& structure, cons
       throw UsageError(
           fmt::format("hone prune: {} is for single weights and does not go with --structure {}",
                       flag, a.structure));
-  if (a.method == "random")
+  if (a.method != "l1" && a.method != "l2" && a.method != "first_order")
     throw UsageError(fmt::format("hone prune: --structure {} takes --method l1, l2 or first_order",
                                  a.structure));
   if (!structure.kinds.empty()) return;
@@ -54,9 +64,10 @@ JobResult prune_shapes(PruneArguments& a, const ShapeStructure& structure, Conte
 }
 
 JobResult prune_weights(PruneArguments& a, Context& context, const CLI::App& app) {
-  if (a.method != "l1" && a.method != "random" && a.method != "wanda")
+  if (!chooses_weights(a.method))
     throw UsageError(fmt::format(
-        "hone prune: --method {} chooses heads and neurons; weights take l1, wanda or random",
+        "hone prune: --method {} chooses heads and neurons; weights take l1, wanda, first_order, "
+        "movement, sparsegpt or random",
         a.method));
   PruneRule& rule = a.job.how.pruning.rule;
   rule.method = parse_prune_method(a.method);
@@ -70,9 +81,11 @@ JobResult prune_weights(PruneArguments& a, Context& context, const CLI::App& app
   a.job.how.cubic = a.schedule == "cubic";
   if (!a.job.how.cubic && app.count("--ramp") > 0)
     throw UsageError("hone prune: --ramp needs --schedule cubic");
-  if (!a.job.how.activations && a.method != "wanda" && app.count("--calibration_batches") > 0)
+  if (!a.job.how.activations && !needs_examples(rule.method) &&
+      app.count("--calibration_batches") > 0)
     throw UsageError(
-        "hone prune: --calibration_batches needs --activation_sparsity or --method wanda");
+        "hone prune: --calibration_batches needs --activation_sparsity, or --method wanda, "
+        "first_order or sparsegpt");
   return prune_job(a.job, context);
 }
 
@@ -95,7 +108,9 @@ Options options_of(const PruneArguments*) {
           option<&A::job, &PruneJob::how, &How::pruning, &PruneOptions::rule, &PruneRule::sparsity>(
               "sparsity", "fraction of weights to remove")
               .from_to(0, 1),
-          option<&A::method>("method", "criterion for what to remove").one_of(methods()),
+          option<&A::method>("method",
+                             "criterion: l1, wanda, first_order, movement, sparsegpt or random")
+              .one_of(methods()),
           option<&A::scope>("scope", "apply the sparsity to each tensor, or to all together")
               .one_of({"local", "global"})
               .rare(),
@@ -115,7 +130,8 @@ Options options_of(const PruneArguments*) {
               .from(0, 1)
               .rare(),
           option<&A::job, &PruneJob::how, &How::calibration, &CalibrationRun::batch_count>(
-              "calibration_batches", "training batches of 8 to calibrate --activation_sparsity")
+              "calibration_batches",
+              "training batches of 8 that methods and --activation_sparsity read")
               .from(1)
               .under(Heading::calibration)
               .rare(),
@@ -128,6 +144,7 @@ Options options_of(const PruneArguments*) {
           split_option<&A::job, &PruneJob::split>("split to measure on; by default test"),
           group<&A::job, &PruneJob::data>(training_data()),
           group<&A::job, &PruneJob::how, &How::fine_tune>(),
+          group<&A::job, &PruneJob::distill>(),
           report_to_option<&A::job, &PruneJob::report_to>(),
           group<&A::job, &PruneJob::resume>(),
           row_hashes_option<&A::job, &PruneJob::row_hashes>(),

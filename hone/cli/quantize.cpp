@@ -99,7 +99,7 @@ Options options_of(const QuantizeArguments*) {
               "explain", "always explain which layers cost accuracy and what helps")
               .rare(),
           option<&A::job, &QuantizeJob::qat>("qat", "quantization-aware training"),
-          group<&A::job, &QuantizeJob::gates>(),
+          group<&A::job, &QuantizeJob::gates>(gate_options("; native: needs a test split")),
           group<&A::calibration>(),
           split_option<&A::job, &QuantizeJob::split>("split to measure on; by default test"),
           group<&A::job, &QuantizeJob::data>(training_data()),

@@ -12,6 +12,7 @@ struct SensitivityArguments {
   SensitivityJob job;
   std::string formats;
   std::vector<double> sparsities;
+  std::string structure = "weights";
   CalibrationArguments calibration;
   RunArguments run;
 };
@@ -23,8 +24,13 @@ std::vector<LayerChange> changes_of(const SensitivityArguments& a, const FormatT
       changes.push_back({.label = text,
                          .formats = LayerFormats::reads(value_of_flag(
                              "--formats", [&] { return parse_format(text, formats); }))});
-  for (const double sparsity : a.sparsities)
-    changes.push_back({.label = fmt::format("{:g}% pruned", 100 * sparsity), .sparsity = sparsity});
+  const PruneStructure structure = parse_layer_structure(a.structure);
+  for (const double share : a.sparsities) {
+    const std::string blocks =
+        structure.block.is_single() ? "" : " in blocks of " + structure_text(structure);
+    changes.push_back({.label = fmt::format("{:g}% pruned{}", 100 * share, blocks),
+                       .sparsity = {.share = share, .structure = structure}});
+  }
   user_check(!changes.empty(),
              "nothing to change layers to: give `formats` ('bf16,int(bits=8)') or `sparsities` "
              "(0.3,0.5)");
@@ -43,18 +49,22 @@ void sensitivity(SensitivityArguments& a, const CLI::App& app) {
 
 Options options_of(const SensitivityArguments*) {
   using A = SensitivityArguments;
-  return {model_argument<&A::job, &SensitivityJob::model>("model folder, not quantized"),
-          option<&A::formats>("formats", "formats to try on each layer, separated by commas")
-              .takes(kFormatListValue),
-          option<&A::sparsities>("sparsities", "fractions of each layer's weights to remove")
-              .separated()
-              .shown("LIST")
-              .above_zero(1),
-          split_option<&A::job, &SensitivityJob::split>("split to measure on"),
-          group<&A::job, &SensitivityJob::data>(training_data()),
-          group<&A::calibration>(),
-          group<&A::job, &SensitivityJob::output>(),
-          group<&A::run>()};
+  return {
+      model_argument<&A::job, &SensitivityJob::model>("model folder, not quantized"),
+      option<&A::formats>("formats", "formats to try on each layer, separated by commas")
+          .takes(kFormatListValue),
+      option<&A::sparsities>("sparsities", "fractions of each layer's weights to remove")
+          .separated()
+          .shown("LIST")
+          .above_zero(1),
+      option<&A::structure>("structure", "what --sparsities remove: weights, or blocks such as 1x4")
+          .accepted_by(parse_layer_structure)
+          .needing("sparsities"),
+      split_option<&A::job, &SensitivityJob::split>("split to measure on"),
+      group<&A::job, &SensitivityJob::data>(training_data()),
+      group<&A::calibration>(),
+      group<&A::job, &SensitivityJob::output>(),
+      group<&A::run>()};
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ Options options_of(const ShrinkArguments*) {
       option<&A::budget>("budget", "time limit for new steps: 90s, 2h").shown("TIME"),
       option<&A::job, &ShrinkJob::looks>("max_evaluations", "candidates to evaluate, at most")
           .from(1, 1000),
-      option<&A::job, &ShrinkJob::only>("only", "allowed steps: trim,prune,quantize,allocate,train")
+      option<&A::job, &ShrinkJob::only>(
+          "only", "allowed steps: trim,prune,sparsify,quantize,allocate,train")
           .one_of(shrink_means())
           .separated()
           .shown("LIST"),

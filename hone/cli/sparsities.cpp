@@ -30,35 +30,37 @@ void study(SparsitiesArguments& a, const CLI::App& app) {
 Options options_of(const SparsitiesArguments*) {
   using A = SparsitiesArguments;
   using Study = decltype(SparsitiesJob::study);
-  return {model_argument<&A::job, &SparsitiesJob::model>("model folder; its formats are kept"),
-          option<&A::job, &SparsitiesJob::study, &Study::sparsities>(
-              "sparsities", "fractions to remove; by default 0.1 to 0.9")
-              .separated()
-              .shown("LIST")
-              .above_zero()
-              .from(0, 1),
-          option<&A::methods>("methods", "l1, wanda, random; by default l1,random")
-              .separated()
-              .shown("LIST"),
-          option<&A::scope>("scope", "apply the sparsity to each tensor, or to all together")
-              .one_of({"local", "global"})
-              .rare(),
-          option<&A::job, &SparsitiesJob::study, &Study::both>(
-              "with_activations", "prune the layers' inputs by the same fraction")
-              .rare(),
-          option<&A::job, &SparsitiesJob::study, &Study::how, &SparsifyOptions::pruning,
-                 &PruneOptions::target>(
-              "target", "operations to prune, as globs; by default all linear layers but the head")
-              .separated()
-              .shown("GLOB")
-              .rare(),
-          split_option<&A::job, &SparsitiesJob::split>(
-              "split to measure the result on; by default test"),
-          group<&A::job, &SparsitiesJob::data>(training_data()),
-          group<&A::job, &SparsitiesJob::study, &Study::how, &SparsifyOptions::fine_tune>(),
-          group<&A::job, &SparsitiesJob::resume>(),
-          group<&A::job, &SparsitiesJob::output>(),
-          group<&A::run>()};
+  return {
+      model_argument<&A::job, &SparsitiesJob::model>("model folder; its formats are kept"),
+      option<&A::job, &SparsitiesJob::study, &Study::sparsities>(
+          "sparsities", "fractions to remove; by default 0.1 to 0.9")
+          .separated()
+          .shown("LIST")
+          .above_zero()
+          .from(0, 1),
+      option<&A::methods>(
+          "methods", "l1, wanda, first_order, movement, sparsegpt, random; by default l1,random")
+          .separated()
+          .shown("LIST"),
+      option<&A::scope>("scope", "apply the sparsity to each tensor, or to all together")
+          .one_of({"local", "global"})
+          .rare(),
+      option<&A::job, &SparsitiesJob::study, &Study::both>(
+          "with_activations", "prune the layers' inputs by the same fraction")
+          .rare(),
+      option<&A::job, &SparsitiesJob::study, &Study::how, &SparsifyOptions::pruning,
+             &PruneOptions::target>(
+          "target", "operations to prune, as globs; by default all linear layers but the head")
+          .separated()
+          .shown("GLOB")
+          .rare(),
+      split_option<&A::job, &SparsitiesJob::split>(
+          "split to measure the result on; by default test"),
+      group<&A::job, &SparsitiesJob::data>(training_data()),
+      group<&A::job, &SparsitiesJob::study, &Study::how, &SparsifyOptions::fine_tune>(),
+      group<&A::job, &SparsitiesJob::resume>(),
+      group<&A::job, &SparsitiesJob::output>(),
+      group<&A::run>()};
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct WatchArguments {
 // "   17  0.4817  best  0:03  batch 32, …", as much of what comes last as there is room for.
 std::string line_of(const WatchedTrial& watched, std::size_t columns) {
   const Trial& trial = watched.trial;
-  std::string line = fmt::format("{:>5}  ", trial.number);
+  std::string line = fmt::format("{:>5}  ", shown_number(trial.number));
   if (trial.state == TrialState::complete)
     for (const double value : trial.values)
       line += fmt::format("{:>9}  ", rounded_text(value, kObjectiveDigits));

@@ -410,7 +410,7 @@ std::vector<std::string> cautions_of(const MeasuredPart& part, bool with_choices
   std::vector<std::string> words;
   const std::int64_t rows = part.facts.rows, trained = part.trained_on_rows.value_or(0);
   const auto add = [&](std::int64_t count, const std::string& what) {
-    if (count > 0) words.push_back((count == rows ? "all" : number(count)) + what);
+    if (count > 0) words.push_back((count == rows ? "all of them" : number(count)) + what);
   };
   if (!part.untrained.empty()) words.push_back(part.untrained);
   add(trained, part.trained_on_more && trained < rows ? " or more trained on" : " trained on");
@@ -436,6 +436,10 @@ std::string name_and_size(const MeasuredPart& part) {
       part.facts.part == "validation";  // whose name says that it is for choices
   return part_text(part.facts.part, part.facts.rows, part.facts.effective_rows(),
                    cautions_of(part, !is_validation));
+}
+
+std::string short_name_and_size(const MeasuredPart& part) {
+  return part_text(part.facts.part, part.facts.rows, part.facts.effective_rows());
 }
 
 std::string describe(const MeasuredPart& part) {
@@ -481,7 +485,7 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
   if (is_notably_less(facts.effective_rows(), facts.rows))
     warnings.push_back(
         fmt::format("{}: {} of {} rows repeat an earlier one; intervals and verdicts use an "
-                    "effective sample size of {}, because equal rows count as one observation",
+                    "effective sample size of {}: n² / Σ m², where an example occurs in m rows",
                     facts.part, number(facts.repeated_rows), number(facts.rows),
                     number(facts.effective_rows())));
   if (facts.rows > 0 && facts.classes_present() == 1 && !part.majority_label.empty()) {

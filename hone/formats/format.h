@@ -192,6 +192,11 @@ FormatTable builtin_formats();
 /// combinations the format refuses.
 Format parse_format(std::string_view text, const FormatTable& formats);
 
+/// Returns what tables and figures call what a recipe calls "none": "full precision". Any other format is called as it is written.
+inline std::string format_in_words(const std::string& text) {
+  return text == "none" ? "full precision" : text;
+}
+
 /// The canonical text: every number spelled out, words where they are not the default or say what
 /// the format is, in the record's order.
 std::string to_string(const Format& format);

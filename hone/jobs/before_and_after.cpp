@@ -36,11 +36,13 @@ BeforeAndAfter measure_after(const Model& model, const Measurement& before,
                              const EncodedSplits& data, std::int64_t batch_size,
                              const std::vector<Gate>& gates, Context& context,
                              const std::string& title, std::int64_t evaluations) {
-  BeforeAndAfter both{.before = before,
-                      .after = measure(model, data.test, batch_size, context, title),
-                      .comparison = {},
-                      .verdict = {},
-                      .labels = model.facts.labels};
+  BeforeAndAfter both{
+      .before = before,
+      .after = measure(model, data.test, batch_size, context,
+                       title.empty() ? "compressed, " + data.measured.facts.part : title),
+      .comparison = {},
+      .verdict = {},
+      .labels = model.facts.labels};
   const Truth truth = truth_of(data.test);
   both.comparison = compare(before.view(), both.after.view(), truth);
   both.gates = judge(gates, before.view(), both.after.view(), truth, evaluations);
@@ -50,14 +52,37 @@ BeforeAndAfter measure_after(const Model& model, const Measurement& before,
   return both;
 }
 
+bool BeforeAndAfter::clearly_lost() const {
+  if (gates.any()) return gates.verdict.conclusion == Conclusion::exceeds_limit;
+  const std::optional<Interval>& interval = comparison.change.interval;
+  return interval && comparison.change.differs && interval->high < -kUsualMargin;
+}
+
+std::string use_sentence(const JudgedGates& gates, const std::string& folder) {
+  if (!gates.any()) return "No limit was tested; --max_drop, here or of `hone compare`, tests one.";
+  switch (gates.verdict.conclusion) {
+    case Conclusion::within_limit:
+      return fmt::format("You can use {}: it is shown to be within the limit.", folder);
+    case Conclusion::exceeds_limit:
+      return fmt::format("Do not use {} where the limit matters: it is shown to exceed it.",
+                         folder);
+    case Conclusion::inconclusive:
+      break;
+  }
+  return fmt::format(
+      "Measure {} on more examples before you use it: the limit is not shown to hold.", folder);
+}
+
 void overrule(BeforeAndAfter& both, const std::string& why) {
   const auto inconclusive = [&](Verdict& one) {
-    if (one.kept()) one = overruled(one, why);
+    if (one.conclusion == Conclusion::exceeds_limit) return;
+    one = overruled(one, why);
+    one.examples_needed.reset();
   };
   inconclusive(both.verdict);
   GateVerdict& all = both.gates.verdict;
   std::ranges::for_each(all.gates, inconclusive);
-  if (!all.kept()) return;
+  if (all.conclusion == Conclusion::exceeds_limit) return;
   all.conclusion = Conclusion::inconclusive;
   all.summary = all.gates.size() == 1 ? all.gates.front().summary : why;
 }
@@ -66,10 +91,11 @@ void describe_change(Document& document, const std::string& label, const BeforeA
                      const MeasuredPart& part) {
   const TaskEvaluation &before = both.before.evaluation, &after = both.after.evaluation;
   document.tone = both.gates.any() ? tone_of(both.gates) : Tone::plain;
-  document.headline =
-      fmt::format("{}: {}", label,
-                  both.gates.any() ? gate_headline(both.gates)
-                                   : unjudged_headline(before.value, after.value, both.verdict));
+  const std::string outcome = both.gates.any()
+                                  ? gate_headline(both.gates)
+                                  : unjudged_headline(before.value, after.value, both.verdict);
+  document.headline = both.clearly_lost() ? fmt::format("{}: {}", capitalized(outcome), label)
+                                          : fmt::format("{}: {}", label, outcome);
   document.key_figures = {change_figure(before, after), flips_figure(both.comparison)};
   const MetricChange& change = both.comparison.change;
   document.evidence =
@@ -164,8 +190,8 @@ std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data) {
 std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
                                                const EncodedSplits& data) {
   const std::vector<NamedFigures> figures = before_and_after_figures(data);
-  return {{figures[0].name, both.before.evaluation, figures[0].cautions},
-          {figures[1].name, both.after.evaluation, figures[1].cautions}};
+  return {{figures[0].name, both.before.evaluation, {}},
+          {figures[1].name, both.after.evaluation, {}}};
 }
 
 std::string headless_remark(const Model& parent, bool trained) {
@@ -198,8 +224,8 @@ std::string training_caveat(const std::vector<Json>& results, std::string_view d
 
 std::string figures_caption(const Measurement& before, const EncodedSplits& data,
                             const std::vector<std::string>& remarks) {
-  std::string text =
-      fmt::format("On {}; {}.", name_and_size(data.measured), baseline_text(before.evaluation));
+  std::string text = fmt::format("On {}; {}.", short_name_and_size(data.measured),
+                                 baseline_text(before.evaluation));
   for (const std::string& remark : remarks)
     if (!remark.empty()) text += " " + remark;
   return text;

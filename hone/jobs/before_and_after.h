@@ -30,23 +30,31 @@ struct BeforeAndAfter {
   JudgedGates gates = {};                ///< empty where none were asked for
   std::vector<LostClass> lost = {};      ///< classes that lost significantly, whatever the gates
   std::vector<std::string> labels = {};  ///< names of the classes
+
+  /// The gates are shown to be failed; without gates, a loss of more than `kUsualMargin` is significant.
+  bool clearly_lost() const;
 };
 
 /// The gates of these options for this model. Throws `UserError` as `gates_for`, and where there is no head whose answers could be
 /// held to them.
 std::vector<Gate> gates_of(const GateOptions& options, const Model& model, const std::string& name);
 
-/// `evaluations`: how many candidates were evaluated on the same examples; verdicts are corrected for them (`judge`).
+/// `evaluations`: how many candidates were evaluated on the same examples; verdicts are corrected for them (`judge`). `title` names the
+/// progress line; empty: "compressed, test".
 BeforeAndAfter measure_after(const Model& model, const Measurement& before,
                              const EncodedSplits& data, std::int64_t batch_size,
                              const std::vector<Gate>& gates, Context& context,
-                             const std::string& title = "after", std::int64_t evaluations = 1);
+                             const std::string& title = "", std::int64_t evaluations = 1);
 
-/// Makes the verdicts and gates that are within the limit inconclusive: something else decides, `why` says what (`overruled`).
+/// Makes the verdicts and gates inconclusive that are not shown to exceed the limit: something else decides, `why` says what
+/// (`overruled`). What more of these examples would show is of no use then, and not said.
 void overrule(BeforeAndAfter& both, const std::string& why);
 
+/// What to do with the model in `folder`: use it, measure it on more examples, or leave it; where no limit was given, how to test one.
+std::string use_sentence(const JudgedGates& gates, const std::string& folder);
+
 /// Sets the headline, key figures and evidence of a document: how the metric changed on `part`, and which classes lost. `label`
-/// names what was made.
+/// names what was made. The headline begins with the change where it is clearly a loss.
 void describe_change(Document& document, const std::string& label, const BeforeAndAfter& both,
                      const MeasuredPart& part);
 /// The same of a job repeated with seeds, from their `results`; `verdict` is on their `changes`, and `part` the name and size of the

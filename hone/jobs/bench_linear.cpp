@@ -69,8 +69,24 @@ struct LinearCopies {
   }
 };
 
+double available_on(Device& device) {
+  const std::optional<std::size_t> of_device = device.free_bytes();
+  return of_device ? static_cast<double>(*of_device) : available_bytes();
+}
+
+// Of one copy of every variant. Weights in bf16 are in memory twice on the host: kernels lay them out anew.
+double copy_bytes(const std::vector<LinearVariant>& variants, const LinearJob& job) {
+  double bytes = 0;
+  for (const LinearVariant& variant : variants)
+    bytes += static_cast<double>(
+        variant.bytes(job, std::ranges::max(job.rows)) +
+        (variant.way == ProductWay::bf16 && !variant.sparse ? variant.weight_bytes : 0));
+  return bytes;
+}
+
 LinearCopies copies_for(const std::vector<LinearVariant>& variants, const LinearJob& job,
                         Device& device) {
+  constexpr double kMostOfMemory = 0.5;
   LinearCopies result;
   const cuda::CudaDevice* const card = card_of(device);
   result.cache_bytes = card == nullptr ? last_level_cache_bytes() : card->card().cache_bytes;
@@ -80,7 +96,10 @@ LinearCopies copies_for(const std::vector<LinearVariant>& variants, const Linear
   // A run keeps the results of all of its linears until it ends.
   const std::int64_t dense =
       4 * job.outputs * (job.inputs + (device.host_accessible() ? 0 : std::ranges::max(job.rows)));
-  const std::int64_t most = std::min(kMostLinearCopies, kMostDenseBytes / dense);
+  const std::int64_t most =
+      std::min({kMostLinearCopies, kMostDenseBytes / dense,
+                static_cast<std::int64_t>(kMostOfMemory * available_on(device) /
+                                          copy_bytes(variants, job))});
   const auto wanted = static_cast<std::int64_t>(
       kCachesOfCopies * static_cast<std::int64_t>(result.cache_bytes) / smallest + 1);
   result.copies = std::max<std::int64_t>(1, std::min(wanted, most));
@@ -88,16 +107,10 @@ LinearCopies copies_for(const std::vector<LinearVariant>& variants, const Linear
   return result;
 }
 
-// Weights in bf16 stand in memory twice on the host: kernels lay them out anew.
 void check_copies_fit(const std::vector<LinearVariant>& variants, const LinearCopies& copies,
                       const LinearJob& job, Device& device) {
-  double needed = 0;
-  for (const LinearVariant& variant : variants)
-    needed += static_cast<double>(copies.copies) *
-              static_cast<double>(variant.bytes(job, std::ranges::max(job.rows)) +
-                                  (variant.way == ProductWay::bf16 ? variant.weight_bytes : 0));
-  const std::optional<std::size_t> of_device = device.free_bytes();
-  const double available = of_device ? static_cast<double>(*of_device) : available_bytes();
+  const double needed = static_cast<double>(copies.copies) * copy_bytes(variants, job);
+  const double available = available_on(device);
   user_check(needed <= available,
              "not enough memory: {} copies of a linear of {} inputs and {} outputs in {} variants "
              "take {}, and {} are available; take fewer formats or rows, or a smaller shape",
@@ -144,14 +157,31 @@ void set_differences(LinearTimes& times, const Tensor& result, const Tensor& exa
 /// An implementation made ready, unless it cannot run.
 struct ReadyLinear {
   const LinearVariant& variant;
-  LinearTimes times;  // without rows
+  LinearTimes times;                  // without rows
+  std::unique_ptr<Library> own = {};  // with the kernel of a sparse weight before all others
+  std::optional<Session> session = {};
   LinearRunner runner = {};
 };
 
 ReadyLinear ready_linear(const LinearVariant& variant, const LinearCopies& copies,
-                         const LinearJob& job, const Session& session) {
+                         const LinearJob& job, const Session& usual) {
   ReadyLinear ready{variant, {.way = variant.way}};
   LinearTimes& times = ready.times;
+  if (const std::optional<SparseWeight>& sparse = variant.sparse) {
+    ready.own = std::make_unique<Library>(usual.library);
+    ready.own->kernels.insert(ready.own->kernels.begin(), sparse->kernel);
+    times.sparsity = sparse->sparsity;
+    times.block = structure_text({.block = sparse->block});
+    times.stored = sparse->stored;
+  }
+  const Session& session =
+      ready.session.emplace(Session{.library = ready.own ? *ready.own : usual.library,
+                                    .pool = usual.pool,
+                                    .device = usual.device,
+                                    .executor = usual.executor,
+                                    .values = usual.values,
+                                    .token_steps = usual.token_steps,
+                                    .watch = usual.watch});
   if (variant.format) times.format = to_string(*variant.format);
   if (variant.input_format) times.input_format = to_string(*variant.input_format);
   if (!variant.objection.empty()) {
@@ -170,19 +200,25 @@ ReadyLinear ready_linear(const LinearVariant& variant, const LinearCopies& copie
   return ready;
 }
 
-void compare_with_fp32(std::span<LinearTimes> all) {
+// With dense fp32, and sparse products with the dense one of the same format. Dense ones come first.
+void set_speedups(std::span<LinearTimes> all) {
   const auto fp32 = std::ranges::find(all, ProductWay::fp32, &LinearTimes::way);
-  if (fp32 == all.end() || !fp32->was_run()) return;
   for (LinearTimes& times : all) {
     if (!times.was_run()) continue;
-    times.speedup = &times == &*fp32 ? Speedup() : speedup_of(fp32->rounds_ms, times.rounds_ms);
+    if (fp32 != all.end() && fp32->was_run())
+      times.speedup = &times == &*fp32 ? Speedup() : speedup_of(fp32->rounds_ms, times.rounds_ms);
+    if (!times.is_sparse()) continue;
+    const auto dense =
+        std::ranges::find_if(all, [&](const LinearTimes& one) { return one.is_like(times); });
+    if (dense->was_run()) times.over_dense = speedup_of(dense->rounds_ms, times.rounds_ms);
   }
 }
 
 // With these rows of x. The implementations take turns, for all to see the same machine.
-std::vector<LinearTimes> time_linears(std::vector<ReadyLinear>& all, const Tensor& x,
-                                      const Tensor& exact, const LinearCopies& copies,
-                                      const LinearJob& job, const Session& session) {
+std::vector<LinearTimes> time_linears(
+    std::vector<ReadyLinear>& all, const Tensor& x,
+    const std::function<Tensor(const LinearVariant&)>& exact_result, const LinearCopies& copies,
+    const LinearJob& job, const Session& session) {
   Device& device = session.device;
   const auto count = static_cast<double>(copies.together);
   std::vector<LinearTimes> times;
@@ -194,7 +230,9 @@ std::vector<LinearTimes> time_linears(std::vector<ReadyLinear>& all, const Tenso
     of_one.bytes = one.variant.bytes(job, of_one.rows);
     of_one.flops = 2 * static_cast<double>(of_one.rows) * static_cast<double>(job.inputs) *
                    static_cast<double>(job.outputs);
-    set_differences(of_one, linear_result(one.variant, job, x, session), exact);
+    if (one.variant.sparse) of_one.used = one.variant.sparse->is_used(of_one.rows);
+    set_differences(of_one, linear_result(one.variant, job, x, *one.session),
+                    exact_result(one.variant));
     LinearRunner& runner = one.runner;
     runner.set_x(x.cast(one.variant.values()).on(device));
     const auto run = [&] {
@@ -218,9 +256,21 @@ std::vector<LinearTimes> time_linears(std::vector<ReadyLinear>& all, const Tenso
     std::ranges::sort(sorted);
     of_one.min_ms = sorted.front();
     of_one.median_ms = median_of_sorted(sorted);
+    if (sorted.size() >= kFewestForMedianInterval) of_one.median_interval = median_interval(sorted);
   }
-  compare_with_fp32(times);
+  set_speedups(times);
   return times;
+}
+
+// Each dense product that no sparse one follows.
+std::vector<std::string> without_sparse_kernel(const std::vector<ReadyLinear>& all) {
+  std::vector<std::string> names;
+  for (const ReadyLinear& one : all)
+    if (std::ranges::none_of(all, [&](const ReadyLinear& other) {
+          return other.times.is_sparse() && other.times.is_like(one.times);
+        }))
+      names.push_back(one.times.name());
+  return names;
 }
 
 double bandwidth_now(Context& context) {
@@ -241,14 +291,19 @@ Peak highest_bandwidth(double measured_now, Context& context) {
 
 }  // namespace
 
-std::vector<Format> default_linear_formats(const FormatTable& formats) {
-  return {parse_format("mxint(bits=8)", formats), parse_format("int(bits=4,per=row)", formats)};
+std::vector<Format> default_linear_formats(const FormatTable& formats, bool sparse) {
+  return {parse_format(sparse ? "int(bits=8,per=row)" : "mxint(bits=8)", formats),
+          parse_format("int(bits=4,per=row)", formats)};
 }
 
 LinearResult bench_linear(const LinearJob& asked, Context& context) {
   LinearJob job = asked;
   if (job.runs == 0) job.runs = kLinearRuns;
-  if (job.formats.empty()) job.formats = default_linear_formats(context.library.formats);
+  std::ranges::sort(job.sparsities);
+  const auto repeated = std::ranges::unique(job.sparsities);
+  job.sparsities.erase(repeated.begin(), repeated.end());
+  if (job.formats.empty())
+    job.formats = default_linear_formats(context.library.formats, !job.sparsities.empty());
   const Session session = context.session(), host{context.library, context.pool};
   const auto random = [&](const char* name, const Sizes& sizes, double deviation) {
     return random_normal(name, sizes, deviation, job.seed, context.pool);
@@ -258,8 +313,9 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
       in_hidden_file({{"weight", random("weight", {job.outputs, job.inputs}, deviation)}})
           .at("weight");
   const Tensor bias = random("bias", {job.outputs}, 1);
-  const std::vector<LinearVariant> variants = linear_variants(job, weight, bias, context);
-  const LinearVariant exact = dense_variant(ProductWay::fp32, weight, bias);
+  std::vector<LinearVariant> variants = linear_variants(job, weight, bias, context);
+  std::ranges::move(sparse_variants(variants, job, weight, bias, context),
+                    std::back_inserter(variants));
   const LinearCopies copies = copies_for(variants, job, session.device);
   check_copies_fit(variants, copies, job, session.device);
 
@@ -280,19 +336,29 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
   Progress progress("linear", std::ssize(job.rows),
                     {.unit = "shapes", .end = ProgressEnd::vanishes, .output = context.progress});
   std::int64_t done = 0;
+  if (!job.sparsities.empty()) bench.no_sparse_kernel = without_sparse_kernel(ready);
   double measured_gbps = 0;  // often, for a busy machine gives less at times
   for (const std::int64_t rows : job.rows) {
     measured_gbps = std::max(measured_gbps, bandwidth_now(context));
     const Tensor x = random("x", {rows, job.inputs}, 1);
-    std::ranges::move(
-        time_linears(ready, x, linear_result(exact, job, x, host), copies, job, session),
-        std::back_inserter(bench.times));
+    const auto exact = [&](const Tensor& of) {
+      return linear_result(dense_variant(ProductWay::fp32, of, bias), job, x, host);
+    };
+    const Tensor of_dense = exact(weight);
+    std::ranges::move(time_linears(
+                          ready, x,
+                          [&](const LinearVariant& variant) {
+                            return variant.sparse ? exact(variant.sparse->dense) : of_dense;
+                          },
+                          copies, job, session),
+                      std::back_inserter(bench.times));
     progress.update(++done);
   }
   progress.finish();
   const Peak bandwidth = highest_bandwidth(measured_gbps, context);
   bench.bandwidth_gbps = bandwidth.value;
   for (LinearTimes& times : bench.times) times.peak_gbps = bandwidth.value;
+  bench.break_evens = sparse_break_evens(bench.times);
   result.fields = to_json(bench);
   result.document = linear_document(bench, bandwidth, job.runs, session.device.host_accessible());
   return result;

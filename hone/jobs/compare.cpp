@@ -87,14 +87,13 @@ std::string evidence_of(const MeasuredExamples& measured, const Outcome& outcome
                      change_evidence(outcome.gates, outcome.verdict, differs, notes));
 }
 
-// Which model is which.
-void describe_models(const CompareJob& job, const TaskEvaluation& baseline, Outcome& outcome,
-                     Table table) {
+// Both models in one table.
+void describe_models(const TaskEvaluation& baseline, Outcome& outcome, Table table) {
   Document& document = outcome.document;
   document.tone = outcome.gates.any() ? tone_of(outcome.gates) : Tone::plain;
   document.sections = {
       {"",
-       {Facts{{{"A", job.first_name()}, {"B", job.second_name()}}}, PageTable{std::move(table)},
+       {PageTable{std::move(table)},
         Paragraph{fmt::format("On these examples, {}.", baseline_text(baseline))}}}};
 }
 
@@ -120,8 +119,9 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   const std::vector<Example>& examples = measured.examples;
   notes.push_back(untrained_warning(first, job.first_name()));
   notes.push_back(untrained_warning(second, job.second_name()));
-  ModelComparison c =
-      compare_models(first, second, examples, job.data.cut, job.batch_size, context, notes);
+  const std::string first_label = job.first_label(), second_label = job.second_label();
+  ModelComparison c = compare_models({first_label, first}, {second_label, second}, examples,
+                                     job.data.cut, job.batch_size, context, notes);
   const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(job.texts));
   Outcome outcome;
   outcome.verdict =
@@ -142,8 +142,8 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   outcome.fields = to_json(fields);
   const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
   const std::vector<NamedEvaluation> evaluations = {
-      {"A, " + measured.part.facts.part, a, cautions(measured.part)},
-      {"B, " + measured.part.facts.part, b, cautions(measured.part)}};
+      {first_label + ", " + measured.part.facts.part, a, cautions(measured.part)},
+      {second_label + ", " + measured.part.facts.part, b, cautions(measured.part)}};
   for (const ComparedModel* model : {&c.first, &c.second})
     for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", model->label, concern));
@@ -154,11 +154,11 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   outcome.document.evidence = evidence_of(measured, outcome, change.differs, change.notes);
   for (const std::string& sentence : lost_class_sentences(lost, c.labels))
     outcome.document.evidence += fmt::format(" {}.", capitalized(sentence));
-  describe_models(job, a, outcome, comparison_table({c.first, c.second}));
+  describe_models(a, outcome, comparison_table({c.first, c.second}));
   if (!texts.rows.empty())
     outcome.document.sections.push_back(
-        {fmt::format("{} of {} changed predictions, correct → wrong first", texts.rows.size(),
-                     grouped(std::ssize(c.flips))),
+        {fmt::format("{} of {} changed predictions, correct → wrong first, each label in turn",
+                     texts.rows.size(), grouped(std::ssize(c.flips))),
          {texts}});
   outcome.document.sections.push_back(
       {"Statistics", {PageTable{statistics_table({c.first, c.second})}}, /*folded=*/true});
@@ -170,6 +170,7 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
                       const MeasuredExamples& measured, Context& context,
                       std::vector<std::string>& notes) {
   const std::vector<Example>& examples = measured.examples;
+  const std::string first_label = job.first_label(), second_label = job.second_label();
   CompareSeedsFields fields{
       .subject = measured.subject, .baseline = job.first, .seeds = std::ssize(seeds)};
   std::vector<Json> runs;
@@ -179,8 +180,8 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const std::int64_t seed = seeds[i];
     const auto [first, second] = open_pair(job, seeds, i, context);
-    const ModelComparison c =
-        compare_models(first, second, examples, job.data.cut, job.batch_size, context, notes);
+    const ModelComparison c = compare_models({first_label, first}, {second_label, second}, examples,
+                                             job.data.cut, job.batch_size, context, notes);
     const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
     baseline = a;
     figure = a.figure;
@@ -197,15 +198,19 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
                     difference_cell(c.comparison)});
     if (figure == kAccuracy) rows.back().push_back(p_value(c.comparison.counted->mcnemar_p));
   }
-  std::vector<Column> columns = {
-      {"seed", "Seed"}, {"a", "A"}, {"b", "B"}, {"change", "Change"}, difference_column(figure)};
+  std::vector<Column> columns = {{"seed", "Seed"},
+                                 {"a", first_label},
+                                 {"b", second_label},
+                                 {"change", "Change"},
+                                 difference_column(figure)};
   if (figure == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});
   Table table(std::move(columns));
   for (std::vector<Cell>& row : rows) table.add_row(std::move(row));
   const SeedChanges changes = seed_changes(runs, "a", "b");
   const std::string& part = measured.part.facts.part;
-  const std::vector<NamedFigures> figures = {{"a", "A, " + part, cautions(measured.part)},
-                                             {"b", "B, " + part, cautions(measured.part)}};
+  const std::vector<NamedFigures> figures = {
+      {"a", first_label + ", " + part, cautions(measured.part)},
+      {"b", second_label + ", " + part, cautions(measured.part)}};
   for (std::string& concern : seed_concerns(runs, figures)) notes.push_back(std::move(concern));
   const SeedSpread spread_of_a = metric_spread(figure, changes.before),
                    spread_of_b = metric_spread(figure, changes.after);
@@ -221,10 +226,11 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
       headline_of(outcome, unjudged_headline(spread_of_a.mean, spread_of_b.mean, outcome.verdict)),
       seeds.size());
   outcome.document.evidence = evidence_of(measured, outcome, /*differs=*/false, "");
-  describe_models(job, baseline, outcome, std::move(table));
-  for (const auto& [name, spread] : {std::pair{"A", &spread_of_a}, {"B", &spread_of_b}})
+  describe_models(baseline, outcome, std::move(table));
+  for (const auto& [name, spread] :
+       {std::pair{&first_label, &spread_of_a}, {&second_label, &spread_of_b}})
     outcome.document.sections[0].blocks.push_back(
-        Paragraph{fmt::format("{}: {}.", name, seed_sentence(*spread))});
+        Paragraph{fmt::format("{}: {}.", *name, seed_sentence(*spread))});
   outcome.document.sections.push_back(details_section_of_seeds(runs, figures));
   return outcome;
 }
@@ -281,7 +287,8 @@ const Fields& fields_of(const CompareFields*) {
       inlined<&C::models>(),
       field<&C::changed>("changed",
                          "Examples with another prediction, at most --examples: correct → wrong "
-                         "first, the largest swing first."),
+                         "first; of each label in turn that with the largest swing, the label that "
+                         "changed most first."),
       field<&C::lost_classes>("lost_classes", kLostMeaning), field<&C::gate>("gate", kGateMeaning));
   return fields;
 }
@@ -309,6 +316,12 @@ const Fields& fields_of(const CompareSeedsFields*) {
 
 std::string CompareJob::first_name() const { return name_with_adapter(first, first_adapter); }
 std::string CompareJob::second_name() const { return name_with_adapter(second, second_adapter); }
+std::string CompareJob::first_label() const {
+  return first_name() == second_name() ? first_name() + " (A)" : first_name();
+}
+std::string CompareJob::second_label() const {
+  return first_name() == second_name() ? second_name() + " (B)" : second_name();
+}
 
 CompareResult compare_models(const CompareJob& job, Context& context) {
   std::vector<std::string> notes;
@@ -338,7 +351,9 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   std::erase(notes, "");
   notes = each_once(notes);  // models of all seeds may have the same to say
   tell_warnings(context, notes);
-  tell_measured(part, {unknown_texts("A", first), unknown_texts("B", second)}, context, notes);
+  tell_measured(
+      part, {unknown_texts(job.first_label(), first), unknown_texts(job.second_label(), second)},
+      context, notes);
   std::vector<Section>& sections = outcome.document.sections;
   for (Block& block : gate_blocks(outcome.gates, name_and_size(part)))
     sections[0].blocks.push_back(std::move(block));

@@ -33,6 +33,9 @@ struct CompareJob {
   /// The models as they are named in sentences: "my-model with my-adapter".
   std::string first_name() const;
   std::string second_name() const;
+  /// The same where the two have to differ, as in the rows of a table: "my-model (A)" of a model beside itself.
+  std::string first_label() const;
+  std::string second_label() const;
 };
 
 /// Model A, model B and what lies between them, in results.

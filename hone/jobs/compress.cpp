@@ -49,7 +49,7 @@ Model compress(const Model& parent, const EncodedSplits& data, const CompressOpt
                TrainingLog& log, Context& context) {
   Model model = parent;
   for (const auto& [layer, sparsity] : options.sparsities) {
-    const PruneOptions one{.target = {layer}, .rule = {.sparsity = sparsity}};
+    const PruneOptions one = prune_options(layer, sparsity);
     change_model(
         model, "prune", [&] { return prune(model.graph, model.parameters, one); },
         context.session(), prune_text(one));

@@ -8,7 +8,7 @@ namespace hone {
 
 struct CompressOptions {
   QuantizationPlan plan = {};
-  /// Layers that lose so many of their smallest weights first, each by itself.
+  /// Layers that lose a share of their smallest weights first, each by itself.
   LayerSparsities sparsities = {};
   bool qat = false;  ///< train with the quantizers in place; otherwise quantize after training
   FineTuneOptions fine_tune = {};  ///< for `qat`

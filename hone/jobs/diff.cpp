@@ -1,5 +1,7 @@
 #include "hone/jobs/diff.h"
 
+#include <fmt/ranges.h>
+
 #include "hone/base/text.h"
 #include "hone/report/field_table.h"
 #include "hone/report/table.h"
@@ -31,6 +33,20 @@ std::vector<NodeDifferenceResult> results_of(const GraphDifference& graph) {
     results.push_back(
         {one.kind, one.what, if_any(one.name), if_any(one.second_name), if_any(one.detail)});
   return results;
+}
+
+// "B: tiny (inputs input_ids, labels)": of the drawing of one graph; `other` is what it stands beside.
+std::string side_title(std::string_view side, const std::string& model, const Graph& graph,
+                       const Graph& other) {
+  const auto inputs_of = [](const Graph& of) {
+    std::vector<std::string> names;
+    for (const Node* input : of.of_kind(NodeKind::input)) names.push_back(input->name());
+    return names;
+  };
+  const std::vector<std::string> inputs = inputs_of(graph);
+  return fmt::format(
+      "{}: {}{}", side, model,
+      inputs == inputs_of(other) ? "" : fmt::format(" (inputs {})", fmt::join(inputs, ", ")));
 }
 
 std::map<std::string, char> marks_of(const GraphDifference& graph, bool first) {
@@ -92,12 +108,12 @@ JobResult diff_models(const DiffJob& job, Context& context) {
   if (!job.csv.empty()) write_file(job.csv, to_csv(nodes));
   if (!files.empty()) {
     const Drawing drawing = draw_beside(first,
-                                        {.title = "A: " + job.a,
+                                        {.title = side_title("A", job.a, first, second),
                                          .equal_layers = job.equal_layers,
                                          .depth = job.depth,
                                          .marks = marks_of(graph, true)},
                                         second,
-                                        {.title = "B: " + job.b,
+                                        {.title = side_title("B", job.b, second, first),
                                          .equal_layers = job.equal_layers,
                                          .depth = job.depth,
                                          .marks = marks_of(graph, false)},

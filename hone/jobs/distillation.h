@@ -60,6 +60,7 @@ struct DistillationResult {
   double temperature = 0, alpha = 0;
 };
 const Fields& fields_of(const DistillationResult*);
+inline constexpr const char* kDistillMeaning = "Teacher of the training; null without --distill.";
 /// Nothing where there is none.
 std::optional<DistillationResult> distillation_result(const DistillJob& job);
 /// What that does to the training loss; empty where there is none.

@@ -51,16 +51,6 @@ std::size_t operands_of(const QuantizationPlan& plan) {
   return count;
 }
 
-// A name beside the output that does not exist yet.
-std::string free_name(const AskedJob& job, const char* ending) {
-  const fs::path output = fs::path(job.output) / "";  // with one slash at its end
-  const std::string stem = output.parent_path().string() + ending;
-  std::string name = stem;
-  std::error_code error;
-  for (int number = 2; fs::exists(name, error); ++number) name = fmt::format("{}-{}", stem, number);
-  return name;
-}
-
 }  // namespace
 
 NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph& graph) {
@@ -73,14 +63,15 @@ NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph&
   write_file(job.folder / file, to_recipe(remedy.plan, graph));
   const std::string recipe = (fs::path(job.output) / file).lexically_normal().string();
   const std::size_t all = operands_of(job.options.plan);
-  instead.insert({{"recipe", recipe},
-                  {"format", ""},
-                  {"input_format", ""},
-                  {"weight_format", ""},
-                  {"bias_format", ""},
-                  {"output_format", ""},
-                  {"rule", ""},
-                  {"output_dir", free_name(job, remedy.better_parameters ? "-better" : "-wider")}});
+  instead.insert(
+      {{"recipe", recipe},
+       {"format", ""},
+       {"input_format", ""},
+       {"weight_format", ""},
+       {"bias_format", ""},
+       {"output_format", ""},
+       {"rule", ""},
+       {"output_dir", free_name(job.output, remedy.better_parameters ? "-better" : "-wider")}});
   const std::string command =
       job.invocation.command_with ? job.invocation.command_with(instead) : "";
   if (remedy.better_parameters)

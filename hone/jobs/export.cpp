@@ -11,6 +11,7 @@
 #include "hone/models/embedding_model.h"
 #include "hone/models/transform.h"
 #include "hone/onnx/onnx_file.h"
+#include "hone/onnx/onnx_runtime.h"
 
 namespace hone {
 namespace {
@@ -71,6 +72,7 @@ ExportFields export_fields(const ExportJob& job, const ExportForm& form,
                       .next = form.next.command,
                       .graph = written.graph,
                       .check = written.check,
+                      .check_reason = written.check_reason,
                       .layers = written.layers};
   if (!job.adapter.empty()) fields.adapter = job.adapter;
   for (const auto& [path, bytes] : written.files) {
@@ -202,7 +204,10 @@ const Fields& fields_of(const ExportFields*) {
       field<&E::notes>("notes", "What the file does not express."),
       field<&E::next>("next", "A command that runs the file."), inlined<&E::graph>(),
       field<&E::check>("check",
-                       "The file in ONNX Runtime compared with hone; null: without --check."),
+                       "The file in ONNX Runtime compared with hone; null: without --check, or it "
+                       "did not run."),
+      field<&E::check_reason>("check_reason",
+                              "Why the check did not run; null: it did, or without --check."),
       field<&E::layers>("layers", "Linear layers that are stored as codes; null: with --to onnx."));
   return fields;
 }
@@ -220,7 +225,6 @@ JobResult export_model(const ExportJob& job, Context& context) {
   } else {
     output.emplace(destination, job.output.options());
   }
-  if (!job.check.data.source.empty()) python_for_check();
   ExportedModel exported = open_exported(job, context);
   const auto make_form = job.target == ExportTarget::onnx ? onnx_form : compressed_tensors_form;
   const ExportForm form = make_form(job, exported, context);
@@ -241,6 +245,8 @@ JobResult export_model(const ExportJob& job, Context& context) {
   document.key_figures = written.key_figures;
   document.key_figures.push_back({"Runs in", fmt::format("{}", fmt::join(form.engines, ", "))});
   if (written.check) document.evidence = written.check->summary();
+  if (written.check_reason)
+    document.evidence = fmt::format("The check did not run: {}.", *written.check_reason);
   Facts facts{{{"Weights", weights_text(fields)}}};
   facts.rows.insert(facts.rows.end(), written.facts.begin(), written.facts.end());
   document.sections = {{"", {std::move(facts)}}};
@@ -258,6 +264,9 @@ JobResult export_model(const ExportJob& job, Context& context) {
 
 NextCommand command_to_export(const std::string& model, const std::string& data,
                               const std::string& output) {
+  if (!python_with_onnx_runtime())
+    return {"Export it to ONNX",
+            fmt::format("hone export {} --to onnx -o {}", shell_word(model), shell_word(output))};
   return {"Export it to ONNX, and compare predictions and times in ONNX Runtime",
           fmt::format("hone export {} --to onnx --check {} -o {}", shell_word(model),
                       shell_word(data), shell_word(output))};

@@ -74,6 +74,7 @@ struct ExportFields {
   std::string next = {};
   std::optional<OnnxGraphResult> graph = {};
   std::optional<ExportCheckResult> check = {};
+  std::optional<std::string> check_reason = {};
   std::optional<std::vector<ExportedLayersResult>> layers = {};
 };
 const Fields& fields_of(const ExportedFileResult*);
@@ -85,11 +86,12 @@ const Fields& fields_of(const ExportFields*);
 
 /// Writes a model for other engines. As ONNX it is the inference graph: a folder with its config, tokenizer and card, as Optimum and
 /// sentence-transformers load it, or one file. For compressed-tensors it is a folder with the weights of a quantized model.
-/// Tells before it writes what the files do not express. Throws `UserError` as `open_with_adapter`, `check_has_head`, `to_onnx`,
+/// Tells before it writes what the files do not express. Where no Python has ONNX Runtime it writes them all the same; `check_reason`
+/// says why the check did not run. Throws `UserError` as `open_with_adapter`, `check_has_head`, `to_onnx`,
 /// `write_onnx` and `to_compressed_tensors`, and for compressed-tensors where no config describes the graph.
 JobResult export_model(const ExportJob& job, Context& context);
 
-/// The command that exports a model folder to ONNX into `output`, and compares it with hone on `data`.
+/// The command that exports a model folder to ONNX into `output`, and compares it with hone on `data` where a Python has ONNX Runtime.
 NextCommand command_to_export(const std::string& model, const std::string& data,
                               const std::string& output);
 

@@ -73,14 +73,6 @@ const Fields& fields_of(const ExportCheckResult*) {
   return fields;
 }
 
-std::string python_for_check() {
-  const std::optional<std::string> python = python_with_onnx_runtime();
-  user_check(python.has_value(),
-             "`check`: no Python imports onnxruntime; install it (`pip install onnxruntime`), or "
-             "name the Python that has it in HONE_PYTHON");
-  return *python;
-}
-
 ExportCheckResult check_export(const ExportCheck& check, const TextModel& source,
                                const Graph& graph, const TextLimit& limit, const fs::path& file,
                                const OnnxModel& onnx, const std::string& output,

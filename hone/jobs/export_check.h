@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "hone/base/fields.h"
 #include "hone/frontends/huggingface/model.h"
@@ -40,8 +41,11 @@ struct ExportCheckResult {
 };
 const Fields& fields_of(const ExportCheckResult*);
 
-/// Throws `UserError` where no Python imports onnxruntime; else the Python that does.
-std::string python_for_check();
+/// Why a check cannot run on a machine where no Python imports onnxruntime, and what to do.
+inline constexpr std::string_view kNoOnnxRuntime =
+    "no Python imports onnxruntime; install it (`pip install onnxruntime`), or name the Python "
+    "that "
+    "has it in HONE_PYTHON";
 
 /// Runs both on the same batches, of at most the first 2,000 examples, with the context's threads. `graph` is the forward graph of
 /// `source`, in training mode, whose one output the file calls `output`.

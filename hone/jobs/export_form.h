@@ -30,6 +30,7 @@ struct ExportedFiles {
   std::vector<ExportedWeightsResult> weights;
   std::optional<OnnxGraphResult> graph = {};
   std::optional<ExportCheckResult> check = {};
+  std::optional<std::string> check_reason = {};  ///< why it did not run
   std::optional<std::vector<ExportedLayersResult>> layers = {};
   std::vector<Fact> key_figures = {};
   std::vector<Fact> facts = {};

@@ -4,6 +4,7 @@
 #include "hone/base/text.h"
 #include "hone/jobs/export_form.h"
 #include "hone/onnx/onnx_file.h"
+#include "hone/onnx/onnx_runtime.h"
 #include "hone/onnx/to_onnx.h"
 
 namespace hone {
@@ -122,10 +123,14 @@ ExportForm onnx_form(const ExportJob& job, ExportedModel& exported, Context& con
                           .facts = {{"Inputs", names_of(onnx.inputs)},
                                     {"Outputs", names_of(onnx.outputs)},
                                     {"IR version", std::to_string(onnx_ir_version(onnx.opset))}}};
-    if (!job.check.data.source.empty()) {
+    if (job.check.data.source.empty()) return written;
+    const std::optional<std::string> python = python_with_onnx_runtime();
+    if (!python) {
+      written.check_reason = kNoOnnxRuntime;
+    } else {
       const ExportCheckResult& check = written.check.emplace(
           check_export(job.check, exported.source, exported.answers, exported.limit, file, onnx,
-                       exported.output, python_for_check(), context));
+                       exported.output, *python, context));
       written.basis = {std::string(arithmetic_of_run(exported.answers, context.session())), 0,
                        check.data, fmt::format("{}: {}", check.split, check.examples_text()),
                        "nothing was chosen; outputs of ONNX Runtime and hone were compared"};

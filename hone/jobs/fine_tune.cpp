@@ -96,6 +96,7 @@ class Run {
       model_.parameters = best_;
       result.weights_of_step = result.selection.best_step;
     }
+    result.better = better_than(result.weights_of_step);
     for (Evaluated* one : {&last_evaluated_, &best_evaluated_})
       if (one->step == result.weights_of_step) result.validation = std::move(one->measurement);
     return result;
@@ -104,6 +105,21 @@ class Run {
  private:
   bool saves() const { return !options_.checkpoints.folder.empty(); }
 
+  // None as well where the weights of this step are as good, or were not evaluated.
+  std::optional<BetterEvaluation> better_than(std::int64_t step) const {
+    const Selection& selection = checkpoint_.selection;
+    if (selection.best_step == 0 || selection.best_step == step || last_evaluated_.step != step)
+      return std::nullopt;
+    const double own = metric_.value(last_evaluated_.measurement.evaluation);
+    if (!is_better(metric_, selection.best_value, own)) return std::nullopt;
+    std::vector<std::int64_t> stored;
+    if (saves()) stored = checkpoint_steps(options_.checkpoints.folder);
+    const bool is_stored = std::ranges::find(stored, selection.best_step) != stored.end();
+    return BetterEvaluation{
+        selection.best_step,
+        fmt::format("{} {}", metric_.name, figure_text(metric_, selection.best_value)), is_stored};
+  }
+
   void check_step_memory(const Graph& graph) {
     const TrainingOptions& training = options_.training;
     Graph step = graph;
@@ -111,7 +127,7 @@ class Run {
     prepare_for_gradients(step, context_.session().values, token_step);
     double beside = 0;
     if (training.gradient_accumulation_steps > 1) {
-      add_gradient_sums(step);
+      add_gradient_sums(step, training.optimizer);
       beside = bytes_beside(step, update_of_sums(step, training.optimizer));
     } else {
       add_training_step(step, training.optimizer, context_.session());
@@ -465,8 +481,7 @@ Options options_of(const FineTuneOptions*) {
            .from(0)
            .rare(),
        option<&FineTuneOptions::load_best_model_at_end>(
-           "load_best_model_at_end", "keep the weights of the best evaluation, not the last")
-           .rare(),
+           "load_best_model_at_end", "keep the weights of the best evaluation, not the last"),
        option<&FineTuneOptions::metric_for_best_model>(
            "metric_for_best_model",
            "metric that selects the best evaluation; by default the task's")

@@ -58,9 +58,17 @@ struct FineTuneOptions {
 /// How a job trains.
 Options options_of(const FineTuneOptions*);
 
+/// An evaluation that was better than that of the weights which the model has.
+struct BetterEvaluation {
+  std::int64_t step = 0;
+  std::string text = {};   ///< "accuracy 96.3%"
+  bool is_stored = false;  ///< there is a checkpoint of this step
+};
+
 struct FineTuneResult {
   TrainingResult training;
   Selection selection;
+  std::optional<BetterEvaluation> better = {};
   std::int64_t weights_of_step = 0;  ///< the weights are those after this step
   std::vector<float> class_weights =
       {};  ///< of the training loss; empty: all classes weigh the same

@@ -91,14 +91,21 @@ FormatVerdicts judge_formats(const Model& unrounded, std::vector<std::string> la
                            [](const OperandVerdict& one) { return shown_snr(one.noise.noise); });
   const QuantizationPlan lossy = lossy_plan(verdicts.operands);
   if (lossy.empty()) return verdicts;
-  for (const Suggestion& found :
-       suggest(plain, lossy, training_texts, run, /*most_bits=*/0, context)) {
-    if (found.after == found.before) continue;
-    const auto own = std::ranges::find_if(verdicts.operands, [&](const OperandVerdict& one) {
-      return one.noise.layer == found.layer && one.noise.operand == found.operand;
+  std::vector<Suggestion> suggestions =
+      suggest(plain, lossy, training_texts, run, /*most_bits=*/0, context);
+  std::erase_if(suggestions, [](const Suggestion& one) { return one.after == one.before; });
+  if (suggestions.empty()) return verdicts;
+  // They were found on a sample of the inputs: whether they gain is measured on the values that the verdicts are about.
+  const QuantizationPlan better = with_suggestions(lossy, suggestions);
+  for (const OperandNoise& one : measure_noise(plain, better, training_texts, run, context)) {
+    const auto given = std::ranges::find_if(verdicts.operands, [&](const OperandVerdict& own) {
+      return own.noise.layer == one.layer && own.noise.operand == one.operand;
     });
-    own->better = found.after;
-    own->noise_with_better = found.noise_after;
+    if (given == verdicts.operands.end() || one.format == given->noise.format ||
+        shown_snr(one.noise) <= shown_snr(given->noise.noise))
+      continue;
+    given->better = one.format;
+    given->noise_with_better = one.noise;
   }
   return verdicts;
 }

@@ -12,8 +12,8 @@ namespace hone {
 struct OperandVerdict {
   OperandNoise noise = {};
   bool has_zero = true;  ///< the format has a code for 0
-  /// The same format with the parameters that lose least at no more bits, and its noise on a sample. None: the operand loses
-  /// little, or none are better.
+  /// The same format with the parameters that lose least of a sample at no more bits, and its noise on the same values as `noise`. None:
+  /// the operand loses little, or they gain nothing there.
   std::optional<Format> better = {};
   Noise noise_with_better = {};
 };

@@ -28,6 +28,15 @@ std::string JobOutput::name_of(const fs::path& part, const fs::path& temporary) 
   return part == temporary ? own : own + "/" + part.lexically_relative(temporary).string();
 }
 
+std::string free_name(const std::string& folder, std::string_view ending) {
+  const fs::path path = fs::path(folder) / "";  // with one slash at its end
+  const std::string stem = fmt::format("{}{}", path.parent_path().string(), ending);
+  std::string name = stem;
+  std::error_code error;
+  for (int number = 2; fs::exists(name, error); ++number) name = fmt::format("{}-{}", stem, number);
+  return name;
+}
+
 CheckpointOptions checkpoints_in(const fs::path& folder, const JobResume& a,
                                  const TextModel& source, OutputFolder& output) {
   return {.folder = folder,

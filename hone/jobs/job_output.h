@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "hone/base/json.h"
 #include "hone/base/options.h"
@@ -37,6 +38,9 @@ struct JobOutput {
 Options options_of(const JobOutput*);
 /// The same of a job that writes a report, where it is given.
 Options report_output();
+
+/// A name for a folder beside this one that does not exist yet: "small-4-bits", or "small-4-bits-2".
+std::string free_name(const std::string& folder, std::string_view ending);
 
 /// Checkpoints in `folder`, a part of `output`, that are models with the tokenizer and the record of what was learnt from
 /// of `source`; both must outlive them.

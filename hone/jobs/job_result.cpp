@@ -5,6 +5,7 @@
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/report/figure_layout.h"
+#include "hone/report/inline_code.h"
 #include "hone/runtime/machine.h"
 #include "hone/study/result.h"
 
@@ -66,12 +67,27 @@ Facts conditions_of(const Basis& basis) {
   return facts;
 }
 
+// Settings in backticks become options of the command line, as messages on the terminal name them.
+std::string with_options(std::string_view text, const Json& settings) {
+  std::string result;
+  for (const InlinePart& part : inline_parts(text)) {
+    const bool is_option = part.is_code && settings.contains(std::string(part.text));
+    result += !part.is_code ? std::string(part.text)
+                            : fmt::format("`{}{}`", is_option ? "--" : "", part.text);
+  }
+  return result;
+}
+
 // The document with what every report ends with.
 Document whole(const JobResult& result, const Invocation& invocation, const std::string& start,
                double seconds, const Machine& machine) {
   Document whole = result.document;
   whole.subtitle = fmt::format("hone {}, {}, took {}", hone_version(), start, clock_text(seconds));
-  for (std::string& note : whole.notes) note = capitalized(note);
+  for (std::string& note : whole.notes) note = capitalized(with_options(note, invocation.settings));
+  for (Section& section : whole.sections)
+    for (Block& block : section.blocks)
+      if (auto* paragraph = std::get_if<Paragraph>(&block))
+        paragraph->text = with_options(paragraph->text, invocation.settings);
   whole.sections.push_back({kConditions, {conditions_of(result.basis)}});
   whole.sections.push_back({"Run it again", {Preformatted{invocation.command}}});
   whole.sections.push_back(settings_section(invocation));
@@ -153,8 +169,9 @@ Block figure_block(const Figure& figure, const fs::path& stem, const std::string
     wide.title.clear();
     const fs::path folder = stem.parent_path();
     const std::optional<Figure> narrow = narrow_figure(wide);
+    const std::string note = figure.note.empty() ? "" : ". " + figure.note;
     return PageFigure{draw_svg(wide, folder), narrow ? draw_svg(*narrow, folder) : "", description,
-                      figure.title, stem.filename().string() + ".svg"};
+                      figure.title + note, stem.filename().string() + ".svg"};
   } catch (const UserError& error) {
     notes.push_back(fmt::format("{} was not drawn: {}", stem.filename().string(), error.what()));
     return Paragraph{notes.back()};

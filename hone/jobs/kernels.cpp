@@ -208,7 +208,7 @@ JobResult list_kernels(const Library& library, const std::string& device) {
       {"",
        {PageTable{headed_table(fields.kernels)},
         Paragraph{"The kernels of an operation are tried in order, and the first that accepts a "
-                  "node runs it. `hone kernels --model MODEL` shows which, and why others did "
+                  "node runs it. `hone kernels MODEL` shows which, and why others did "
                   "not."}}}};
   return result;
 }

@@ -1,5 +1,8 @@
 #include "hone/jobs/linear_variants.h"
 
+#include <map>
+#include <tuple>
+
 #include "hone/formats/calibrate.h"
 #include "hone/formats/packing.h"
 #include "hone/runtime/kernel_choice.h"
@@ -22,8 +25,9 @@ LinearVariant dense_variant(ProductWay way, const Tensor& weight, const Tensor& 
 
 namespace {
 
+// `is_sparse`: products skip the zeros of the weight.
 LinearVariant coded_variant(ProductWay way, const Format& format, const Tensor& weight,
-                            const Tensor& bias, Context& context) {
+                            const Tensor& bias, bool is_sparse, Context& context) {
   LinearVariant variant{.way = way, .format = format};
   variant.objection = packing_objection(format, weight.sizes());
   if (variant.objection.empty() && way == ProductWay::native)
@@ -34,8 +38,9 @@ LinearVariant coded_variant(ProductWay way, const Format& format, const Tensor& 
   const std::vector<Tensor> state =
       calibrate_tensor(format, weight.sizes(), weight.values<float>());
   const PackedLayout layout = packed_layout(format, weight.sizes(), Arrangement::panels);
-  PackedCodes packed =
-      pack({format, weight.sizes(), weight.values<float>(), state}, layout, context.pool);
+  const QuantizerInput input{format, weight.sizes(), weight.values<float>(), state};
+  PackedCodes packed = pack(input, layout, context.pool);
+  if (is_sparse) variant.sparse = sparse_codes(input, packed, context.pool);
   variant.operands = {
       {"codes", std::move(packed.codes)}, {"shared", std::move(packed.shared)}, {"bias", bias}};
   variant.weight_bytes = layout.bytes_without_padding();
@@ -43,6 +48,16 @@ LinearVariant coded_variant(ProductWay way, const Format& format, const Tensor& 
     variant.operands.emplace_back(fmt::format("state.{}", i), state[i]);
     variant.weight_bytes += static_cast<std::int64_t>(state[i].size_bytes());
   }
+  if (is_sparse) variant.weight_bytes = variant.sparse->bytes;
+  return variant;
+}
+
+LinearVariant sparse_variant(const LinearVariant& of, const Tensor& zeroed, const Tensor& bias,
+                             Context& context) {
+  if (has_codes(of.way)) return coded_variant(of.way, *of.format, zeroed, bias, true, context);
+  LinearVariant variant{.way = of.way, .operands = {{"weight", zeroed}, {"bias", bias}}};
+  variant.sparse = sparse_floats(of.way, zeroed, context.pool);
+  variant.weight_bytes = variant.sparse->bytes;
   return variant;
 }
 
@@ -57,7 +72,30 @@ std::vector<LinearVariant> linear_variants(const LinearJob& job, const Tensor& w
       continue;
     }
     for (const Format& format : job.formats)
-      variants.push_back(coded_variant(way, format, weight, bias, context));
+      variants.push_back(coded_variant(way, format, weight, bias, false, context));
+  }
+  return variants;
+}
+
+std::vector<LinearVariant> sparse_variants(const std::vector<LinearVariant>& dense,
+                                           const LinearJob& job, const Tensor& weight,
+                                           const Tensor& bias, Context& context) {
+  std::vector<LinearVariant> variants;
+  if (!context.device->host_accessible()) return variants;
+  std::map<std::tuple<double, std::int64_t, std::int64_t>, Tensor> zeroed;
+  for (const LinearVariant& one : dense) {
+    if (!has_sparse_kernel(one.way, one.format ? &*one.format : nullptr, weight.sizes(),
+                           context.library.formats))
+      continue;
+    const PruneBlock block = job.block.value_or(block_of_kernels(one.way));
+    for (const double sparsity : job.sparsities) {
+      Tensor& values = zeroed[{sparsity, block.rows, block.columns}];
+      if (!values.defined()) values = with_zeros(weight, sparsity, block);
+      LinearVariant& variant = variants.emplace_back(sparse_variant(one, values, bias, context));
+      variant.sparse->sparsity = sparsity;
+      variant.sparse->block = block;
+      variant.sparse->dense = values;
+    }
   }
   return variants;
 }
@@ -108,8 +146,9 @@ ParameterStore linears_store(const LinearVariant& variant, std::int64_t count, D
   ParameterStore store;
   for (std::int64_t i = 0; i < count; ++i)
     for (const auto& [name, tensor] : variant.operands)
-      store.set(fmt::format("{}.{}", name, i),
-                tensor.storage()->mapped ? tensor.on(device) : tensor.copy_to(device));
+      store.set(fmt::format("{}.{}", name, i), tensor.storage()->mapped || variant.sparse
+                                                   ? tensor.on(device)
+                                                   : tensor.copy_to(device));
   return store;
 }
 

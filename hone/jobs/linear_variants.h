@@ -7,6 +7,7 @@
 
 #include "hone/ir/graph.h"
 #include "hone/jobs/bench_linear.h"
+#include "hone/jobs/sparse_linears.h"
 #include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
 
@@ -26,9 +27,11 @@ struct LinearVariant {
   /// As the product reads them: weight and bias, or codes, shared codes, bias and states.
   std::vector<std::pair<std::string, Tensor>> operands = {};
   std::int64_t weight_bytes = 0;
+  /// Its zeros, and the kernel that skips them; none: a dense product by the kernel that the table chooses.
+  std::optional<SparseWeight> sparse = {};
 
   /// The type of x and y.
-  DType values() const { return way == ProductWay::bf16 ? DType::bf16 : DType::f32; }
+  DType values() const { return way == ProductWay::bf16 && !sparse ? DType::bf16 : DType::f32; }
   /// Of weight, bias, x and y.
   std::int64_t bytes(const LinearJob& job, std::int64_t rows) const;
 };
@@ -38,12 +41,17 @@ LinearVariant dense_variant(ProductWay way, const Tensor& weight, const Tensor& 
 /// Every implementation of the job, those in codes once for each format.
 std::vector<LinearVariant> linear_variants(const LinearJob& job, const Tensor& weight,
                                            const Tensor& bias, Context& context);
+/// Of each of `dense` that has a sparse kernel on the device, one for every sparsity of the job.
+std::vector<LinearVariant> sparse_variants(const std::vector<LinearVariant>& dense,
+                                           const LinearJob& job, const Tensor& weight,
+                                           const Tensor& bias, Context& context);
 
 /// `count` linears of one x, each with parameters of its own. x is a parameter, since a device copies inputs in every run. Nothing is
 /// an output unless `gives_y`: a device would copy it likewise.
 Graph linears_graph(const LinearVariant& variant, const LinearJob& job, std::int64_t count,
                     bool gives_y, const Session& session);
-/// Copies of the operands on the device. On the host one weight in a file is enough: what is laid out anew is a copy.
+/// Copies of the operands on the device. On the host one weight in a file is enough, and one of a sparse kernel: what is laid out
+/// anew is a copy.
 ParameterStore linears_store(const LinearVariant& variant, std::int64_t count, Device& device);
 
 /// Why the device has no kernel of an operation of the graph; "": it has all of them.

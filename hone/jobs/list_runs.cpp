@@ -12,7 +12,6 @@ namespace {
 
 // Drawn into the page alone, which goes without it if it cannot be drawn.
 void add_curves(const Figure& figure, const Context& context, Section& section) {
-  if (figure.panels.empty()) return;
   Figure wide = figure;
   wide.title.clear();  // the caption has it
   const fs::path folder = fs::temp_directory_path();
@@ -20,16 +19,17 @@ void add_curves(const Figure& figure, const Context& context, Section& section) 
     const std::optional<Figure> narrow = narrow_figure(wide);
     section.blocks.push_back(
         PageFigure{draw_svg(wide, folder), narrow ? draw_svg(*narrow, folder) : "",
-                   "Loss and validation accuracy of the runs against epochs", figure.title});
+                   "Loss and validation metric of the runs against epochs", figure.title});
   } catch (const UserError& error) {
     section.blocks.push_back(Paragraph{fmt::format("The figure was not drawn: {}", error.what())});
     tell_warnings(context, {fmt::format("the figure was not drawn: {}", error.what())});
   }
 }
 
-Section curves_section(const Figure& figure, std::size_t left_out, const Context& context) {
+Section curves_section(const std::vector<Figure>& figures, std::size_t left_out,
+                       const Context& context) {
   Section curves{"Training", {}};
-  add_curves(figure, context, curves);
+  for (const Figure& figure : figures) add_curves(figure, context, curves);
   if (left_out > 0)
     curves.blocks.push_back(Paragraph{fmt::format(
         "{} more runs are left out, because there are no more colours; name fewer folders.",
@@ -37,12 +37,12 @@ Section curves_section(const Figure& figure, std::size_t left_out, const Context
   return curves;
 }
 
-// One file, or a folder that also has the table and the figure as files.
+// One file, or a folder that also has the table and the figures as files.
 void write_page(const RunsJob& job, const Table& table, Document page, const Runs& runs,
                 const Context& context) {
   std::size_t left_out = 0;
-  const Figure figure = runs_figure(runs, left_out);
-  page.sections.push_back(curves_section(figure, left_out, context));
+  const std::vector<Figure> figures = runs_figures(runs, left_out);
+  page.sections.push_back(curves_section(figures, left_out, context));
   if (job.html.ends_with(".html")) {
     check_output_file(job.html, job.overwrite);
     return write_file(job.html, to_html(page));
@@ -50,7 +50,9 @@ void write_page(const RunsJob& job, const Table& table, Document page, const Run
   OutputFolder folder(job.html, JobOutput{job.html, job.overwrite}.options());
   write_file(folder.path() / "runs.csv", to_csv(table));
   write_file(folder.path() / "report.html", to_html(page));
-  if (!figure.panels.empty()) write_figure(figure, folder.path() / "runs");
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    write_figure(figures[i],
+                 folder.path() / (figures.size() == 1 ? "runs" : fmt::format("runs-{}", i + 1)));
   folder.commit();
 }
 
@@ -84,7 +86,8 @@ JobResult list_runs(const RunsJob& job, const Context& context) {
       to_json(RunsFields{std::move(ranked.rows), std::move(ranked.groups), runs.skipped});
   Section rows{"", {}};
   if (!common.empty())
-    rows.blocks.push_back(Paragraph{fmt::format("The same in all: {}.", fmt::join(common, "; "))});
+    rows.blocks.push_back(
+        Paragraph{fmt::format("The same in all runs: {}.", fmt::join(common, "; "))});
   rows.blocks.push_back(PageTable{table});
   document.sections.push_back(std::move(rows));
   if (job.html.empty()) return result;

@@ -55,6 +55,8 @@ std::vector<std::string> about_weights(const Model& model) {
               ? "It is not smaller or faster yet: weights are stored in fp32, as the values they "
                 "take in their format, and arithmetic is simulated: values are rounded, sums are "
                 "in fp32."
+          : model.facts.stored_without_zeros
+              ? "The weights are in fp32, stored without their zeros."
               : "The weights are in fp32.",
           loading_text(model)};
 }

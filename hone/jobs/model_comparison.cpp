@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <span>
 
 #include "hone/base/error.h"
 #include "hone/data/class_names.h"
@@ -48,7 +50,29 @@ bool differ(const LabelScheme& scheme, std::span<const float> a, std::span<const
                                          : answer_text(scheme, a) != answer_text(scheme, b);
 }
 
-// What was lost, then neither, then what was gained.
+// Flips of equal loss, of each class in turn: first those of the class of whose examples the largest share is among them.
+void take_turns(std::span<Flip> flips, const std::vector<Example>& examples,
+                const std::map<std::int32_t, std::int64_t>& class_sizes) {
+  const auto class_of = [&](const Flip& flip) {
+    return examples[static_cast<std::size_t>(flip.example)].label;
+  };
+  std::map<std::int32_t, double> shares;
+  for (const Flip& flip : flips)
+    shares[class_of(flip)] += 1.0 / static_cast<double>(class_sizes.at(class_of(flip)));
+  std::map<std::int32_t, std::int64_t> taken;
+  std::vector<std::pair<std::int64_t, Flip>> with_turns;
+  for (Flip& flip : flips) {
+    const std::int64_t turn = taken[class_of(flip)]++;
+    with_turns.emplace_back(turn, std::move(flip));
+  }
+  std::ranges::stable_sort(with_turns, [&](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    return shares.at(class_of(a.second)) > shares.at(class_of(b.second));
+  });
+  for (std::size_t i = 0; i < flips.size(); ++i) flips[i] = std::move(with_turns[i].second);
+}
+
+// What was lost, then neither, then what was gained; of classes, which lost much and which little, all are seen.
 std::vector<Flip> find_flips(const LabelScheme& scheme, const Logits& first, const Logits& second,
                              const std::vector<Example>& examples) {
   std::vector<Flip> flips;
@@ -64,6 +88,15 @@ std::vector<Flip> find_flips(const LabelScheme& scheme, const Logits& first, con
   std::ranges::stable_sort(flips, [](const Flip& a, const Flip& b) {
     return a.loss != b.loss ? a.loss > b.loss : a.swing > b.swing;
   });
+  if (scheme.task != Task::single_label) return flips;
+  std::map<std::int32_t, std::int64_t> class_sizes;
+  for (const Example& example : examples) ++class_sizes[example.label];
+  for (auto begin = flips.begin(); begin != flips.end();) {
+    const auto end = std::find_if(begin, flips.end(),
+                                  [&](const Flip& flip) { return flip.loss != begin->loss; });
+    take_turns({begin, end}, examples, class_sizes);
+    begin = end;
+  }
   return flips;
 }
 
@@ -116,15 +149,16 @@ TaskComparison compare_measured(const ComparedModel& first, const ComparedModel&
                  right_answers(task, examples).truth());
 }
 
-ModelComparison compare_models(const TextModel& first, const TextModel& second,
+ModelComparison compare_models(const LabelledModel& first, const LabelledModel& second,
                                const std::vector<Example>& examples, const TextCut& cut,
                                std::int64_t batch_size, Context& context,
                                std::vector<std::string>& warnings) {
-  const LabelScheme scheme = common_facts(first.model.facts, second.model.facts, warnings).scheme();
-  const auto measure_one = [&](const TextModel& source, const char* label) {
-    return measured(source, label, examples, cut, batch_size, scheme, context, warnings);
+  const LabelScheme scheme =
+      common_facts(first.model.model.facts, second.model.model.facts, warnings).scheme();
+  const auto measure_one = [&](const LabelledModel& one) {
+    return measured(one.model, one.label, examples, cut, batch_size, scheme, context, warnings);
   };
-  ModelComparison result{measure_one(first, "A"), measure_one(second, "B"), {}, {}, scheme.names};
+  ModelComparison result{measure_one(first), measure_one(second), {}, {}, scheme.names};
   result.comparison = compare_measured(result.first, result.second, scheme.task, examples);
   result.second.comparison = result.comparison;
   result.flips = find_flips(scheme, result.first.measurement.view(),

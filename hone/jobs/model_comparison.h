@@ -38,12 +38,18 @@ struct ModelComparison {
   ComparedModel first, second;
   TaskComparison comparison;
   std::vector<Flip>
-      flips;  ///< what the second model lost before what it gained, the widest swing first
+      flips;  ///< what the second model lost before what it gained; classes in turn, the widest swing of each first
   std::vector<std::string> labels;
 };
 
+/// A model as it is called in tables and messages.
+struct LabelledModel {
+  const std::string& label;
+  const TextModel& model;
+};
+
 /// Measures both models on `examples`, each with its own tokenizer. Throws `UserError` when their tasks or labels differ.
-ModelComparison compare_models(const TextModel& first, const TextModel& second,
+ModelComparison compare_models(const LabelledModel& first, const LabelledModel& second,
                                const std::vector<Example>& examples, const TextCut& cut,
                                std::int64_t batch_size, Context& context,
                                std::vector<std::string>& warnings);

@@ -61,6 +61,13 @@ double mapped_bytes(const ParameterStore& parameters) {
   return bytes;
 }
 
+// Whether a file of fp32 weights gets notably smaller without them, so that it is worth that hone alone reads it.
+bool has_many_zeros(const Model& model) {
+  constexpr std::int64_t kLeastShare = 8;
+  const SavedBytes bytes = saved_bytes(model);
+  return bytes.left_out >= bytes.all / kLeastShare;
+}
+
 std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
 
 // Which input formats would make the products native, for the formats of the weights.
@@ -87,6 +94,8 @@ std::string arithmetic_text(const MemoryAccount& account, std::string_view arith
   std::string text =
       arithmetic == kNative
           ? "Native: linear layers whose inputs have matching formats multiply codes."
+      : account.theoretical_saving() == 0
+          ? "The weights are in fp32; their file leaves out zeros."
           : fmt::format(
                 "Packed: weights are stored in few bits, products are computed in fp32, so "
                 "large batches are no faster.{}",
@@ -126,9 +135,17 @@ void describe_packed(Document& document, const PackJob& job, const MemoryAccount
                      std::string_view arithmetic, bool reads_texts, const fs::path& folder,
                      const FormatTable& formats) {
   const auto fp32 = static_cast<double>(account.fp32_bytes);
-  document.headline = fmt::format("{}: {}", arithmetic == kNative ? "Packed, native" : "Packed",
-                                  size_figure("", fp32, static_cast<double>(account.bytes)).value);
-  if (account.file_bytes)
+  const bool has_formats = account.theoretical_saving() != 0;
+  document.headline = fmt::format(
+      "{}: {}",
+      arithmetic == kNative ? "Packed, native"
+      : has_formats         ? "Packed"
+                            : "On disk",
+      size_figure("", fp32,
+                  static_cast<double>(has_formats ? account.bytes
+                                                  : account.file_bytes.value_or(account.bytes)))
+          .value);
+  if (account.file_bytes && has_formats)
     document.key_figures.push_back(
         size_figure("On disk", fp32, static_cast<double>(*account.file_bytes)));
   document.key_figures.push_back({"Arithmetic", std::string(arithmetic)});
@@ -186,18 +203,17 @@ PackResult pack_model(const PackJob& job, Context& context) {
   TextModel source = open_model(job.model, context, job.seed);
   Model& model = source.model;
   user_check(
-      !has_packed_weights(model.graph),
+      !is_packed(model),
       "{}: is packed already; to pack more of it, run `hone unpack` first and pack its output "
       "with all formats",
       job.model);
   const Model before = model;
   const bool rounds = job.recipe.has_value();
   if (rounds) model = quantized_by(*job.recipe, model, job.model, context);
-  user_check(
-      model.quantization.has_value(),
-      "{}: has no formats to pack its weights in; give `weight_format` or a `recipe`, or pack the "
-      "output of `hone quantize`",
-      job.model);
+  user_check(model.quantization.has_value() || has_many_zeros(model),
+             "{}: has neither formats to pack its weights in nor enough zeros to leave out; give "
+             "`weight_format` or a `recipe`, or pack the output of `hone quantize` or `hone prune`",
+             job.model);
   PackResult result;
   Document& document = result.document;
   document.title = fmt::format("{} packed", job.model);
@@ -212,13 +228,13 @@ PackResult pack_model(const PackJob& job, Context& context) {
                  model.parameters);
   const std::size_t masks = pruned_weights(model.graph).size();
   transform(model, "pack", context.session());
+  model.facts.stored_without_zeros = !has_packed_weights(model.graph) && has_many_zeros(model);
   if (masks > 0)
     document.notes.push_back(fmt::format(
         "the masks of {} pruned weights are not packed: training the output of `hone unpack` would "
         "fill their zeros; train {} instead",
         masks, job.model));
-  user_check(has_packed_weights(model.graph), "{}: none of its weights can be packed: {}",
-             job.model, why);
+  user_check(is_packed(model), "{}: none of its weights can be packed: {}", job.model, why);
   stop_if_interrupted();
   write_model(source, output.path());
   if (!rounds)
@@ -248,13 +264,14 @@ JobResult unpack_model(const UnpackJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, 0);
   const Model before = source.model;
-  const bool packed = has_packed_weights(before.graph);
+  const bool packed = is_packed(before);
   // What else keeps transformers from loading it may go with the formats.
   user_check(packed || (job.loadable && transformers_loading(before).unpacks),
              "{}: is not packed; its weights are in fp32. {}", job.model, loading_text(before));
   // Pages of codes are released as their values are made.
   predict_memory(static_cast<double>(resident_bytes()) +
                  bytes_beside(source.model.graph, plain_graph(source.model)));
+  source.model.facts.stored_without_zeros = false;
   if (job.loadable) {
     source.model = for_other_programs(before, context.session());
     const TransformersLoading loading = transformers_loading(source.model);

@@ -58,7 +58,7 @@ struct QuantizeRun {
     if (goes_on()) result.baseline_format = baseline_format();
     return result;
   }
-  std::string part() const { return name_and_size(data.measured); }
+  std::string part() const { return short_name_and_size(data.measured); }
   /// What its accuracies are where its files have no head; else empty.
   std::string without_head() const { return headless_remark(parent.model, options.qat); }
   /// `caveat`: of what was trained, see `training_caveat`.
@@ -83,6 +83,7 @@ struct Quantized {
   MetricChange change;
   Verdict verdict;
   JudgedGates gates = {};
+  bool clearly_lost = false;  ///< see `BeforeAndAfter`
   std::vector<LayerBar> layers;
   std::vector<std::string> doubts;  ///< about the numbers
   std::vector<std::string> notes;
@@ -176,12 +177,15 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   Section result{"", {PageTable{comparison_table(compared), run.caption(trained)}}};
   for (Block& block : gate_blocks(both.gates, run.part()))
     result.blocks.push_back(std::move(block));
+  if (run.without_head().empty())
+    result.blocks.push_back(Paragraph{use_sentence(both.gates, job.output.folder)});
   std::vector<Section>& sections = quantized.document.sections;
   sections.insert(sections.begin(), std::move(result));
   sections.push_back(details_section(named_evaluations(both, run.data), labels));
   describe_change(quantized.document, run.label(), both, run.data.measured);
   if (!job.qat && !run.without_head().empty())
     quantized.document.headline = fmt::format("{}: {}", run.label(), run.without_head());
+  quantized.clearly_lost = both.clearly_lost();
   quantized.document.next = {{"Store the weights in few bits",
                               fmt::format("hone pack {} -o {}", shell_word(job.output.folder),
                                           shell_word(job.output.folder + "-packed"))}};
@@ -231,6 +235,26 @@ Section layer_section(const QuantizeRun& run, const std::optional<Explanation>& 
                      : Section{"Layers", std::move(blocks)};
 }
 
+// For a model that lost much.
+std::vector<NextCommand> commands_that_lose_less(const QuantizeRun& run,
+                                                 const std::optional<Explanation>& explanation) {
+  const QuantizeJob& job = run.job;
+  std::vector<NextCommand> next;
+  if (explanation && !explanation->next.command.empty())
+    next.push_back({explanation->diagnosis.remedy.better_parameters
+                        ? "Quantize with better parameters of the same formats"
+                        : "Leave the noisiest operands in full precision",
+                    explanation->next.command});
+  if (!job.qat && job.invocation.command_with)
+    next.push_back(
+        {"Train through the quantizers",
+         job.invocation.command_with({{"qat", "true"},
+                                      {"explain", ""},
+                                      {"overwrite_output_dir", ""},
+                                      {"output_dir", free_name(job.output.folder, "-qat")}})});
+  return next;
+}
+
 QuantizeResult quantize_one_seed(const QuantizeRun& run, QuantizeResult result) {
   const QuantizeJob& job = run.job;
   const fs::path& folder = run.output.path();
@@ -239,6 +263,11 @@ QuantizeResult quantize_one_seed(const QuantizeRun& run, QuantizeResult result) 
   if (job.explain || worth_explaining(quantized.change)) {
     explanation = explain(run);
     quantized.fields.diagnosis = diagnosis_result(*explanation, run.graph());
+  }
+  if (quantized.clearly_lost) {
+    std::vector<NextCommand>& next = quantized.document.next;
+    const std::vector<NextCommand> first = commands_that_lose_less(run, explanation);
+    next.insert(next.begin(), first.begin(), first.end());
   }
   quantized.document.sections.push_back(
       layer_section(run, explanation, std::move(quantized.layers), folder, quantized.notes));
@@ -302,7 +331,7 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
   made.gate = outcome_of(gates);
   Document& document = made.document;
   describe_seeds(document, fmt::format("{}, {} seeds", run.label(), job.seeds), results, changes,
-                 change, gates, run.part());
+                 change, gates, name_and_size(run.data.measured));
   document.output = job.output.folder;
   std::vector<std::string> undrawn;
   const Figure dots = seed_figure(
@@ -331,7 +360,6 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
 
 constexpr std::string_view kClassWeightsMeaning =
                                "Weight of each class in the loss; null without --class_weights.",
-                           kDistillMeaning = "Teacher of the training; null without --distill.",
                            kDiagnosisMeaning =
                                "Where the accuracy is lost; null: little is, and --explain was not "
                                "given.";

@@ -48,11 +48,31 @@ OperandFormats default_formats(const toml::node& node, const TomlPlace& place,
   return chosen;
 }
 
+// The keys `sparsity` and `structure` of a rule.
+std::optional<LayerSparsity> sparsity_of(const toml::table& table, const TomlPlace& place) {
+  const toml::node *sparsity = table.get("sparsity"), *structure = table.get("structure");
+  if (sparsity == nullptr) {
+    if (structure != nullptr)
+      fail("{}: structure without sparsity removes nothing; give both", place.at(*structure));
+    return std::nullopt;
+  }
+  const std::optional<double> share = sparsity->value<double>();
+  user_check(share && *share >= 0 && *share < 1,
+             "{}: sparsity: expected a share from 0 on and below 1", place.at(*sparsity));
+  LayerSparsity result{.share = *share};
+  if (structure != nullptr)
+    with_context(fmt::format("{}: structure", place.at(*structure)), [&] {
+      result.structure = parse_layer_structure(text_at(*structure, "structure", place));
+    });
+  return result;
+}
+
 RecipeRule rule_of(const toml::node& node, const TomlPlace& place, const FormatTable& formats) {
   const toml::table* table = node.as_table();
   user_check(table != nullptr, "{}: expected a table; write [[rule]]", place.at(node));
   check_keys(*table,
-             {"op", "name", "regex", "format", "input", "weight", "bias", "output", "sparsity"},
+             {"op", "name", "regex", "format", "input", "weight", "bias", "output", "sparsity",
+              "structure"},
              "a rule", place);
   RecipeRule rule;
   rule.where = place.at(node);
@@ -67,11 +87,7 @@ RecipeRule rule_of(const toml::node& node, const TomlPlace& place, const FormatT
     }
   }
   rule.formats = operand_formats(*table, place, formats);
-  if (const toml::node* sparsity = table->get("sparsity")) {
-    rule.sparsity = sparsity->value<double>();
-    user_check(rule.sparsity && *rule.sparsity >= 0 && *rule.sparsity < 1,
-               "{}: sparsity: expected a share from 0 on and below 1", place.at(*sparsity));
-  }
+  rule.sparsity = sparsity_of(*table, place);
   user_check(!rule.formats.empty() || rule.sparsity,
              "{}: the rule sets nothing; give format, input, weight, bias, output or sparsity",
              rule.where);
@@ -139,14 +155,14 @@ Recipe read_recipe(const fs::path& path, const FormatTable& formats) {
 LayerSparsities resolve_sparsities(const Recipe& recipe, const Graph& graph) {
   LayerSparsities sparsities;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    double sparsity = 0;
+    LayerSparsity sparsity;
     for (const RecipeRule& rule : recipe.rules) {
       if (!rule.sparsity || !matches(rule, *node)) continue;
       user_check(has_operand(*node, Operand::weight), "{}: sparsity: {} has no weights to prune",
                  rule.where, node->name());
       sparsity = *rule.sparsity;
     }
-    if (sparsity > 0) sparsities.emplace_back(node->name(), sparsity);
+    if (sparsity.share > 0) sparsities.emplace_back(node->name(), sparsity);
   }
   return sparsities;
 }
@@ -160,8 +176,12 @@ void check_formats_alone(const Recipe& recipe) {
 
 std::string to_recipe(const LayerSparsities& sparsities) {
   std::string text;
-  for (const auto& [layer, sparsity] : sparsities)
-    text += fmt::format("[[rule]]\nname = \"{}\"\nsparsity = {}\n\n", layer, sparsity);
+  for (const auto& [layer, sparsity] : sparsities) {
+    text += fmt::format("[[rule]]\nname = \"{}\"\nsparsity = {}\n", layer, sparsity.share);
+    if (!sparsity.structure.block.is_single())
+      text += fmt::format("structure = \"{}\"\n", structure_text(sparsity.structure));
+    text += "\n";
+  }
   return text;
 }
 

@@ -7,6 +7,7 @@
 
 #include "hone/base/file.h"
 #include "hone/formats/plan.h"
+#include "hone/passes/layer_sparsity.h"
 #include "hone/passes/quantize.h"
 
 /// Recipes say which operation is quantized how. In TOML:
@@ -23,6 +24,7 @@
 ///     [[rule]]
 ///     name = "bert.pooler.dense"
 ///     sparsity = 0.5                        # half of its weights, the smallest, go before it is rounded
+///     structure = "1x4"                     # in blocks of 1 output by 4 inputs
 ///
 /// `default` may be a table with `input`, `weight`, `bias` and `output`, and so may a rule have
 /// `format` for all an operation reads.
@@ -38,11 +40,8 @@ struct RecipeRule {
   std::optional<std::string> name;   ///< glob
   std::optional<std::string> regex;  ///< ECMAScript, found anywhere in the name
   OperandFormats formats;
-  std::optional<double> sparsity = {};  ///< of the weights of each operation it matches
+  std::optional<LayerSparsity> sparsity = {};  ///< of the weights of each operation it matches
 };
-
-/// Shares of weights that go, by the names of operations.
-using LayerSparsities = std::vector<std::pair<std::string, double>>;
 
 struct Recipe {
   OperandFormats defaults;  ///< of linears

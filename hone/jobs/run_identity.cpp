@@ -54,7 +54,7 @@ int numerics_of(const FolderRecord& record) {
   return counted ? record.job[kNumericsKey].get<int>() : 0;
 }
 
-std::string value_text(const Json& identity, const std::string& key) {
+std::string setting_text(const Json& identity, const std::string& key) {
   if (!identity.contains(key)) return "not there";
   return identity[key].is_string() ? identity[key].get<std::string>() : to_line(identity[key]);
 }
@@ -69,8 +69,8 @@ std::vector<std::string> differences(const Json& then, const Json& now, const Js
     for (const auto& [key, value] : json->items()) keys.insert(key);
   std::vector<std::string> lines;
   for (const std::string& key : keys) {
-    const std::string before = value_text(then.contains(key) ? then : defaults, key),
-                      after = value_text(now, key);
+    const std::string before = setting_text(then.contains(key) ? then : defaults, key),
+                      after = setting_text(now, key);
     if (before != after)
       lines.push_back(fmt::format("\n  {}: {} then, {} now",
                                   is_setting(key) ? fmt::format("`{}`", key) : key, before, after));

@@ -1,5 +1,6 @@
 #include "hone/jobs/runs.h"
 
+#include <fmt/ranges.h>
 #include <glob.h>
 
 #include <algorithm>
@@ -163,6 +164,49 @@ void take_result(RunRow& row, const Json& result) {
   take_comparison(row, value_at(result, "comparison"));
 }
 
+// Bytes in memory, as reports show them; of the baseline, too, where the job changed a model.
+void take_size(RunRow& row, const Json& result) {
+  take(row.size, value_at(result, "size"), "memory_bytes");
+  take(row.size_before, value_at(result, "size_before"), "memory_bytes");
+  if (row.size.value_or(0) > 0 && row.size_before)
+    row.compression_ratio = static_cast<double>(*row.size_before) / static_cast<double>(*row.size);
+}
+
+// Of one example at a time, which all jobs measure that measure latencies; "times" of other jobs has other keys.
+void take_latency(RunRow& row, const Json& result) {
+  const Json& times = value_at(result, "times");
+  if (!times.is_array()) return;
+  const auto one = std::ranges::find_if(times, [](const Json& entry) {
+    return value_at(entry, "batch_size") == 1 && value_at(entry, "tokens_before").is_number();
+  });
+  if (one == times.end()) return;
+  take(row.latency, value_at(*one, "after"), "median_ms");
+  take(row.latency_before, value_at(*one, "before"), "median_ms");
+  take(row.speedup, *one, "speedup");
+  if (const Json& ends = value_at(*one, "speedup_interval");
+      ends.is_array() && ends.size() == 2 && ends[0].is_number() && ends[1].is_number())
+    row.speedup_interval = Interval{ends[0].get<double>(), ends[1].get<double>()};
+}
+
+// The limits that were set for the job; without them its verdict is on a usual margin that nobody asked for.
+void take_limit(RunRow& row, const Json& result) {
+  const Json& gates = value_at(value_at(result, "gate"), "gates");
+  if (!gates.is_array()) return;
+  std::vector<std::string> texts;
+  for (const Json& gate : gates)
+    if (const Json& text = value_at(gate, "gate"); text.is_string())
+      texts.push_back(text.get<std::string>());
+  if (!texts.empty()) row.limit = fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// What a search for the smallest model made: its layers have several formats.
+void take_recipe(RunRow& row, const Json& result) {
+  const Json &candidates = value_at(result, "candidates"), &chosen = value_at(result, "candidate");
+  if (!candidates.is_array() || !chosen.is_number_integer()) return;
+  for (const Json& candidate : candidates)
+    if (value_at(candidate, "candidate") == chosen) take(row.format, candidate, "recipe");
+}
+
 RunRow model_row(const RunRow& row, const Json& model) {
   RunRow own = row;
   take_arithmetic(own, model);
@@ -221,6 +265,10 @@ RunRow job_row(const fs::path& folder, const Json& settings_file, const Json& re
   take(row.format, result, "format");
   take(row.method, result, "method");
   take_arithmetic(row, result);
+  take_size(row, result);
+  take_latency(row, result);
+  take_limit(row, result);
+  take_recipe(row, result);
   take(row.seed, result, "seed");
   take(row.seeds, result, "seeds");
   take(row.steps, result, "steps");
@@ -266,10 +314,13 @@ RunFolder unfinished(const fs::path& folder) {
     }
   }
   const Json record = read_if_there(folder / "record.json");
-  if (const Json& job = value_at(record, "job"); job.is_object())
+  if (const Json& job = value_at(record, "job"); job.is_object()) {
+    take(row.command, job, "command");
     for (const auto& [key, value] : job.items())
-      if (!key.starts_with("the ")) row.settings.emplace_back(key, value);  // fingerprints
-  row.step = step;
+      if (key != "command" && !key.starts_with("the "))  // fingerprints
+        row.settings.emplace_back(key, value);
+  }
+  if (step > 0) row.step = step;
   return {folder, {std::move(row)}};
 }
 
@@ -373,8 +424,9 @@ const Fields& fields_of(const RunRow*) {
       field<&R::settings>("settings",
                           "Arguments of its command; of unfinished runs those that decide on the "
                           "result."),
-      field<&R::step>("step", Unit::steps, "Last step that was saved; null: finished."),
-      field<&R::command>("command", "The command; null: unfinished."),
+      field<&R::step>("step", Unit::steps,
+                      "Last step that was saved; null: finished, or none was saved."),
+      field<&R::command>("command", "The command."),
       field<&R::model>("model", "The model as it was named."),
       field<&R::variant>("variant", "The model among several; null: the only one."),
       field<&R::data>("data", "The data as it was named."),
@@ -412,11 +464,26 @@ const Fields& fields_of(const RunRow*) {
       field<&R::steps>("steps", Unit::steps, "Training steps; null: not a training."),
       field<&R::weights_of_step>("weights_of_step",
                                  "Step after which the weights were taken; null: not a training."),
-      field<&R::format>("format", "Of the layers; null: not quantized."),
+      field<&R::format>("format",
+                        "Of the layers, or the recipe that a search chose; null: not quantized."),
       field<&R::method>("method", "How the model was compressed, as ptq or qat."),
       field<&R::arithmetic>("arithmetic", kArithmeticMeaning),
       field<&R::average_weight_bits>("average_weight_bits", Unit::bits, kWeightBitsMeaning),
       field<&R::packed_bytes>("packed_bytes", Unit::bytes, "Size of all parameters when packed."),
+      field<&R::size>("size", Unit::bytes, "Size of the weights in memory."),
+      field<&R::size_before>("size_before", Unit::bytes,
+                             "The same of the baseline; null: there is none."),
+      field<&R::compression_ratio>("compression_ratio", Unit::ratio,
+                                   "`size_before` by `size`; above 1: smaller."),
+      field<&R::latency>("latency", Unit::milliseconds,
+                         "Median latency of one example at batch size 1."),
+      field<&R::latency_before>("latency_before", Unit::milliseconds, "The same of the baseline."),
+      field<&R::speedup>("speedup", Unit::ratio,
+                         "Median ratio of the two in paired rounds; above 1: faster."),
+      field<&R::speedup_interval>("speedup_interval", Unit::ratio, "Its interval of at least 95%."),
+      field<&R::limit>("limit",
+                       "The gates that were set, as accuracy>=-0.5; null: none, and `verdict` is "
+                       "for the usual margin."),
       inlined<&R::comparison>(), inlined<&R::measured>());
   return fields;
 }

@@ -42,6 +42,11 @@ struct RunRow {
   std::optional<std::string> format = {}, method = {}, arithmetic = {};
   std::optional<double> average_weight_bits = {};
   std::optional<std::int64_t> packed_bytes = {};
+  std::optional<std::int64_t> size = {}, size_before = {};
+  std::optional<double> compression_ratio = {};
+  std::optional<double> latency = {}, latency_before = {}, speedup = {};
+  std::optional<Interval> speedup_interval = {};
+  std::optional<std::string> limit = {};
   std::optional<ComparisonResult> comparison = {};
   std::optional<EvaluationResult> measured = {};
 };

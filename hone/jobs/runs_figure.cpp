@@ -1,26 +1,50 @@
 #include "hone/jobs/runs_figure.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <set>
+#include <iterator>
+#include <optional>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/report/figure_colours.h"
 #include "hone/report/scattered_curve.h"
 #include "hone/study/measure.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {
 
 constexpr std::size_t kMostPoints = 200;
 
-/// One training: its folder and what it is called.
+/// One training: its folder, what it is called, and the data that it learnt from.
 struct Training {
   fs::path folder;
   std::string label;
+  std::string data;  ///< as it was named; empty: not recorded
+};
+
+/// What trainings have to have in common to be compared.
+struct Validation {
+  std::string data = {};
+  std::string metric = {};
+  std::int64_t n = 0;  ///< examples; 0: nothing was validated
+  bool operator==(const Validation&) const = default;
+};
+
+/// Its curves.
+struct Curves {
+  Validation validation = {};
+  MetricName metric = {};
+  std::vector<Series> loss = {};
+  std::optional<Series> values = {};
+};
+
+/// Trainings that share a figure.
+struct Overlay {
+  Curves first;
+  std::size_t trainings = 0;
+  Panel loss = {}, values = {};
 };
 
 bool has_log(const fs::path& folder) {
@@ -31,12 +55,13 @@ bool has_log(const fs::path& folder) {
 std::vector<Training> trainings_of(const Runs& runs) {
   std::vector<Training> trainings;
   for (const RunFolder& run : runs.folders) {
-    if (has_log(run.path)) trainings.push_back({run.path, run.path.string()});
+    const std::string data = run.rows.empty() ? "" : run.rows.front().data.value_or("");
+    if (has_log(run.path)) trainings.push_back({run.path, run.path.string(), data});
     std::vector<Training> seeds;
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(run.path, error))
       if (entry.path().filename().string().starts_with("seed-") && has_log(entry.path()))
-        seeds.push_back({entry.path(), entry.path().string()});
+        seeds.push_back({entry.path(), entry.path().string(), data});
     std::ranges::sort(seeds, {}, &Training::label);
     trainings.insert(trainings.end(), seeds.begin(), seeds.end());
   }
@@ -67,11 +92,12 @@ double number(const Json& line, const char* key) {
   return line.contains(key) && line[key].is_number() ? line[key].get<double>() : kNoValue;
 }
 
-/// Its curves; a log that breaks off is read as far as it goes.
-void add_training(const Training& training, Panel& loss, Panel& accuracy,
-                  std::set<std::string>& figures) {
+/// A log that breaks off is read as far as it goes.
+Curves curves_of(const Training& training) {
+  Curves curves{.validation = {.data = training.data}};
   std::vector<Point> losses = steps_of(training.folder);
-  Series accuracies{.label = training.label, .spread = Spread::bars};
+  // Lines, as markers of curves move sideways where they cover each other, and would stand at other epochs.
+  Series values{.label = training.label, .draw = Draw::line, .spread = Spread::bars};
   const bool every_step = !losses.empty();
   for (const std::string& text : split(read_file(training.folder / "training_log.jsonl"), '\n')) {
     Json line;
@@ -84,9 +110,11 @@ void add_training(const Training& training, Panel& loss, Panel& accuracy,
     const double epoch = number(line, "epoch");
     if (!every_step && line.contains("loss")) losses.push_back({epoch, number(line, "loss")});
     if (!line.contains("eval_loss")) continue;
-    const MetricName name = figure_of(line);
-    figures.insert(name.text);
-    const std::string key = fmt::format("eval_{}", name.key);
+    curves.metric = figure_of(line);
+    curves.validation.metric = curves.metric.key;
+    if (const Json& samples = value_at(line, "eval_samples"); samples.is_number_integer())
+      curves.validation.n = samples.get<std::int64_t>();
+    const std::string key = fmt::format("eval_{}", curves.metric.key);
     Point point{epoch, 100 * number(line, key.c_str())};
     const Json interval = line.value(key + "_interval", Json());
     if (interval.is_array() && interval.size() == 2 && interval[0].is_number() &&
@@ -94,33 +122,61 @@ void add_training(const Training& training, Panel& loss, Panel& accuracy,
       point.low = 100 * interval[0].get<double>();
       point.high = 100 * interval[1].get<double>();
     }
-    accuracies.points.push_back(point);
+    values.points.push_back(point);
   }
   if (!losses.empty())
-    for (Series& series : scattered_curve(training.label, thinned(losses, kMostPoints).points))
-      loss.series.push_back(std::move(series));
-  if (!accuracies.points.empty()) accuracy.series.push_back(accuracies);
+    curves.loss = scattered_curve(training.label, thinned(losses, kMostPoints).points);
+  if (!values.points.empty()) curves.values = std::move(values);
+  return curves;
+}
+
+// "tickets.csv, validation n = 150"
+std::string title_of(const Validation& validation) {
+  const std::string data = validation.data.empty() ? "unknown data" : validation.data;
+  return validation.n == 0
+             ? fmt::format("Trainings on {}, not validated", data)
+             : fmt::format("Trainings on {}, validation n = {}", data, grouped(validation.n));
+}
+
+Figure figure_of_overlay(Overlay overlay) {
+  const Axis epochs{.label = "Epoch", .whole_ticks = true};
+  const MetricName& metric = overlay.first.metric;
+  overlay.loss.title = "Training loss";
+  overlay.loss.x = overlay.values.x = epochs;
+  overlay.loss.y.label = "Loss";
+  overlay.values.title = fmt::format("Validation {}", metric.text);
+  overlay.values.y.label =
+      metric == kAccuracy ? "Accuracy (%)" : fmt::format("{} (%)", metric.text);
+  Figure figure{.title = title_of(overlay.first.validation), .width = 1000};
+  for (Panel* panel : {&overlay.loss, &overlay.values})
+    if (!panel->series.empty()) figure.panels.push_back(std::move(*panel));
+  return figure;
 }
 
 }  // namespace
 
-Figure runs_figure(const Runs& runs, std::size_t& left_out) {
-  std::vector<Training> trainings = trainings_of(runs);
-  const std::size_t most = std::size(kSeriesColours);
-  left_out = trainings.size() > most ? trainings.size() - most : 0;
-  trainings.resize(trainings.size() - left_out);
-  const Axis epochs{.label = "Epoch", .whole_ticks = true};
-  Panel loss{.title = "Training loss", .x = epochs, .y = {.label = "Loss"}};
-  Panel accuracy{.x = epochs};
-  std::set<std::string> names;
-  for (const Training& training : trainings) add_training(training, loss, accuracy, names);
-  const std::string figures = fmt::format("{}", fmt::join(names, " or "));
-  accuracy.title = "Validation " + figures;
-  accuracy.y.label = figures == kAccuracy.text ? "Accuracy (%)" : figures + " (%)";
-  Figure figure{.title = "Trainings laid over each other", .width = 1000};
-  for (const Panel& panel : {loss, accuracy})
-    if (!panel.series.empty()) figure.panels.push_back(panel);
-  return figure;
+std::vector<Figure> runs_figures(const Runs& runs, std::size_t& left_out) {
+  std::vector<Overlay> overlays;
+  left_out = 0;
+  for (const Training& training : trainings_of(runs)) {
+    Curves curves = curves_of(training);
+    if (curves.loss.empty() && !curves.values) continue;
+    auto overlay = std::ranges::find_if(overlays, [&](const Overlay& other) {
+      return other.first.validation == curves.validation;
+    });
+    if (overlay == overlays.end())
+      overlay = overlays.insert(overlay, {.first = {curves.validation, curves.metric}});
+    if (overlay->trainings == std::size(kSeriesColours)) {
+      ++left_out;
+      continue;
+    }
+    ++overlay->trainings;
+    std::ranges::move(curves.loss, std::back_inserter(overlay->loss.series));
+    if (curves.values) overlay->values.series.push_back(std::move(*curves.values));
+  }
+  std::vector<Figure> figures;
+  for (Overlay& overlay : overlays) figures.push_back(figure_of_overlay(std::move(overlay)));
+  return figures;
 }
 
 }  // namespace hone

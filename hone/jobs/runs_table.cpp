@@ -20,7 +20,7 @@ namespace {
 struct RunColumn {
   std::string_view key;
   std::string_view header;
-  enum Kind { plain, share, flips, points, number, bits } kind = plain;
+  enum Kind { plain, share, flips, points, number, bits, bytes, ratio } kind = plain;
   int digits = 2;
 };
 
@@ -50,11 +50,18 @@ constexpr RunColumn kColumns[] = {
     {"eval_majority_share", "Majority", RunColumn::share},
     {"eval_loss", "Loss", RunColumn::number, 4},
     {"change", "Change (points)", RunColumn::points},
+    {"limit", "Limit"},
     {"margin", "Margin (points)", RunColumn::points},
     {"verdict", "Drop"},
     {"flip_share", "Predictions changed", RunColumn::flips},
     {"margin_snr_db", "Margin SNR (dB)", RunColumn::number, 1},
-    {"average_weight_bits", "Bits quantized", RunColumn::bits},
+    {"size", "Size", RunColumn::bytes},
+    {"size_before", "Size of the baseline", RunColumn::bytes},
+    {"compression_ratio", "Times smaller", RunColumn::ratio},
+    {"latency", "Latency, batch size 1 (ms)", RunColumn::ratio},
+    {"latency_before", "Latency of the baseline (ms)", RunColumn::ratio},
+    {"speedup", "Speedup", RunColumn::ratio},
+    {"average_weight_bits", "Bits per weight", RunColumn::bits},
     {"cautions", "Caution"},
     {"arithmetic", "Arithmetic"},
 };
@@ -77,10 +84,14 @@ constexpr std::string_view kUnasked[] = {"folder",
                                          "eval_f1_micro",
                                          "eval_majority_share",
                                          "eval_loss",
-                                         "margin",
+                                         "limit",
                                          "verdict",
                                          "flip_share",
                                          "change",
+                                         "size",
+                                         "compression_ratio",
+                                         "latency",
+                                         "speedup",
                                          "average_weight_bits",
                                          "protocol",
                                          "cautions"};
@@ -103,17 +114,22 @@ const RunColumn* known_column(std::string_view key) {
   return found == std::end(kColumns) ? nullptr : &*found;
 }
 
-// Null where the row does not have it.
+// Null where the row does not have it. A verdict on a limit that was not set is none.
 const Json& member(const Json& row, std::string_view key) {
   static const Json none;
+  constexpr std::string_view kOfLimit[] = {"margin", "verdict"};
+  if (among(kOfLimit, key) && row.at("limit").is_null()) return none;
   const Json& value = value_at(row, std::string(key));
   return value.is_array() && value.empty() ? none : value;
 }
 
-// Of a row or of its settings.
+// Of a row or of its settings; an empty setting is none.
 const Json& value_of(const Json& row, const std::string& key) {
+  static const Json none;
   const Json& value = member(row, key);
-  return value.is_null() ? value_at(row.at("settings"), key) : value;
+  if (!value.is_null()) return value;
+  const Json& setting = value_at(row.at("settings"), key);
+  return setting == "" ? none : setting;
 }
 
 std::vector<std::string> keys_of(const Json& rows) {
@@ -137,8 +153,14 @@ std::string resolve_key(const std::string& name, const Json& rows) {
   const std::vector<std::string> keys = keys_of(rows);
   for (const std::string& key : {name, "eval_" + name})
     if (among(keys, key)) return key;
-  throw UsageError(fmt::format("hone runs: no run has '{}'; there are {}{}", name,
-                               fmt::join(keys, ", "), did_you_mean(name, keys)));
+  constexpr std::size_t kMostNear = 8;
+  std::vector<std::string> near;
+  for (const std::string& key : keys)
+    if (near.size() < kMostNear && key.find(name) != std::string::npos) near.push_back(key);
+  const std::string meant = did_you_mean(name, keys);
+  throw UsageError(
+      fmt::format("hone runs: no run has '{}'{}; `hone runs --json` prints all names{}", name,
+                  near.empty() ? "" : fmt::format(", but {}", fmt::join(near, ", ")), meant));
 }
 
 RunGroup group_of(const RunRow& row) {
@@ -191,6 +213,8 @@ Cell cell_of(const Json& row, const std::string& key) {
       !values.is_null() && std::ssize(values) < kFewestSeeds)
     return PerRun{values.get<std::vector<double>>(),
                   column->kind == RunColumn::flips ? Quantity::flips : Quantity::share};
+  if (value.is_number_integer() && column != nullptr && column->kind == RunColumn::bytes)
+    return bytes(value.get<std::int64_t>());
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_number()) return value.is_string() ? value.get<std::string>() : to_line(value);
   const double number = value.get<double>();
@@ -205,6 +229,9 @@ Cell cell_of(const Json& row, const std::string& key) {
       return points_within(number, interval.low, interval.high);
     case RunColumn::bits:
       return bits(number);
+    case RunColumn::ratio:
+      return std::isnan(interval.low) ? significant(number)
+                                      : number_within(number, interval.low, interval.high);
     default:
       return real(number, column->digits);
   }
@@ -247,16 +274,20 @@ std::vector<std::string> telling_columns(const Json& rows, bool of_one_command,
   constexpr std::string_view kFigures[] = {"eval_accuracy", "eval_r2", "eval_f1_micro"};
   // `groups_note` has these.
   constexpr std::string_view kOfGroups[] = {"data", "split", "n", "eval_majority_share"};
+  // Values that no reader asks about.
+  const auto is_usual = [](const Json& value) { return value == "finished" || value == "honest"; };
   const auto consider = [&](const std::string& key) {
     if (!is_constant(rows, "group") && among(kOfGroups, key) && is_constant_in_groups(rows, key))
       return;
     const bool is_figure = among(kFigures, key) && std::ranges::any_of(rows, [&](const Json& row) {
                              return !member(row, key).is_null();
                            });
-    if (key == "folder" || is_figure || !is_constant(rows, key)) {
+    // Of one run there is nothing to be told apart by.
+    const Json& value = value_of(rows.front(), key);
+    const bool is_said = !value.is_null() && key != "group" && !is_usual(value);
+    if (key == "folder" || is_figure || (is_said && rows.size() == 1) || !is_constant(rows, key)) {
       chosen.push_back(key);
-    } else if (const Json& value = value_of(rows.front(), key);
-               !value.is_null() && key != "group" && value != "finished") {
+    } else if (is_said) {
       common.push_back(
           fmt::format("{}: {}", header_of(key), display_text(cell_of(rows.front(), key))));
     }

@@ -22,22 +22,16 @@ std::string parameters_text(std::int64_t after, std::int64_t before) {
 
 std::string bytes_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
 
-// Rounds vary so much that the speedup says little.
-bool is_noisy(const TimesInTurn& times) {
-  constexpr double kWide = 1.5;  // of the upper end of the interval by the lower one
-  return times.speedup_interval.high > kWide * times.speedup_interval.low;
-}
-
 }  // namespace
 
 std::string noise_warning(const std::vector<ModelTimes>& times) {
   std::vector<std::string> sizes;
   for (const ModelTimes& one : times)
-    if (is_noisy(one.times)) sizes.push_back(std::to_string(one.at_a_time));
+    if (one.times.ratio().noisy()) sizes.push_back(std::to_string(one.at_a_time));
   if (sizes.empty()) return "";
   return fmt::format(
-      "Latencies at batch size {} varied between rounds: other programs were running, or there are "
-      "more threads than cores. Repeat with `hone bench` on an idle machine.",
+      "Latencies at batch size {} are noisy, as they varied between rounds: other programs were "
+      "running, or there are more threads than cores. Repeat with `hone bench` on an idle machine.",
       fmt::join(sizes, " and "));
 }
 
@@ -91,8 +85,8 @@ std::vector<Fact> size_and_latency_figures(const SizeAndTime& found) {
                                            static_cast<double>(found.size_before.memory_bytes),
                                            static_cast<double>(found.size.memory_bytes))};
   for (const ModelTimes& one : found.times)
-    figures.push_back({fmt::format("Latency (batch size {})", one.at_a_time),
-                       latency_change_text(one.times) + (is_noisy(one.times) ? ", noisy" : "")});
+    figures.push_back(
+        {fmt::format("Latency (batch size {})", one.at_a_time), latency_change_text(one.times)});
   return figures;
 }
 

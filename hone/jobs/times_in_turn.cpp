@@ -171,10 +171,11 @@ std::string speedup_text(const Speedup& speedup, std::string_view rounds) {
     return fmt::format("{}, too few rounds for a 95% CI, which needs {}", value,
                        kFewestForMedianInterval);
   const std::string interval =
-      "95% CI " + speed_range_text(speedup.interval->low, speedup.interval->high);
+      fmt::format("(95% CI {}){}", speed_range_text(speedup.interval->low, speedup.interval->high),
+                  speedup.noisy() ? ", noisy" : "");
   if (speedup.shown_faster() || speedup.shown_slower())
-    return fmt::format("{}{} ({})", value, rounds, interval);
-  return fmt::format("no measurable speedup ({})", interval);
+    return fmt::format("{}{} {}", value, rounds, interval);
+  return fmt::format("no measurable speedup {}", interval);
 }
 
 }  // namespace

@@ -43,6 +43,8 @@ struct Speedup {
 
   bool shown_faster() const { return interval && interval->low > 1; }
   bool shown_slower() const { return interval && interval->high < 1; }
+  /// Rounds vary so much that the speedup says little: one end of the interval is more than 1.5 times the other.
+  bool noisy() const { return interval && interval->high > 1.5 * interval->low; }
   /// Whether these medians point the other way than what is shown.
   bool contradicts(double before_ms, double after_ms) const {
     return (shown_faster() && after_ms >= before_ms) || (shown_slower() && after_ms <= before_ms);
@@ -87,7 +89,7 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
                          const std::function<double()>& now_seconds = {});
 
 /// "1.84× faster (95% CI 1.79 to 1.90)", "1.07× slower (95% CI 1.02 to 1.19)", "no measurable speedup (95% CI 1.04× slower to
-/// 1.12× faster)": faster or slower only if the whole interval is.
+/// 1.12× faster)": faster or slower only if the whole interval is; ", noisy" follows where that is so.
 std::string speedup_text(const Speedup& speedup);
 inline std::string speedup_text(const TimesInTurn& times) { return speedup_text(times.ratio()); }
 

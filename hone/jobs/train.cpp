@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "hone/base/text.h"
 #include "hone/jobs/choice.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/learning_curve.h"
@@ -130,6 +131,11 @@ TrainOutcome train_once(const TrainRun& run, TrainStart start, std::uint64_t see
   fields.loss_fell = loss_fell(trained.log.steps());
   fields.ended_early = t.end == TrainingEnd::early;
   fields.weights_of_step = tuned.weights_of_step;
+  if (tuned.selection.best_step > 0) {
+    fields.best_step = tuned.selection.best_step;
+    fields.best_value = tuned.selection.best_value;
+  }
+  trained.better = tuned.better;
   if (run.vocabulary) fields.vocabulary = learnt_vocabulary_result(*run.vocabulary, run.data.train);
   if (!tuned.class_weights.empty()) {
     fields.class_weights.emplace();
@@ -170,6 +176,24 @@ std::vector<Json> results_of_seeds(const TrainRun& run,
     results.push_back(read_json(folder / "results.json"));
   }
   return results;
+}
+
+// What to do with the model; an adapter goes on with the model below it.
+std::vector<NextCommand> commands_after_training(const TrainJob& job) {
+  const std::string &folder = job.output.folder, data = shell_word(job.data.options.source);
+  if (job.lora && job.seeds == 1)
+    return {{"Merge the adapter into its model",
+             fmt::format("hone lora merge {} --adapter {} -o {}", shell_word(job.model),
+                         shell_word(folder), shell_word(folder + "-merged"))}};
+  if (job.lora) return {};
+  const std::string model = shell_word(
+      job.seeds == 1 ? folder : (fs::path(folder) / fmt::format("seed-{}", job.seed)).string());
+  return {
+      {"Evaluate it", fmt::format("hone eval {} --data {}", model, data)},
+      {"Make it smaller and faster",
+       fmt::format("hone shrink {} --data {} -o {}", model, data, shell_word(folder + "-small"))},
+      {"Quantize it", fmt::format("hone quantize {} --native 'int(bits=8,per=row)' --data {} -o {}",
+                                  model, data, shell_word(folder + "-int8"))}};
 }
 
 }  // namespace
@@ -248,6 +272,7 @@ JobResult train_model(const TrainJob& job, Context& context) {
   }
   tell_warnings(context, warnings);
   notes.insert(notes.end(), warnings.begin(), warnings.end());
+  result.document.next = commands_after_training(job);
   write_report(result, job.invocation, output.path(), context);
   output.commit();
   return result;

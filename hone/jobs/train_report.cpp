@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/learning_check.h"
 
@@ -75,18 +76,25 @@ Table results_table(const std::vector<NamedEvaluation>& measured) {
 // "Before training, on test, n = 2,000: accuracy 81.9 ± 1.7%."
 std::string before_text(const TrainFields& fields) {
   const auto& [before, split] = *fields.before;
-  return fmt::format("Before training, on {}, n = {}: {} {}{}", split.split,
-                     grouped(before.samples), metric_title(before.metric),
-                     display_text(metric_estimate(to_json(before))),
+  return fmt::format("Before training, on {}: {} {}{}",
+                     part_text(split.split, before.samples, before.effective_samples),
+                     metric_title(before.metric), display_text(metric_estimate(to_json(before))),
                      *fields.before_fresh_head ? ", of a head as it was drawn." : ".");
 }
 
 // "Trained for 500 steps in 1:29; the model has the weights of step 400"
-std::string choice_text(const TrainJob& job, const TrainFields& fields) {
+std::string choice_text(const TrainJob& job, const TrainOutcome& trained) {
+  const TrainFields& fields = trained.fields;
   std::string text = fmt::format("Trained for {} steps in {}; the model has the weights of step {}",
                                  grouped(fields.steps), clock_text(fields.train_runtime),
                                  grouped(fields.weights_of_step));
   if (fields.ended_early) text += "; stopped early, as no evaluation improved";
+  if (const std::optional<BetterEvaluation>& better = trained.better)
+    text += fmt::format(
+        "; the best evaluation on validation was {} at step {}{}; {} keeps its weights",
+        better->text, grouped(better->step),
+        better->is_stored ? fmt::format(" (stored as checkpoint-{})", better->step) : "",
+        job.invocation.setting("load_best_model_at_end"));
   if (const std::optional<Interval>& interval = fields.validation_test_gap_interval)
     text += fmt::format("; accuracy on validation minus test: {} points (95% CI {} to {})",
                         points_text(*fields.validation_test_gap), points_text(interval->low),
@@ -126,7 +134,7 @@ std::vector<std::string> report_training(const TrainJob& job, TrainOutcome train
       {"Mean training loss", display_text(real(fields.train_loss, 4))},
       {"Throughput",
        fmt::format("{} examples/s", grouped(std::llround(fields.train_samples_per_second)))}};
-  document.evidence = choice_text(job, fields) + ".";
+  document.evidence = choice_text(job, trained) + ".";
   document.sections = {{"", {}}, trained.curve};
   std::vector<Block> blocks;
   if (!measured.empty()) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "hone/jobs/fine_tune.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/train.h"
 #include "hone/jobs/training_log.h"
@@ -15,7 +17,8 @@ namespace hone {
 /// A training of one seed, and what its report needs of it.
 struct TrainOutcome {
   TrainFields fields;
-  std::vector<NamedEvaluation> measured;  ///< the split that judges the training last
+  std::vector<NamedEvaluation> measured;        ///< the split that judges the training last
+  std::optional<BetterEvaluation> better = {};  ///< on validation, than that of the weights it has
   std::vector<std::string> labels;
   TrainingLog log;
   Section curve;

@@ -43,6 +43,10 @@ const Fields& fields_of(const TrainFields*) {
                            "is below that of the first; null under ten steps."),
       field<&T::ended_early>("ended_early", "Whether it stopped because no evaluation improved."),
       field<&T::weights_of_step>("weights_of_step", "The step whose weights the model has."),
+      field<&T::best_step>("best_step",
+                           "The step of the best evaluation, by metric_for_best_model; null: none "
+                           "was made."),
+      field<&T::best_value>("best_metric", "The metric of that evaluation; null where it is."),
       field<&T::protocol>("protocol", kProtocolMeaning),
       field<&T::seed>("seed", "Random seed of order, dropout and fresh weights."),
       field<&T::seeds>("seeds", Unit::seeds, "Number of seeds."),

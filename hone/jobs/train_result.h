@@ -29,6 +29,8 @@ struct TrainFields {
   std::optional<bool> loss_fell = {};
   bool ended_early = false;
   std::int64_t weights_of_step = 0;
+  std::optional<std::int64_t> best_step = {};  ///< of the evaluations; none: there was none
+  std::optional<double> best_value = {};
   std::string protocol;
   std::uint64_t seed = 0;
   std::int64_t seeds = 1;

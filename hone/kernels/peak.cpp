@@ -80,14 +80,30 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-float run_dots(std::int64_t rounds, float start, double* operations) {
+float run_widened_dots(std::int64_t rounds, float start, double* operations) {
+  return widening::run_dots(rounds, start, operations);
+}
+
+// Null where the target has no instruction that multiplies bytes.
+const char* byte_instruction() {
+#ifdef HONE_QUAD_TARGET
+  if (processor_has_quads()) return "vpdpbusd";
+#endif
+#ifdef HONE_SHORT_TARGET
+  return "vpmaddubsw";
+#else
+  return nullptr;
+#endif
+}
+
+float run_byte_dots(std::int64_t rounds, float start, double* operations) {
 #ifdef HONE_QUAD_TARGET
   if (processor_has_quads()) return quad::run_dots(rounds, start, operations);
 #endif
 #ifdef HONE_SHORT_TARGET
   return short2::run_dots(rounds, start, operations);
 #else
-  return widening::run_dots(rounds, start, operations);
+  return run_widened_dots(rounds, start, operations);
 #endif
 }
 
@@ -100,7 +116,9 @@ namespace hone::kernels {
 namespace {
 
 HWY_EXPORT(run_multiply_adds);
-HWY_EXPORT(run_dots);
+HWY_EXPORT(run_widened_dots);
+HWY_EXPORT(run_byte_dots);
+HWY_EXPORT(byte_instruction);
 
 // What the measurements of memory work on, and in which pieces.
 // Beside each other two arrays are copied; one alone that is read again and again has to be larger, or caches keep a part of it.
@@ -146,8 +164,20 @@ double measure_fma_gflops(ThreadPool& pool) {
   return measure_gops(pool, HWY_DYNAMIC_DISPATCH(run_multiply_adds));
 }
 
+const char* int8_byte_instruction() { return HWY_DYNAMIC_DISPATCH(byte_instruction)(); }
+
+double measure_int8_byte_gops(ThreadPool& pool) {
+  return int8_byte_instruction() == nullptr
+             ? 0
+             : measure_gops(pool, HWY_DYNAMIC_DISPATCH(run_byte_dots));
+}
+
+double measure_int8_widened_gops(ThreadPool& pool) {
+  return measure_gops(pool, HWY_DYNAMIC_DISPATCH(run_widened_dots));
+}
+
 double measure_int8_gops(ThreadPool& pool) {
-  return measure_gops(pool, HWY_DYNAMIC_DISPATCH(run_dots));
+  return std::max(measure_int8_byte_gops(pool), measure_int8_widened_gops(pool));
 }
 
 double measure_bf16_gflops(ThreadPool& pool) {

@@ -11,8 +11,15 @@ namespace hone::kernels {
 double measure_fma_gflops(ThreadPool& pool);
 
 /// The same of the sums of four products of bytes that products of integers consist of
-/// (int8_product.h); every multiplication and every addition counts as one operation.
+/// (int8_product.h); every multiplication and every addition counts as one operation. The faster
+/// of the two forms below.
 double measure_int8_gops(ThreadPool& pool);
+/// By the instruction that multiplies bytes; 0 where there is none.
+double measure_int8_byte_gops(ThreadPool& pool);
+/// With bytes widened to 16 bits before they are multiplied.
+double measure_int8_widened_gops(ThreadPool& pool);
+/// "vpdpbusd" (VNNI), "vpmaddubsw"; null where the processor, or what kernels may use of it, has none.
+const char* int8_byte_instruction();
 
 /// The same of products of bfloat16 pairs (four operations for each pair of a sum); 0 where the processor has none.
 double measure_bf16_gflops(ThreadPool& pool);

@@ -1,7 +1,5 @@
 #include "hone/kernels/sparse_float_matrix.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -16,7 +14,6 @@ namespace {
 
 constexpr std::int64_t kMostTogether = 4;
 // Sizes that files may name, so that no count of lists or bytes overflows.
-constexpr std::int64_t kLargestSide = std::int64_t{1} << 31;
 
 void check(const SparseFloatMatrix& matrix) {
   HONE_ASSERT(matrix.rows >= 0 && matrix.columns >= 0, "a sparse matrix of {} x {}", matrix.rows,
@@ -76,22 +73,6 @@ std::vector<std::int64_t> count_entries(ThreadPool& pool, const SparseFloatMatri
 
 std::int64_t entries_of(const SparseFloatMatrix& matrix, const SparseFloatParts& parts) {
   return matrix.lists() == 0 ? 0 : parts.end(matrix.lists() - 1);
-}
-
-// What is wrong with the list [begin, end) of a block of `depth` columns, or nothing.
-std::string list_error(const SparseFloatParts& parts, std::int64_t list, std::int64_t depth) {
-  std::int64_t last = -1;
-  for (std::int64_t entry = parts.begin(list); entry < parts.end(list); ++entry) {
-    const std::int64_t column = parts.columns[entry];
-    if (column >= depth)
-      return fmt::format("entry {} of a sparse matrix is column {} of a block of {}", entry, column,
-                         depth);
-    if (column <= last)
-      return fmt::format("entry {} of a sparse matrix is column {} behind column {}", entry, column,
-                         last);
-    last = column;
-  }
-  return {};
 }
 
 }  // namespace
@@ -177,37 +158,6 @@ void sparse_restore(ThreadPool& pool, const SparseFloatMatrix& matrix, const std
         rows[r * matrix.columns + block.column + parts.columns[entry]] = some[r];
     }
   });
-}
-
-std::string sparse_error(const SparseFloatMatrix& matrix, const std::uint8_t* packed,
-                         std::size_t size) {
-  check(matrix);
-  if (matrix.rows > kLargestSide || matrix.columns > kLargestSide)
-    return fmt::format("a sparse matrix of {} x {} is too large", matrix.rows, matrix.columns);
-  const std::int64_t lists = matrix.lists(), groups = matrix.groups();
-  if (size / 4 < static_cast<std::size_t>(lists))
-    return fmt::format("a sparse matrix of {} lists has {} bytes", lists, size);
-  const auto* const ends = reinterpret_cast<const std::uint32_t*>(packed);
-  std::int64_t entries = 0;
-  for (std::int64_t list = 0; list < lists; ++list) {
-    const std::int64_t block = list / groups, end = ends[list];
-    const std::int64_t depth = matrix.block_begin(block + 1) - matrix.block_begin(block);
-    if (end < entries || end > entries + depth)
-      return fmt::format("list {} of a sparse matrix has entries {} to {} of {} columns", list,
-                         entries, end, depth);
-    entries = end;
-  }
-  if (size != sparse_bytes(matrix, entries))
-    return fmt::format("a sparse matrix of {} entries has {} bytes instead of {}", entries, size,
-                       sparse_bytes(matrix, entries));
-  const SparseFloatParts parts = sparse_parts(matrix, packed);
-  for (std::int64_t list = 0; list < lists; ++list) {
-    const std::int64_t block = list / groups;
-    std::string error =
-        list_error(parts, list, matrix.block_begin(block + 1) - matrix.block_begin(block));
-    if (!error.empty()) return error;
-  }
-  return {};
 }
 
 }  // namespace hone::kernels

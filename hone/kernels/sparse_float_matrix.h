@@ -2,12 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "hone/base/thread_pool.h"
 
-/// Sparse weights W (N,K) of floats or bfloat16 as products read them: one arrangement of bytes for every instruction set, so
-/// that a file is read in place anywhere.
+/// Sparse weights W (N,K) of floats or bfloat16 as products read them: one arrangement of bytes for every instruction set.
 ///
 /// An entry is a column and one value for each of `together` neighbouring rows: 4 of a matrix that was pruned in blocks of 4 x 1,
 /// 1 of any other. Entries whose values are all zero are left out, and nothing pads those that stay but values of rows behind
@@ -46,14 +44,9 @@ std::size_t sparse_bytes(const SparseFloatMatrix& matrix, std::int64_t entries);
 /// rounded to nearest, ties to even.
 void sparse_arrange(ThreadPool& pool, const SparseFloatMatrix& matrix, const float* dense,
                     std::uint8_t* packed);
-/// Restores `dense` (N,K), with 0 for what was left out. `packed` must be free of errors.
+/// Restores `dense` (N,K), with 0 for what was left out.
 void sparse_restore(ThreadPool& pool, const SparseFloatMatrix& matrix, const std::uint8_t* packed,
                     float* dense);
-
-/// Returns what is wrong with `size` bytes that come from outside, or an empty text: then ends ascend, columns lie in their
-/// blocks and ascend in a list, and the size is exact, so that no product reads elsewhere. `packed` is aligned to 4 bytes.
-std::string sparse_error(const SparseFloatMatrix& matrix, const std::uint8_t* packed,
-                         std::size_t size);
 
 /// Where the parts of a packed matrix begin.
 struct SparseFloatParts {

@@ -22,7 +22,7 @@ namespace hone::kernels {
 
 struct SparseFloatWeight {
   SparseFloatMatrix matrix;
-  /// Free of errors (`sparse_error`), aligned to 4 bytes, and to a line of the cache for best speed.
+  /// Made by `sparse_arrange`, aligned to 4 bytes, and to a line of the cache for best speed.
   const std::uint8_t* packed = nullptr;
 };
 

@@ -1,7 +1,5 @@
 #include "hone/kernels/sparse_int8_matrix.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -167,74 +165,6 @@ void for_cell(const SparseInt8Matrix& matrix, const SparseLists& lists, std::int
   }
 }
 
-// What is wrong with the lists of a cell, of which nothing but `ends` is known to be right.
-std::string cell_error(const SparseInt8Matrix& matrix, const SparseLists& lists,
-                       std::int64_t cell) {
-  const std::uint16_t* const counts = lists.counts + cell * kSparseOutputs;
-  const std::uint8_t* const outputs = lists.outputs + cell * kSparseOutputs;
-  const std::int64_t entries = std::accumulate(counts, counts + kSparseOutputs, std::int64_t{0});
-  if (entries != lists.ends[cell] - first_entry(lists, cell))
-    return "the counts of lists do not add up to its entries";
-  std::array<bool, kSparseOutputs> seen{};
-  for (std::int64_t i = 0; i < kSparseOutputs; ++i) {
-    if (outputs[i] >= kSparseOutputs || std::exchange(seen[outputs[i]], true))
-      return "its lists are not of every output once";
-    const bool after = i == 0 || counts[i] < counts[i - 1] ||
-                       (counts[i] == counts[i - 1] && outputs[i] > outputs[i - 1]);
-    if (!after) return "its lists are not in the order of their lengths";
-    if (counts[i] > 0 && outputs[i] >= matrix.outputs(cell / matrix.panels()))
-      return "it has entries of outputs that are not there";
-  }
-  return "";
-}
-
-std::string entry_error(const SparseInt8Matrix& matrix, std::int64_t first_quad, std::int64_t quad,
-                        const FourCodes& codes) {
-  if (quad >= matrix.panel_quads() || first_quad + quad >= matrix.quads())
-    return "an entry is behind the last quad";
-  if (is_zero(codes)) return "the codes of an entry are zero";
-  FourCodes whole = codes;
-  if (!is_zero(split(whole))) return "the codes of a pair add up to more than 128";
-  for (int j = 0; j < kQuad; ++j) {
-    if (codes.codes[j] != 0 && kQuad * (first_quad + quad) + j >= matrix.columns)
-      return "an entry has codes behind the last column";
-  }
-  return "";
-}
-
-// Whether entries of one quad are what became of one whose pairs were too large.
-bool are_split(const FourCodes& first, const FourCodes& second) {
-  FourCodes whole = first;
-  for (int j = 0; j < kQuad; ++j) {
-    if (second.codes[j] == 0) continue;
-    if (whole.codes[j] != 0) return false;
-    whole.codes[j] = second.codes[j];
-  }
-  const FourCodes rest = split(whole);
-  return std::memcmp(&rest, &second, sizeof(rest)) == 0;
-}
-
-std::string entries_error(const SparseInt8Matrix& matrix, const SparseLists& lists,
-                          std::int64_t cell) {
-  const std::int64_t first_quad = cell % matrix.panels() * matrix.panel_quads();
-  std::string error;
-  std::int64_t last_output = -1, last_quad = -1;
-  int same = 1;  // entries of a quad
-  FourCodes last{};
-  for_cell(matrix, lists, cell, [&](std::int64_t output, std::int64_t quad, FourCodes codes) {
-    if (!error.empty()) return;
-    error = entry_error(matrix, first_quad, quad, codes);
-    const bool follows = output == last_output;
-    same = follows && quad == last_quad ? same + 1 : 1;
-    if (follows && quad < last_quad) error = "the quads of a list do not ascend";
-    if (same > 2 || (same == 2 && !are_split(last, codes))) error = "a list has a quad twice";
-    last_output = output;
-    last_quad = quad;
-    last = codes;
-  });
-  return error;
-}
-
 // The sums of the codes of a group's outputs.
 std::array<std::int32_t, kSparseOutputs> sums_of(const SparseInt8Matrix& matrix,
                                                  const SparseLists& lists, std::int64_t group) {
@@ -332,35 +262,6 @@ void restore(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint8_
                });
     }
   });
-}
-
-std::string sparse_int8_error(const SparseInt8Matrix& matrix, const std::uint8_t* bytes,
-                              std::size_t size) {
-  check(matrix);
-  if (size < sparse_bytes(matrix, 0))
-    return fmt::format("{} bytes are too few for any sparse matrix of {} x {}", size, matrix.rows,
-                       matrix.columns);
-  const std::int64_t entries = entries_of(matrix, bytes);
-  if (size != sparse_bytes(matrix, entries))
-    return fmt::format("{} entries take {} bytes, not {}", entries, sparse_bytes(matrix, entries),
-                       size);
-  const SparseLists lists = sparse_lists(matrix, bytes);
-  for (std::int64_t cell = 0; cell < matrix.cells(); ++cell) {
-    std::string error;
-    if (lists.ends[cell] < first_entry(lists, cell) || lists.ends[cell] > entries) {
-      error = "it ends before it begins";
-    } else {
-      error = cell_error(matrix, lists, cell);
-    }
-    if (error.empty()) error = entries_error(matrix, lists, cell);
-    if (!error.empty()) return fmt::format("cell {}: {}", cell, error);
-  }
-  for (std::int64_t group = 0; group < matrix.groups(); ++group) {
-    const auto sums = sums_of(matrix, lists, group);
-    if (!std::equal(sums.begin(), sums.end(), lists.sums + group * kSparseOutputs))
-      return fmt::format("the sums of group {} are not those of its codes", group);
-  }
-  return "";
 }
 
 }  // namespace hone::kernels

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "hone/base/thread_pool.h"
 #include "hone/kernels/grain.h"
 
 /// Weights of 8 or 4 bits in blocks of 1x4, of which those that are zero are not stored: one arrangement of bytes for every
-/// instruction set, so that what is written into a file once is read in place anywhere.
+/// instruction set.
 ///
 /// A block is one output by four neighbouring inputs, a quad. The N outputs are cut into groups of 64, the quads of K into as
 /// few panels of equal size as hold at most 192 quads each. A group and a panel make a cell; cells are numbered group by group.
@@ -62,7 +61,7 @@ struct SparseLists {
   const std::uint8_t* codes = nullptr;
   const std::uint8_t* quads = nullptr;
 };
-/// Those of bytes that `arrange` made, or that `sparse_int8_error` finds no fault with, aligned to 4 bytes.
+/// Those of bytes that `arrange` made, aligned to 4 bytes.
 SparseLists sparse_lists(const SparseInt8Matrix& matrix, const std::uint8_t* bytes);
 
 /// The entries of `codes` (N,K), and the bytes of so many, exactly.
@@ -75,9 +74,5 @@ void arrange(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint16
              std::uint8_t* bytes);
 void restore(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint8_t* bytes,
              std::uint16_t* codes);
-
-/// What is wrong with bytes from outside, aligned to 4; empty where they are what `arrange` makes of some codes.
-std::string sparse_int8_error(const SparseInt8Matrix& matrix, const std::uint8_t* bytes,
-                              std::size_t size);
 
 }  // namespace hone::kernels

@@ -16,7 +16,7 @@ constexpr const char* kCommands =
     R"(cp -r examples/cpu_gelu my-kernel   # then change accepts, run and the row in HONE_PLUGIN
 cmake -S my-kernel -B build-my-kernel -DCMAKE_PREFIX_PATH=$HOME/.local
 cmake --build build-my-kernel
-hone kernels --model tiny --train --plugin build-my-kernel/cpu_gelu.so   # what it runs
+hone kernels tiny --train --plugin build-my-kernel/cpu_gelu.so   # what it runs
 hone lab 4.4 --plugin build-my-kernel/cpu_gelu.so -o my-kernel-results)";
 
 // ---- the kernel of examples/cpu_gelu, which the lab checks where no plugin brings one

@@ -68,8 +68,12 @@ Panel speed_panel(const std::vector<DequantizeTimes>& times, const std::string& 
     const std::string name = fmt::format("groups of {}", one.codes.group);
     auto series = std::ranges::find(panel.series, name, &Series::label);
     if (series == panel.series.end()) series = panel.series.insert(series, {.label = name});
-    series->points.push_back({static_cast<double>(one.codes.count), value(one)});
+    const auto count = static_cast<double>(one.codes.count);
+    series->points.push_back({count, value(one)});
+    if (std::ranges::find(panel.x.ticks, count, &Tick::value) == panel.x.ticks.end())
+      panel.x.ticks.push_back({count, grouped(one.codes.count)});
   }
+  std::ranges::sort(panel.x.ticks, {}, &Tick::value);
   return panel;
 }
 

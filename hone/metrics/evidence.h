@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 /// How much examples say that are not all different.
 namespace hone {
@@ -16,6 +17,13 @@ namespace hone {
 /// no text repeats; 1/3 where each stands three times. `texts` holds for each example the number of its text, which is
 /// below n; empty: all differ.
 double evidence(std::span<const std::int32_t> texts);
+
+/// The same for readers of results.
+inline constexpr std::string_view kEffectiveSizeMeaning =
+    "Effective n: a model gives equal texts one prediction, so the rows of a text are one "
+    "observation whose weight is their number m, and n rows say as much as n² / Σ m² different "
+    "texts (Kish's effective sample size). A text in several rows therefore costs more than its "
+    "repeats.";
 
 /// n times its evidence, rounded: the effective sample size.
 std::int64_t effective_examples(std::int64_t examples, double evidence);

@@ -122,9 +122,8 @@ std::string condition_text(const ChangePlan& plan) {
   if (const auto* rates = std::get_if<DisagreementRates>(&plan)) return condition_text(*rates);
   const auto& texts = std::get<DifferingTexts>(plan);
   if (!texts.assumed) return condition_text(DisagreementRates{});
-  return fmt::format(
-      "the true change is none and one example in {} (none was seen) has another prediction",
-      grouped(std::llround(1 / texts.rate)));
+  return fmt::format("the true change is zero and one prediction in {} changes (none was seen to)",
+                     grouped(std::llround(1 / texts.rate)));
 }
 
 ChangePlan mean_plan(std::span<const MetricChange> seeds) {
@@ -171,8 +170,10 @@ MetricChange paired_change(const MetricName& figure, double change,
             .evidence = evidence(texts),
             .change = std::numeric_limits<double>::quiet_NaN(),
             .notes = sums.count == 1 ? "; there is only one example" : ""};
-  return ratio_change(figure, examples, evidence(texts),
-                      {change, sums.half_width(), sums.count, sums.differ});
+  MetricChange made = ratio_change(figure, examples, evidence(texts),
+                                   {change, sums.half_width(), sums.count, sums.differ});
+  made.of_whole_answers = contributions.is_of_whole_answers;
+  return made;
 }
 
 MetricChange ratio_change(const MetricName& figure, std::int64_t examples, double evidence,

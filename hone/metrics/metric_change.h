@@ -42,6 +42,9 @@ struct MetricChange {
   std::function<double(double change)> score = {};
   ChangePlan plan = {};
   bool differs = true;  ///< that an exact test, where there is one, sees a change as well
+  /// An example's answer is the same or another. Otherwise answers move by any amount, and the interval of a change may be as narrow
+  /// as they move little, so the number of examples alone says nothing of its width.
+  bool of_whole_answers = true;
   std::string notes =
       {};  ///< what follows the change in a sentence: "; 12 of 4,000 predictions differ"
   /// Of a ratio of sums: how many texts there are, and on how many of them the models differ.

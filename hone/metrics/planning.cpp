@@ -11,12 +11,6 @@
 namespace hone {
 namespace {
 
-std::int64_t rounded_up(std::int64_t count) {
-  std::int64_t unit = 1;
-  while (count / unit >= 100) unit *= 10;
-  return (count + unit - 1) / unit * unit;
-}
-
 // Of the sum over one example, by the rates and by the likeliest ones under a change of -margin.
 struct Deviations {
   double of_rates = 0, of_null = 0;
@@ -45,7 +39,7 @@ DisagreementRates rates_seen(const Comparison& c) {
 std::string condition_text(const DisagreementRates& rates) {
   if (!rates.assumed) return PlanWords{}.condition;
   return fmt::format(
-      "the true change is none and one example in {} (none was seen) is right in one model alone",
+      "both models are equally accurate and differ on one example in {} (none was seen)",
       grouped(std::llround(1 / (rates.lost + rates.gained))));
 }
 
@@ -76,6 +70,12 @@ std::optional<std::int64_t> planned_seeds(double gap, double deviation) {
   const double seeds = std::ceil(root * root + kNormal975 * kNormal975 / 2);
   if (!(seeds <= static_cast<double>(kMostSeeds))) return std::nullopt;
   return std::max(kFewestSeeds, static_cast<std::int64_t>(seeds));
+}
+
+std::int64_t rounded_up(std::int64_t count) {
+  std::int64_t unit = 1;
+  while (count / unit >= 100) unit *= 10;
+  return (count + unit - 1) / unit * unit;
 }
 
 std::string about_text(std::int64_t count) {

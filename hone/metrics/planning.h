@@ -21,8 +21,8 @@ struct DisagreementRates {
 /// (k + ½) / (n + 1), so that none seen is not none; that is then said to be assumed. n and k are taken times the evidence.
 DisagreementRates rates_seen(const Comparison& comparison);
 
-/// What holds if as many examples as planned with these rates do: "the true change is the one seen"; by assumed ones "the
-/// true change is none and one text in 74 (none was seen) is right in one model alone".
+/// What holds if as many examples as planned with these rates do: "the true change is the one seen"; by assumed ones "both
+/// models are equally accurate and differ on one example in 74 (none was seen)".
 std::string condition_text(const DisagreementRates& rates);
 
 /// Whether a gain is asked for (a margin below 0) and this change is less: that more examples, or seeds, would show it lost is
@@ -52,11 +52,13 @@ double chance_to_be_shown_kept(const DisagreementRates& rates, double margin, st
 std::optional<std::int64_t> planned_seeds(double gap, double deviation);
 inline constexpr std::int64_t kMostSeeds = 1000;
 
-/// "about 4,600": two significant digits, rounded up.
+/// Two significant digits, rounded up.
+std::int64_t rounded_up(std::int64_t count);
+/// The same in words: "about 4,600".
 std::string about_text(std::int64_t count);
 
 /// What is planned, in words: "about 4,600 examples would show it to be within the limit (power 80%) if the true change is the
-/// one seen"; by assumed rates "… if the true change is none and one example in 74 (none was seen) is right in one model alone".
+/// one seen"; by assumed rates "… if both models are equally accurate and differ on one example in 74 (none was seen)".
 struct PlanWords {
   std::string unit = " examples";
   std::string whom = "it";      ///< is shown to be within the limit, or not

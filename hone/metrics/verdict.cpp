@@ -135,7 +135,7 @@ const Fields& fields_of(const Verdict*) {
           "of five, if the true change is the one seen; null: decided, or no number would do."),
       field<&V::seeds_needed>("seeds_needed", Unit::seeds,
                               "The same in seeds; null: decided, or more seeds would not do."),
-      field<&V::summary>("summary", "The verdict as a clause."));
+      omitted<&V::overruled_by>(), field<&V::summary>("summary", "The verdict as a clause."));
   return fields;
 }
 
@@ -185,7 +185,8 @@ Verdict verdict_of_look(const MetricChange& change, std::int64_t looks, double m
 
 Verdict overruled(Verdict verdict, const std::string& why) {
   verdict.conclusion = Conclusion::inconclusive;
-  verdict.summary = fmt::format("{}, {}", change_text(verdict), why);
+  verdict.overruled_by = why;
+  verdict.summary = fmt::format("{}, but {}", change_text(verdict), why);
   return verdict;
 }
 
@@ -195,7 +196,7 @@ std::vector<Verdict> verdicts_in_sequence(std::span<const MetricChange> candidat
   for (const MetricChange& candidate : candidates) {
     Verdict v = verdict(candidate, margin);
     if (!going_on && v.kept())
-      v = overruled(v, "not tested, as the candidate before it is not within the limit");
+      v = overruled(v, "it is not tested, as the candidate before it is not within the limit");
     going_on = going_on && v.kept();
     verdicts.push_back(std::move(v));
   }

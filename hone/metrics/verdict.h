@@ -65,6 +65,8 @@ struct Verdict {
   std::optional<std::int64_t> examples_needed = {};
   /// For unclear ones over seeds: how many seeds would do.
   std::optional<std::int64_t> seeds_needed = {};
+  /// What decides that the limit is not shown to hold, whatever the interval is, a clause (`overruled`); empty: nothing does.
+  std::string overruled_by = {};
   /// A clause: "accuracy changed by +0.02 points (95% CI -0.10 to +0.14), within the allowed drop of 0.50; 12 of 4,000
   /// predictions changed". It says so when a gain, or a drop within the limit, is significant. An inconclusive one says how many
   /// examples would show what, at which power.
@@ -99,7 +101,7 @@ Verdict verdict_of_look(const MetricChange& change, std::int64_t looks,
                         double margin = kUsualMargin);
 
 /// The verdict where something else decides that the limit is not shown to hold: inconclusive, with `why` as a clause after the
-/// change.
+/// change and "but".
 Verdict overruled(Verdict verdict, const std::string& why);
 
 /// The verdicts on candidates whose order was fixed beforehand, the safest first: each is tested at its full level, and

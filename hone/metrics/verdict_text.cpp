@@ -53,7 +53,7 @@ std::string differing_text(std::int64_t count, std::int64_t of, std::string_view
 
 std::string shift_text(double mean_shift) {
   return mean_shift == 0 ? "; no prediction changed"
-                         : fmt::format("; predictions move by {:.3g} on average", mean_shift);
+                         : fmt::format("; predictions changed by {:.3g} on average", mean_shift);
 }
 
 std::string seed_notes(const MetricName& figure, double difference) {

@@ -33,7 +33,7 @@ std::string unjudged_text(const Verdict& verdict, bool differ, const std::string
 
 /// How many of those that were compared differ, each a `what`: "; 12 of 4,000 predictions changed"; "; no prediction changed".
 std::string differing_text(std::int64_t count, std::int64_t of, std::string_view what);
-/// "; predictions move by 0.02 on average"; "; no prediction changed".
+/// "; predictions changed by 0.02 on average"; "; no prediction changed".
 std::string shift_text(double mean_shift);
 
 /// What follows a change over seeds, from the mean over them of what their answers differ by: of the figure's task the share of

@@ -10,6 +10,7 @@
 #include "hone/base/text.h"
 #include "hone/formats/packing.h"
 #include "hone/frontends/huggingface/architecture.h"
+#include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/models/model_size.h"
 #include "hone/passes/quantize.h"
 #include "hone/report/field_table.h"
@@ -156,22 +157,28 @@ MemoryAccount memory_account(const Model& model, const fs::path& folder, const S
     account.rows.push_back(row);
   }
   if (!folder.empty()) account.file_bytes = weight_file_bytes(folder);
+  if (is_packed(model) && path_exists(folder / kOwnWeightsFile)) {
+    account.left_out_bytes = account.bytes;
+    for (const auto& [name, tensor] : read_safetensors(folder / kOwnWeightsFile).tensors)
+      account.left_out_bytes -= static_cast<std::int64_t>(tensor.size_bytes());
+  }
   return account;
 }
 
 std::vector<SavingStep> saving_steps(const MemoryAccount& account) {
   using Kind = SavingStep::Kind;
   const double theoretical = account.theoretical_saving();
-  if (theoretical == 0) return {};
+  if (theoretical == 0 && account.left_out_bytes == 0) return {};
   const auto whole = static_cast<double>(account.fp32_bytes);
-  std::vector<SavingStep> steps = {
-      {.kind = Kind::theoretical, .name = "by the formats", .saving = theoretical}};
+  std::vector<SavingStep> steps;
+  if (theoretical != 0)
+    steps.push_back({.kind = Kind::theoretical, .name = "by the formats", .saving = theoretical});
   const auto add = [&](std::string name, std::int64_t bytes, double cost) {
     if (bytes == 0) return;
     steps.push_back({.name = std::move(name),
                      .bytes = bytes,
                      .change = -cost,
-                     .saving = steps.back().saving - cost});
+                     .saving = (steps.empty() ? 0 : steps.back().saving) - cost});
   };
   const auto measured = [&](std::string name, std::int64_t bytes) {
     steps.push_back({.kind = Kind::measured,
@@ -182,7 +189,7 @@ std::vector<SavingStep> saving_steps(const MemoryAccount& account) {
   std::int64_t padding = 0;
   for (const AccountRow& row : account.rows) {
     padding += row.padding_bytes;
-    if (row.format != kUnpackedFormat) continue;
+    if (row.format != kUnpackedFormat || theoretical == 0) continue;
     // What is left in fp32 would have been saved at the same rate; what formats keep was not there before.
     add(fmt::format("{} in fp32", to_string(row.part)), row.bytes(),
         row.fp32_bytes == 0 ? static_cast<double>(row.bytes()) / whole
@@ -191,7 +198,9 @@ std::vector<SavingStep> saving_steps(const MemoryAccount& account) {
   add("padding to whole panels and bytes", padding, static_cast<double>(padding) / whole);
   measured("in memory", account.bytes);
   if (!account.file_bytes) return steps;
-  const std::int64_t beyond = *account.file_bytes - account.bytes;
+  add("zeros that the file leaves out", account.left_out_bytes,
+      -static_cast<double>(account.left_out_bytes) / whole);
+  const std::int64_t beyond = *account.file_bytes - account.bytes + account.left_out_bytes;
   add("names and places in the file", beyond, static_cast<double>(beyond) / whole);
   measured("on disk", *account.file_bytes);
   return steps;

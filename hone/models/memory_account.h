@@ -47,8 +47,9 @@ struct MemoryAccount {
   std::vector<AccountRow> rows;  ///< parts in their order, packed ones first
   std::int64_t fp32_bytes = 0;   ///< of all of them, unpacked
   std::int64_t bytes = 0;        ///< of all of them, as they are kept: the tensors in memory
-  std::optional<std::int64_t>
-      file_bytes;  ///< of the file; what it has beyond `bytes` is names and places
+  std::optional<std::int64_t> file_bytes;  ///< of the file
+  /// That the file leaves out (hone/tensor/bitmaps.h). What it has beyond the others is names and places.
+  std::int64_t left_out_bytes = 0;
   /// The largest weight that a run unpacks as a whole, for a while, in fp32. Linears and embeddings read codes themselves.
   std::int64_t transient_bytes = 0;
 
@@ -76,7 +77,8 @@ struct SavingStep {
   double saving = 0;       ///< what is left of it, a share of all weights in fp32
 };
 std::span<const EnumWord> enum_words(SavingStep::Kind kind);
-/// From the theoretical saving down to what was measured; none where nothing is packed. The changes add up.
+/// From the theoretical saving down to what was measured; none where nothing is packed. The changes add up. Without formats it
+/// begins with what was measured in memory.
 std::vector<SavingStep> saving_steps(const MemoryAccount& account);
 /// A line for each of them: "embeddings in fp32 (15.2 MiB): -67.20 points".
 std::vector<std::string> reasons(const MemoryAccount& account);

@@ -3,7 +3,6 @@
 #include "hone/analysis/precision.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/checkpoint.h"
-#include "hone/passes/pack.h"
 
 namespace hone {
 namespace {
@@ -69,7 +68,7 @@ ModelSize model_size(const Model& model, const fs::path& folder) {
   size.packed_bytes = bytes_of(planned.bits);
   size.packed_embedding_bytes = bytes_of(planned.embedding_bits);
   size.quantized = model.quantization.has_value();
-  size.packed = has_packed_weights(model.graph);
+  size.packed = is_packed(model);
   size.embeddings_quantized = planned.embeddings_quantized;
   return size;
 }

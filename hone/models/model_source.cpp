@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hone/base/output_folder.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/data/synthetic_words.h"
@@ -16,6 +17,7 @@
 #include "hone/models/adapter.h"
 #include "hone/passes/quantize.h"
 #include "hone/text/tokenizer_files.h"
+#include "hone/train/checkpoints.h"
 
 namespace hone {
 namespace {
@@ -193,6 +195,37 @@ void check_no_models_beside(const fs::path& name) {
              name.parent_path().string(), fmt::join(beside, ", "));
 }
 
+// Folders with a config.json in `folder`, by their names, rising.
+std::vector<std::string> models_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(folder.empty() ? "." : folder, error))
+    if (path_exists(entry.path() / "config.json")) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+// A job names its folder when it is done.
+void check_not_interrupted(const fs::path& name) {
+  const fs::path partial = partial_folder(name);
+  if (!is_folder(partial)) return;
+  const std::vector<std::int64_t> steps = checkpoint_steps(partial);
+  fail(
+      "{}: no such model folder yet; the run that writes it was interrupted, or is still running: "
+      "{} is there. Give the command of that run again with `--resume`, which continues it{}",
+      name.string(), partial.string(),
+      steps.empty() ? ""
+                    : fmt::format(", or use its newest checkpoint: {}",
+                                  (partial / fmt::format("checkpoint-{}", steps.back())).string()));
+}
+
+void check_no_slip(const fs::path& name) {
+  const std::string near = nearest(name.filename().string(), models_in(name.parent_path()));
+  user_check(near.empty(), "{}: no such model folder; did you mean '{}'?", name.string(),
+             (name.parent_path() / near).string());
+}
+
 TextModel read_text_model(Model model, const SentenceEncoder& encoder) {
   Tokenizer tokenizer = read_tokenizer(encoder, model.facts);
   TextModel read{std::move(model), std::move(tokenizer), encoder.folder, {}, encoder.limit};
@@ -218,7 +251,11 @@ fs::path find_model(const std::string& name) {
     return name;
   }
   const std::optional<HubName> on_hub = parse_hub_name(name);
-  if (!on_hub || !is_in_hub_cache(*on_hub, hub_cache_folder())) check_no_models_beside(name);
+  if (!on_hub || !is_in_hub_cache(*on_hub, hub_cache_folder())) {
+    check_not_interrupted(name);
+    check_no_slip(name);
+    check_no_models_beside(name);
+  }
   user_check(on_hub.has_value(),
              "{}: no such model folder; give a folder with config.json and weights, or the name of "
              "a model as on the Hugging Face hub, e.g. prajjwal1/bert-tiny",

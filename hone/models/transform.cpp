@@ -43,6 +43,7 @@ Model without_quantizers(const Model& model, const Session& session) {
 
 Model for_other_programs(const Model& model, const Session& session) {
   Model plain = model;
+  plain.facts.stored_without_zeros = false;
   for (const char* pass : {"unpack", "unprune", "remove_quantizers"})
     transform(plain, pass, session);
   change_model(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -21,27 +22,32 @@ Word parse_word(std::string_view text) {
   return static_cast<Word>(detail::value_of_word(std::string(text), enum_words(any)));
 }
 
-constexpr float kGoneBefore = -1;  // ranks before every magnitude and every number that is drawn
+constexpr float kGoneBefore = std::numeric_limits<float>::lowest();  // ranks before every score
 
-// Times the norms of inputs.
-void weigh(const PrunedTensor& tensor, std::vector<float>& scores) {
-  user_check(tensor.input_norms.defined(),
-             "`method` wanda weighs weights by what they read from examples: use `hone prune "
-             "--method wanda --data`");
-  const std::span<const float> norms = tensor.input_norms.values<float>();
-  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] *= norms[i % norms.size()];
+std::span<const float> statistics_of(PruneMethod method, const PrunedTensor& tensor) {
+  user_check(tensor.statistics.defined(),
+             "`method` {} looks at {}: use `hone prune --method {} {}`", to_string(method),
+             method == PruneMethod::movement ? "how training moves weights" : "examples",
+             to_string(method),
+             method == PruneMethod::movement ? "--schedule cubic --epochs 1 --data" : "--data");
+  return tensor.statistics.values<float>();
 }
 
 // By which elements are ranked: those with the lowest go first.
 std::vector<float> scores_of(const PruneRule& rule, const PrunedTensor& tensor) {
   const std::span<const float> values = tensor.values.values<float>();
   std::vector<float> scores(values.size());
-  if (rule.method != PruneMethod::random) {
-    std::ranges::transform(values, scores.begin(), [](float value) { return std::fabs(value); });
-    if (rule.method == PruneMethod::wanda) weigh(tensor, scores);
-  } else {
+  if (rule.method == PruneMethod::random) {
     RandomSequence random(rule.seed, stream_of("prune " + tensor.name));
     for (float& score : scores) score = static_cast<float>(random.uniform());
+  } else if (rule.method == PruneMethod::movement) {
+    std::ranges::copy(statistics_of(rule.method, tensor), scores.begin());
+  } else {
+    std::ranges::transform(values, scores.begin(), [](float value) { return std::fabs(value); });
+    if (rule.method != PruneMethod::l1) {
+      const std::span<const float> factors = statistics_of(rule.method, tensor);
+      for (std::size_t i = 0; i < scores.size(); ++i) scores[i] *= factors[i % factors.size()];
+    }
   }
   if (!tensor.kept_before.defined()) return scores;
   const bool* const kept = tensor.kept_before.data<bool>();
@@ -50,51 +56,45 @@ std::vector<float> scores_of(const PruneRule& rule, const PrunedTensor& tensor) 
   return scores;
 }
 
-// Clears `kept` for the `count` lowest scores; of equal ones those that come first.
-void drop_lowest(std::span<const float> scores, std::int64_t count, std::span<bool> kept) {
-  std::ranges::fill(kept, true);
-  if (count == 0) return;
-  std::vector<float> ranked(scores.begin(), scores.end());
-  const auto last = ranked.begin() + static_cast<std::ptrdiff_t>(count - 1);
-  std::ranges::nth_element(ranked, last);
-  const float bound = *last;
-  std::int64_t left = count;
-  for (std::size_t i = 0; i < scores.size(); ++i)
-    if (scores[i] < bound) {
-      kept[i] = false;
-      --left;
-    }
-  for (std::size_t i = 0; left > 0; ++i)
-    if (scores[i] == bound) {
-      kept[i] = false;
-      --left;
-    }
+// Half to even, as Python rounds.
+std::int64_t rounded_share(double share, std::size_t count) {
+  return static_cast<std::int64_t>(std::nearbyint(share * static_cast<double>(count)));
 }
 
 // Of all `scores` together.
 void drop_share(const PruneRule& rule, std::span<const float> scores, std::span<bool> kept) {
   if (scores.empty()) return;
+  const double share = rule.sparsity * rule.reached;
   if (rule.mode == PruneMode::mase) {
-    const float bound = linear_quantile({scores.begin(), scores.end()}, rule.sparsity);
+    const float bound = linear_quantile({scores.begin(), scores.end()}, share);
     for (std::size_t i = 0; i < scores.size(); ++i) kept[i] = scores[i] > bound;
     return;
   }
-  // Half to even, as Python rounds.
-  const auto count =
-      static_cast<std::int64_t>(std::nearbyint(rule.sparsity * static_cast<double>(scores.size())));
-  drop_lowest(scores, count, kept);
+  drop_lowest(scores, rounded_share(share, scores.size()), kept);
 }
 
-void drop_from_groups(const PrunedTensor& tensor, const KeptOf& pattern,
+// Of what is not kept only this share goes, the lowest scores.
+void keep_the_rest(double share, std::span<const float> scores, std::span<bool> kept) {
+  std::vector<std::size_t> dropped;
+  std::vector<float> of_dropped;
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    if (!kept[i]) {
+      dropped.push_back(i);
+      of_dropped.push_back(scores[i]);
+    }
+  const auto stays = std::make_unique<bool[]>(dropped.size());
+  drop_lowest(of_dropped, rounded_share(share, dropped.size()), {stays.get(), dropped.size()});
+  for (std::size_t i = 0; i < dropped.size(); ++i) kept[dropped[i]] = stays[i];
+}
+
+void drop_from_groups(const PruneRule& rule, const PrunedTensor& tensor,
                       std::span<const float> scores, std::span<bool> kept) {
-  const std::int64_t columns = tensor.values.size(-1);
-  user_check(columns % pattern.of == 0,
-             "{}: rows of {} weights do not divide into groups of {}; leave it out of `target`, or "
-             "take another `structure`",
-             tensor.name, columns, pattern.of);
+  check_rows(rule, tensor);
+  const KeptOf& pattern = *rule.structure.pattern;
   const auto size = static_cast<std::size_t>(pattern.of);
   for (std::size_t at = 0; at < scores.size(); at += size)
     drop_lowest(scores.subspan(at, size), pattern.of - pattern.kept, kept.subspan(at, size));
+  if (rule.reached < 1) keep_the_rest(rule.reached, scores, kept);
 }
 
 // The blocks of a tensor, row by row.
@@ -129,8 +129,10 @@ std::vector<float> block_scores(const PruneRule& rule, const PrunedTensor& tenso
     std::int64_t elements = 0;
     bool is_gone = true;
     blocks.for_each(block, [&](std::size_t i) {
-      sum += std::max(0.0f, scores[i]);
-      is_gone = is_gone && scores[i] == kGoneBefore;
+      if (scores[i] != kGoneBefore) {
+        sum += scores[i];
+        is_gone = false;
+      }
       ++elements;
     });
     means.push_back(is_gone ? kGoneBefore
@@ -142,10 +144,6 @@ std::vector<float> block_scores(const PruneRule& rule, const PrunedTensor& tenso
 // `kept` of elements from that of blocks; what was gone before stays so.
 void spread(const PruneRule& rule, const PrunedTensor& tensor, std::span<const bool> blocks_kept,
             std::span<bool> kept) {
-  if (rule.structure.block.is_single()) {
-    std::ranges::copy(blocks_kept, kept.begin());
-    return;
-  }
   const bool* const before =
       tensor.kept_before.defined() ? tensor.kept_before.data<bool>() : nullptr;
   const Blocks blocks(rule.structure.block, tensor.values);
@@ -164,7 +162,10 @@ std::span<bool> elements_of(Tensor& kept) {
 std::span<const EnumWord> enum_words(PruneMethod) {
   static constexpr EnumWord kWords[] = {{static_cast<int>(PruneMethod::random), "random"},
                                         {static_cast<int>(PruneMethod::l1), "l1"},
-                                        {static_cast<int>(PruneMethod::wanda), "wanda"}};
+                                        {static_cast<int>(PruneMethod::wanda), "wanda"},
+                                        {static_cast<int>(PruneMethod::first_order), "first_order"},
+                                        {static_cast<int>(PruneMethod::movement), "movement"},
+                                        {static_cast<int>(PruneMethod::sparsegpt), "sparsegpt"}};
   return kWords;
 }
 
@@ -186,6 +187,11 @@ PruneMode parse_prune_mode(std::string_view text) { return parse_word<PruneMode>
 std::string_view to_string(PruneMethod method) { return word_of(method); }
 std::string_view to_string(PruneScope scope) { return word_of(scope); }
 std::string_view to_string(PruneMode mode) { return word_of(mode); }
+
+bool needs_examples(PruneMethod method) {
+  return method == PruneMethod::wanda || method == PruneMethod::first_order ||
+         method == PruneMethod::sparsegpt;
+}
 
 PruneStructure parse_structure(std::string_view text) {
   if (text == "weights") return {};
@@ -226,6 +232,38 @@ void check(const PruneRule& rule) {
   usage_check(!rule.structure.pattern || rule.scope == PruneScope::local,
               "`structure` {} keeps as many of every group, so `scope` must be local",
               structure_text(rule.structure));
+  usage_check(rule.method != PruneMethod::sparsegpt || rule.scope == PruneScope::local,
+              "`method` sparsegpt compares the errors that weights cause within their layer, so "
+              "`scope` must be local");
+}
+
+void check_rows(const PruneRule& rule, const PrunedTensor& tensor) {
+  if (!rule.structure.pattern) return;
+  const std::int64_t columns = tensor.values.size(-1), size = rule.structure.pattern->of;
+  user_check(columns % size == 0,
+             "{}: rows of {} weights do not divide into groups of {}; leave it out of `target`, or "
+             "take another `structure`",
+             tensor.name, columns, size);
+}
+
+void drop_lowest(std::span<const float> scores, std::int64_t count, std::span<bool> kept) {
+  std::ranges::fill(kept, true);
+  if (count == 0) return;
+  std::vector<float> ranked(scores.begin(), scores.end());
+  const auto last = ranked.begin() + static_cast<std::ptrdiff_t>(count - 1);
+  std::ranges::nth_element(ranked, last);
+  const float bound = *last;
+  std::int64_t left = count;
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    if (scores[i] < bound) {
+      kept[i] = false;
+      --left;
+    }
+  for (std::size_t i = 0; left > 0; ++i)
+    if (scores[i] == bound) {
+      kept[i] = false;
+      --left;
+    }
 }
 
 std::vector<Tensor> kept_elements(const PruneRule& rule, const std::vector<PrunedTensor>& tensors) {
@@ -235,11 +273,6 @@ std::vector<Tensor> kept_elements(const PruneRule& rule, const std::vector<Prune
   for (const PrunedTensor& tensor : tensors) {
     all.push_back(Tensor::empty(DType::boolean, tensor.values.sizes()));
     scores.push_back(block_scores(rule, tensor));
-  }
-  if (rule.structure.pattern) {
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      drop_from_groups(tensors[i], *rule.structure.pattern, scores[i], elements_of(all[i]));
-    return all;
   }
   const bool is_global = rule.scope == PruneScope::global;
   std::vector<float> together;
@@ -253,7 +286,12 @@ std::vector<Tensor> kept_elements(const PruneRule& rule, const std::vector<Prune
     std::unique_ptr<bool[]> own;
     if (!is_global) {
       own = std::make_unique<bool[]>(blocks);
-      drop_share(rule, scores[i], {own.get(), blocks});
+      const std::span<bool> each(own.get(), blocks);
+      if (rule.structure.pattern) {
+        drop_from_groups(rule, tensors[i], scores[i], each);
+      } else {
+        drop_share(rule, scores[i], each);
+      }
     }
     spread(rule, tensors[i], {is_global ? from : own.get(), blocks}, elements_of(all[i]));
     if (is_global) from += blocks;

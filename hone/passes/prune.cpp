@@ -59,6 +59,11 @@ void add_mask(Graph& graph, Node& weight) {
   graph.set_input(operation, kMasked, value);
 }
 
+Tensor tensor_in(const std::map<std::string, Tensor>& tensors, const Node& weight) {
+  const auto found = tensors.find(weight.name());
+  return found == tensors.end() ? Tensor() : found->second;
+}
+
 bool same_elements(const Tensor& a, const Tensor& b) {
   return std::equal(a.data<bool>(), a.data<bool>() + a.count(), b.data<bool>());
 }
@@ -160,23 +165,21 @@ std::vector<Node*> prunable_weights(const Graph& graph, const std::vector<std::s
 
 bool prune(Graph& graph, ParameterStore& parameters, const PruneOptions& options) {
   const std::vector<Node*> weights = prunable_weights(graph, options.target);
+  const bool may_return = options.rule.method == PruneMethod::movement;
   std::vector<PrunedTensor> tensors;
+  std::vector<Tensor> before;
   for (const Node* weight : weights) {
-    const Node* const operation = mask_operation(*weight);
-    const Tensor before =
-        operation ? dense_on(parameters.at(operation->inputs()[kKept].node->name()), cpu())
-                  : Tensor();
-    const auto norms = options.input_norms.find(weight->name());
-    tensors.push_back({weight->name(), dense_on(parameters.at(weight->name()), cpu()), before,
-                       norms == options.input_norms.end() ? Tensor() : norms->second});
+    before.push_back(is_masked(*weight) ? dense_on(parameters.at(mask_of(*weight).name()), cpu())
+                                        : Tensor());
+    tensors.push_back({weight->name(), dense_on(parameters.at(weight->name()), cpu()),
+                       may_return ? tensor_in(options.final_masks, *weight) : before.back(),
+                       tensor_in(options.statistics, *weight)});
   }
   const std::vector<Tensor> kept = kept_elements(options.rule, tensors);
   bool changed = false;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    Node& weight = *weights[i];
-    const Tensor& before = tensors[i].kept_before;
-    if (before.defined() && same_elements(before, kept[i])) continue;
-    put_mask(graph, parameters, weight, kept[i]);
+    if (before[i].defined() && same_elements(before[i], kept[i])) continue;
+    (may_return ? set_mask : put_mask)(graph, parameters, *weights[i], kept[i]);
     changed = true;
   }
   return changed;
@@ -189,19 +192,27 @@ std::vector<Node*> pruned_weights(const Graph& graph) {
   return weights;
 }
 
-Node& mask_of(const Node& weight) {
-  const Node* const operation = mask_operation(weight);
+Node& mask_of(const Node& weight) { return *masked_value(weight).node->inputs()[kKept].node; }
+
+bool is_masked(const Node& weight) { return mask_operation(weight) != nullptr; }
+
+Value masked_value(const Node& weight) {
+  Node* const operation = mask_operation(weight);
   HONE_ASSERT(operation != nullptr, "{} has no mask", weight.name());
-  return *operation->inputs()[kKept].node;
+  return {operation, 0};
+}
+
+void set_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept) {
+  if (!is_masked(weight)) add_mask(graph, weight);
+  parameters.set(mask_of(weight).name(), kept.on(parameters.at(weight.name()).device()));
 }
 
 void put_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept) {
-  if (mask_operation(weight) == nullptr) add_mask(graph, weight);
   const Tensor& values = parameters.at(weight.name());
   Device& device = values.device();
   Tensor left = masked(dense_on(values, cpu()), kept).on(device);
   parameters.set(weight.name(), std::move(left));
-  parameters.set(mask_of(weight).name(), kept.on(device));
+  set_mask(graph, parameters, weight, kept);
 }
 
 void apply_masks(const Graph& graph, ParameterStore& parameters) {
@@ -254,8 +265,8 @@ PassDef prune_pass() {
       .summary = "set weights to 0 by masks that training respects",
       .options = {{"sparsity", "fraction of weights to remove", 0.5},
                   {"method",
-                   "criterion: l1 (smallest magnitudes first) or random; wanda needs examples, see "
-                   "`hone prune`",
+                   "criterion: l1 (smallest magnitudes first) or random; `hone prune` has others, "
+                   "which read examples",
                    std::string("l1")},
                   {"scope", "apply the sparsity to each tensor (local) or to all together (global)",
                    std::string("local")},

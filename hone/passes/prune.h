@@ -23,8 +23,10 @@ struct PruneOptions {
   /// the graph's outputs (the classifier).
   std::vector<std::string> target = {};
   PruneRule rule = {};
-  /// Of `wanda`: by the name of the weight (hone/train/input_norms.h).
-  std::map<std::string, Tensor> input_norms = {};
+  /// `PrunedTensor::statistics`, by the name of the weight (hone/train/input_norms.h, observed_gradients.h, training_graph.h).
+  std::map<std::string, Tensor> statistics = {};
+  /// Of `movement`: masks that stay, by the name of the weight. What other masks have taken may return.
+  std::map<std::string, Tensor> final_masks = {};
 };
 
 /// The operation, and whether a node is one.
@@ -49,17 +51,22 @@ std::vector<Node*> prunable_products(const Graph& graph, const std::vector<std::
 std::vector<Node*> prunable_weights(const Graph& graph, const std::vector<std::string>& target);
 
 /// Chooses what is kept of these weights, and puts it into their masks, which are added where there are none. What a mask has
-/// taken stays taken. Weights that go are 0 from here on, in `parameters` too. Throws `UserError` as `prunable_weights` and
+/// taken stays taken. Weights that go are 0 from here on, in `parameters` too; but those that `movement` takes may return
+/// (`PruneOptions::final_masks`), and keep their values until `apply_masks`. Throws `UserError` as `prunable_weights` and
 /// `kept_elements`, before anything changes. Returns whether anything changed.
 bool prune(Graph& graph, ParameterStore& parameters, const PruneOptions& options);
 
 /// The weights that have masks, in the graph's order.
 std::vector<Node*> pruned_weights(const Graph& graph);
+bool is_masked(const Node& weight);
 /// The mask of such a weight: a parameter.
 Node& mask_of(const Node& weight);
+/// What everything reads in its place.
+Value masked_value(const Node& weight);
 
-/// Masks a parameter by `kept`, bool of its shape: adds the operation and its parameter where there is none, and puts zeros
-/// into `parameters`.
+/// Masks a parameter by `kept`, bool of its shape: adds the operation and its parameter where there is none. `put_mask` also
+/// puts zeros into `parameters`.
+void set_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept);
 void put_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept);
 
 /// Puts zeros into `parameters` where masks have them.

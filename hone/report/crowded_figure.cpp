@@ -1,5 +1,7 @@
 #include "hone/report/crowded_figure.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -33,6 +35,16 @@ Range crowd_of(const std::vector<Point>& points, BetterEnd better) {
   return crowd;
 }
 
+// Those that widen the crowd a little; a baseline is what the values are compared with.
+void join_near(const std::vector<Reference>& references, Range& crowd) {
+  const double most = 1.3 * height(crowd);
+  for (const Reference& reference : references) {
+    Range wider = crowd;
+    widen(wider, {0, reference.y});
+    if (height(wider) <= most) crowd = wider;
+  }
+}
+
 bool zoom(Panel& panel) {
   if (panel.series.size() < 2 || panel.y.range) return false;
   std::vector<Point> points;
@@ -43,22 +55,48 @@ bool zoom(Panel& panel) {
   std::ranges::stable_sort(points, {}, &Point::y);
   Range all = {points.front().y, points.front().y};
   for (const Point& point : points) widen(all, point);
-  const Range crowd = crowd_of(points, panel.y.better);
+  Range crowd = crowd_of(points, panel.y.better);
   // Means of equal numbers may differ in their last bits: there is nothing to see between them.
   constexpr double kOneHeight = 1e-9;
   if (height(crowd) <= kOneHeight * height(all) || 2 * height(crowd) > height(all)) return false;
+  join_near(panel.references, crowd);
   const double margin = 0.05 * height(crowd);
   panel.y.range = Range{crowd.low - margin, crowd.high + margin};
   return true;
+}
+
+// "fp32 50.1": references with their values, and labels of series that have no point in view.
+void add_outside(const Panel& panel, std::vector<std::string>& names) {
+  const auto is_seen = [&](double y) {
+    return panel.y.range->low <= y && y <= panel.y.range->high;
+  };
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const Reference& reference : panel.references)
+    if (std::isfinite(reference.y) && !is_seen(reference.y))
+      add(fmt::format("{} {:.4g}", reference.label, reference.y));
+  for (const Series& series : panel.series)
+    if (!series.label.empty() && std::ranges::any_of(series.points, is_drawn) &&
+        std::ranges::none_of(series.points, [&](const Point& point) { return is_seen(point.y); }))
+      add(series.label);
 }
 
 }  // namespace
 
 std::optional<Figure> zoomed_to_crowd(Figure figure) {
   bool any = false;
-  for (Panel& panel : figure.panels) any = zoom(panel) || any;
+  std::vector<std::string> outside;
+  for (Panel& panel : figure.panels) {
+    if (!zoom(panel)) continue;
+    any = true;
+    add_outside(panel, outside);
+  }
   if (!any) return std::nullopt;
   figure.title += ", where values lie close";
+  if (!outside.empty())
+    figure.note += fmt::format("{}Outside this range: {}.", figure.note.empty() ? "" : " ",
+                               fmt::join(outside, ", "));
   return figure;
 }
 

@@ -15,7 +15,7 @@
 ///     print(to_text(document, style));
 ///     write_file("report.html", to_html(document));
 ///
-/// All texts are plain; renderers escape them.
+/// All texts are plain; renderers escape them. Sentences have one mark, code in backticks (report/inline_code.h).
 namespace hone {
 
 struct Paragraph {

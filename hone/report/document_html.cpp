@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "hone/report/html_text.h"
+#include "hone/report/inline_code.h"
 #include "hone/report/inline_svg.h"
 #include "hone/report/page_script.h"
 #include "hone/report/page_style.h"
@@ -132,7 +133,14 @@ std::string breakable(std::string_view text, std::size_t longest = 0) {
 }
 
 // Sentences: of their words only those break that are as long as a line of a phone.
-std::string prose(std::string_view text) { return breakable(text, kLongWord); }
+std::string prose(std::string_view text) {
+  std::string html;
+  for (const InlinePart& part : inline_parts(text)) {
+    const std::string words = breakable(part.text, kLongWord);
+    html += part.is_code ? "<code>" + words + "</code>" : words;
+  }
+  return html;
+}
 
 // The number that a cell sorts by; none for texts and for what was not measured.
 std::string sort_attribute(const Cell& cell) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "hone/report/document.h"
+#include "hone/report/inline_code.h"
 
 namespace hone {
 namespace {
@@ -18,6 +19,14 @@ std::string escaped(std::string_view text) {
     if (marks) out += '\\';
     out += c == '\n' ? ' ' : c;
   }
+  return out;
+}
+
+// Sentences, in which code stays code.
+std::string sentence(std::string_view text) {
+  std::string out;
+  for (const InlinePart& part : inline_parts(text))
+    out += part.is_code ? fmt::format("`{}`", part.text) : escaped(part.text);
   return out;
 }
 
@@ -58,16 +67,16 @@ std::string markdown_table(const Table& table) {
 struct MarkdownWriter {
   std::string text = {};
 
-  void operator()(const Paragraph& block) { add(escaped(block.text) + "\n"); }
+  void operator()(const Paragraph& block) { add(sentence(block.text) + "\n"); }
   void operator()(const Preformatted& block) { add(fenced(block.text)); }
   void operator()(const Facts& block) {
     std::string lines;
     for (const Fact& fact : block.rows)
-      lines += fmt::format("- {}: {}\n", escaped(fact.name), escaped(fact.value));
+      lines += fmt::format("- {}: {}\n", escaped(fact.name), sentence(fact.value));
     add(lines);
   }
   void operator()(const PageTable& block) {
-    if (!block.caption.empty()) add(escaped(block.caption) + "\n");
+    if (!block.caption.empty()) add(sentence(block.caption) + "\n");
     add(markdown_table(block.table));
   }
   void operator()(const ChangedTexts& block) {
@@ -80,14 +89,14 @@ struct MarkdownWriter {
   void operator()(const PageFigure& block) {
     if (block.file.empty()) return;
     add(fmt::format("![{}]({})\n", escaped(block.description), block.file));
-    if (!block.caption.empty()) add(escaped(block.caption) + "\n");
+    if (!block.caption.empty()) add(sentence(block.caption) + "\n");
   }
   void operator()(const Chapters& block) {
     std::string lines;
     for (const Chapters::Chapter& one : block.rows)
       lines += fmt::format("- [{}]({}){}: {}\n", escaped(one.title), one.file,
-                           one.question.empty() ? "" : " – " + escaped(one.question),
-                           escaped(one.answer));
+                           one.question.empty() ? "" : " – " + sentence(one.question),
+                           sentence(one.answer));
     add(lines);
   }
 
@@ -106,7 +115,7 @@ std::string key_figures_line(const std::vector<Fact>& figures) {
   std::string line;
   for (const Fact& figure : figures)
     line += fmt::format("{}{} {}", line.empty() ? "" : " · ", escaped(figure.name),
-                        escaped(figure.value));
+                        sentence(figure.value));
   return line + "\n";
 }
 
@@ -114,10 +123,10 @@ std::string key_figures_line(const std::vector<Fact>& figures) {
 
 std::string to_markdown(const Document& document) {
   MarkdownWriter writer{fmt::format("# {}\n", escaped(document.title))};
-  if (!document.question.empty()) writer.add(fmt::format("*{}*\n", escaped(document.question)));
-  if (!document.headline.empty()) writer.add(fmt::format("**{}**\n", escaped(document.headline)));
+  if (!document.question.empty()) writer.add(fmt::format("*{}*\n", sentence(document.question)));
+  if (!document.headline.empty()) writer.add(fmt::format("**{}**\n", sentence(document.headline)));
   if (!document.key_figures.empty()) writer.add(key_figures_line(document.key_figures));
-  if (!document.evidence.empty()) writer.add(escaped(document.evidence) + "\n");
+  if (!document.evidence.empty()) writer.add(sentence(document.evidence) + "\n");
   if (!document.subtitle.empty()) writer.add(fmt::format("*{}*\n", escaped(document.subtitle)));
   for (const Section& section : document.sections)
     if (!section.folded) writer.add(section);
@@ -129,7 +138,7 @@ std::string to_markdown(const Document& document) {
   writer.add(next);
   if (!document.notes.empty()) {
     std::string lines;
-    for (const std::string& note : document.notes) lines += fmt::format("- {}\n", escaped(note));
+    for (const std::string& note : document.notes) lines += fmt::format("- {}\n", sentence(note));
     writer.add("## Notes\n");
     writer.add(lines);
   }

@@ -56,8 +56,8 @@ struct Series {
   std::vector<Point> points = {};
   Draw draw = Draw::curve;
   Spread spread = Spread::none;  ///< how `low` and `high` of the points show
-  /// The names of the points are written beside them, each once in a panel, where there is room: the
-  /// points of the first series first.
+  /// The names of the points are written beside them, where there is room: the points of the first series first. Equal names are
+  /// written once in a panel, those of bars at each.
   bool with_names = false;
   Tone tone = Tone::plain;  ///< its colour, where that says something; otherwise one of its own
 };
@@ -75,7 +75,7 @@ struct Range {
 
 struct Tick {
   double value = 0;
-  std::string label = {};
+  std::string label = {};  ///< on a y axis of one line or, with a line break, two
 };
 
 /// Which end of an axis is the better one; a figure that is zoomed in contains it.
@@ -108,6 +108,7 @@ struct Figure {
   bool stacked = false;  ///< panels one below the other; otherwise side by side
   int width = 800;       ///< of the SVG in pixels; the PNG has twice as many each way
   int height = 500;
+  std::string note = {};  ///< sentences for the caption on a page
 };
 
 /// Writes `stem`.svg and `stem`.png, and beside them what they were drawn from: `stem`.tsv (columns

@@ -5,20 +5,25 @@
 #include <set>
 
 #include "hone/base/error.h"
+#include "hone/base/text.h"
 #include "hone/report/figure_places.h"
 
 namespace hone {
 namespace {
 
-constexpr double kLineHeight = 20;
 constexpr double kGap = 8;
 constexpr int kNarrowWidth = 360;
 constexpr int kNarrowPanelHeight = 300;
+constexpr double kNameRoom =
+    8;  // between the end of a bar and the edge of the plot, beside the name
+
+// Whether the byte continues a character.
+bool is_continuation(char c) { return (c & 0xC0) == 0x80; }
 
 // Width of a character of DejaVu Sans as a share of the font's size, by class; bytes that continue
 // a character none.
 double character_width(char c) {
-  if ((c & 0xC0) == 0x80) return 0;
+  if (is_continuation(c)) return 0;
   if (std::string_view(" .,:;'|!iljI").find(c) != std::string_view::npos) return 0.33;
   if (std::string_view("ftr()[]/-\"").find(c) != std::string_view::npos) return 0.42;
   if (std::string_view("mwMW%@").find(c) != std::string_view::npos) return 0.96;
@@ -51,24 +56,35 @@ LegendEntry legend_entry(const Figure& figure, const std::string& label) {
   return entry;
 }
 
-// Packs the entries into lines from `top` downwards.
+// Packs the entries into rows from `top` downwards; a label wider than the figure takes several rows of its own.
 std::vector<LegendEntry> lay_out_legend(const Figure& figure,
                                         const std::vector<std::string>& labels, double top) {
   std::vector<LegendEntry> legend;
+  const double right = figure.width - kFigureMargin;
   double x = kFigureMargin, y = top - kLineHeight / 2;
+  const auto begin_row = [&] {
+    x = kFigureMargin;
+    y -= kLineHeight;
+  };
   for (const std::string& label : labels) {
     if (label.empty()) continue;
-    const double entry_width = kLegendSampleWidth + kGap + text_width(label, kFontSize);
-    if (x > kFigureMargin && x + entry_width > figure.width - kFigureMargin) {
-      x = kFigureMargin;
-      y -= kLineHeight;
-    }
-    legend.push_back(legend_entry(figure, label));
-    legend.back().x = x;
-    legend.back().y = y;
-    x += entry_width + 1.5 * kGap;
+    LegendEntry entry = legend_entry(figure, label);
+    entry.lines =
+        wrapped(label, kFontSize, right - kFigureMargin - kLegendSampleWidth - kLegendTextGap);
+    const double entry_width = kLegendSampleWidth + kLegendTextGap + text_width(label, kFontSize);
+    if (x > kFigureMargin && x + entry_width > right) begin_row();
+    entry.x = x;
+    entry.y = y;
+    for (std::size_t line = 1; line < entry.lines.size(); ++line) begin_row();
+    x = entry.lines.size() > 1 ? right : x + entry_width + 1.5 * kGap;
+    legend.push_back(std::move(entry));
   }
   return legend;
+}
+
+// The middle of its last line.
+double end_of(const std::vector<LegendEntry>& legend) {
+  return legend.back().y - kLineHeight * static_cast<double>(legend.back().lines.size() - 1);
 }
 
 // The cells of a row (or a stack) of panels, axes and their labels included.
@@ -111,9 +127,17 @@ std::vector<double> y_values(const Panel& panel) {
   return values;
 }
 
+// Of the widest of its lines.
+double name_width(const Tick& tick) {
+  double width = 0;
+  for (const std::string& line : split(tick.label, '\n'))
+    width = std::max(width, text_width(line, kFontSize));
+  return width;
+}
+
 double widest(const std::vector<Tick>& ticks) {
   double width = 0;
-  for (const Tick& tick : ticks) width = std::max(width, text_width(tick.label, kFontSize));
+  for (const Tick& tick : ticks) width = std::max(width, name_width(tick));
   return width;
 }
 
@@ -122,53 +146,142 @@ bool shorten_names(std::vector<Tick>& ticks, double width) {
   std::set<std::string> names;
   bool apart = true;
   for (Tick& tick : ticks) {
-    for (std::size_t columns = display_width(tick.label);
-         columns > 0 && text_width(tick.label, kFontSize) > width; --columns)
+    for (std::size_t columns = display_width(tick.label); columns > 0 && name_width(tick) > width;
+         --columns)
       tick.label = shortened(tick.label, columns);
     apart &= names.insert(tick.label).second;
   }
   return apart;
 }
 
-// Above or below its line, at the right, the left or between: where the fewest curves pass; the
-// first wins ties.
+// Names that fit on two lines get them, where the rows are high enough.
+void break_names(std::vector<Tick>& ticks, double width, double height) {
+  constexpr double kTwoLines = 2.5 * kFontSize;
+  if (height < kTwoLines * static_cast<double>(ticks.size())) return;
+  for (Tick& tick : ticks) {
+    const std::vector<std::string> lines = wrapped(tick.label, kFontSize, width);
+    if (lines.size() == 2) tick.label = lines[0] + "\n" + lines[1];
+  }
+}
+
+constexpr double kReferenceHalf = 0.6 * kFontSize, kReferenceGap = 5;
+
+// Above or below its line, at the right, the left or between: where the fewest curves pass, and if possible no label, ring or
+// line of another reference; the first wins ties.
 ReferenceLabel place_label(const Reference& reference, const PanelLayout& layout,
-                           const std::vector<Pixel>& curves) {
+                           const std::vector<Pixel>& curves, const std::vector<Box>& taken) {
   const Box& plot = layout.plot;
-  const double line = layout.pixel_y(reference.y);
-  const double width = text_width(reference.label, kFontSize), half = 0.6 * kFontSize;
+  const double line = layout.pixel_y(reference.y), half = kReferenceHalf;
+  const double width = text_width(reference.label, kFontSize);
+  constexpr double kAround = 4;
+  constexpr std::ptrdiff_t kOfTaken = 1000;  // worse than any number of curves
   ReferenceLabel best;
   std::ptrdiff_t fewest = -1;
-  for (double share : {1.0, 0.0, 0.5, 0.75, 0.25}) {
+  for (double share : {1.0, 0.0, 0.5, 0.75, 0.25, 0.875, 0.125, 0.625, 0.375}) {
     for (double side : {1.0, -1.0}) {
       const ReferenceLabel place{
           reference, plot.left + kGap / 2 + share * (plot.right - plot.left - width - kGap),
-          line + side * (half + 5)};
+          line + side * (half + kReferenceGap)};
       if (place.y + half > plot.top + kGap || place.y - half < plot.bottom) continue;
-      const std::ptrdiff_t crossed = std::ranges::count_if(curves, [&](const Pixel& pixel) {
-        return place.x - 4 < pixel.x && pixel.x < place.x + width + 4 &&
-               std::abs(pixel.y - place.y) < half + 4;
-      });
+      const Box text = {place.x, place.y - half, place.x + width, place.y + half};
+      const auto crossed = std::ranges::count_if(curves,
+                                                 [&](const Pixel& pixel) {
+                                                   return text.left - kAround < pixel.x &&
+                                                          pixel.x < text.right + kAround &&
+                                                          text.bottom - kAround < pixel.y &&
+                                                          pixel.y < text.top + kAround;
+                                                 }) +
+                           kOfTaken * std::ranges::count_if(taken, [&](const Box& box) {
+                             return overlap(text, box);
+                           });
       if (fewest < 0 || crossed < fewest) best = place, fewest = crossed;
     }
   }
   return best;
 }
 
-// The axes of a panel and the room they leave for the plot, but for the x axis, whose ticks depend
-// on its length.
-PanelLayout lay_out_height(const Panel& panel, const Box& cell) {
+// What labels of references must not cover: rings, and the lines of the other references.
+std::vector<Box> taken_by_marks(const Panel& panel, const PanelLayout& layout) {
+  constexpr double kRing = 9;
+  std::vector<Box> taken;
+  for (std::size_t i = 0; i < panel.series.size(); ++i)
+    for (std::size_t j = 0; j < panel.series[i].points.size(); ++j) {
+      if (!panel.series[i].points[j].is_ringed) continue;
+      const double x = layout.pixel_x(layout.places[i][j].x),
+                   y = layout.pixel_y(layout.places[i][j].y);
+      taken.push_back({x - kRing, y - kRing, x + kRing, y + kRing});
+    }
+  for (const Reference& reference : panel.references) {
+    const double y = layout.pixel_y(reference.y);
+    taken.push_back({layout.plot.left, y - 1, layout.plot.right, y + 1});
+  }
+  return taken;
+}
+
+bool is_in_view(const Reference& reference, const PanelLayout& layout) {
+  const double height = layout.y.fraction(reference.y);
+  return height >= 0 && height <= 1;
+}
+
+void label_references(const Panel& panel, PanelLayout& layout, const std::vector<Pixel>& curves) {
+  std::vector<Box> taken = taken_by_marks(panel, layout);
+  for (Reference reference : panel.references) {
+    if (!is_in_view(reference, layout)) continue;
+    const double room = layout.plot.right - layout.plot.left - kGap;
+    for (std::size_t columns = display_width(reference.label);
+         columns > 0 && text_width(reference.label, kFontSize) > room; --columns)
+      reference.label = shortened(reference.label, columns);
+    const ReferenceLabel label = place_label(reference, layout, curves, taken);
+    taken.push_back({label.x, label.y - kReferenceHalf,
+                     label.x + text_width(reference.label, kFontSize), label.y + kReferenceHalf});
+    layout.reference_labels.push_back(label);
+  }
+}
+
+std::string axis_label(const Axis& axis) {
+  return axis.logarithmic && !axis.label.empty() ? axis.label + ", logarithmic" : axis.label;
+}
+
+std::vector<std::string> lines_of(const std::string& text, int font_size, double width) {
+  return text.empty() ? std::vector<std::string>() : wrapped(text, font_size, width);
+}
+
+double height_of(const WrappedText& text) {
+  return kLineHeight * static_cast<double>(text.lines.size());
+}
+
+// What its lines after the first one take.
+double further_rows(const WrappedText& text) {
+  return std::max(0.0, height_of(text) - kLineHeight);
+}
+
+// The middle of a text of this width, as near to `middle` as it can be within the two ends.
+double middle_within(double middle, double width, double low, double high) {
+  return std::clamp(middle, std::min(low + width / 2, (low + high) / 2),
+                    std::max(high - width / 2, (low + high) / 2));
+}
+
+double widest(const std::vector<std::string>& lines) {
+  double width = 0;
+  for (const std::string& line : lines) width = std::max(width, text_width(line, kFontSize));
+  return width;
+}
+
+AxisView y_view(const Panel& panel, const Box& cell, double height) {
+  AxisView view = view_axis(panel.y, y_values(panel), std::max(2, static_cast<int>(height / 40)),
+                            /*with_zero=*/true);
+  shorten_names(view.ticks, (cell.right - cell.left) / 2);  // the plot needs the rest
+  return view;
+}
+
+// Where the plot begins and ends, which the ticks and the label of the y axis decide.
+PanelLayout lay_out_sides(const Panel& panel, const Box& cell) {
   PanelLayout layout;
   layout.plot = cell;
-  layout.x_label_y = cell.bottom + kLineHeight / 2;
-  layout.y_label_x = cell.left + kLineHeight / 2;
-  layout.plot.bottom += kLineHeight + kGap / 2 + (panel.x.label.empty() ? 0 : kLineHeight);
-  layout.plot.top -= panel.title.empty() ? kGap : kLineHeight + kGap;
-  const double height = layout.plot.top - layout.plot.bottom;
-  layout.y = view_axis(panel.y, y_values(panel), std::max(2, static_cast<int>(height / 40)),
-                       /*with_zero=*/true);
-  shorten_names(layout.y.ticks, (cell.right - cell.left) / 2);  // the plot needs the rest
-  layout.plot.left += (panel.y.label.empty() ? 0 : kLineHeight) + widest(layout.y.ticks) + 2 * kGap;
+  layout.y = y_view(panel, cell, cell.top - cell.bottom);
+  layout.y_label.lines = lines_of(axis_label(panel.y), kFontSize, cell.top - cell.bottom);
+  layout.y_label.x = cell.left + kLineHeight / 2;
+  layout.plot.left += height_of(layout.y_label) + widest(layout.y.ticks) + 2 * kGap;
   layout.plot.right -= 1.5 * kGap;
   return layout;
 }
@@ -178,6 +291,41 @@ void align_left(std::vector<PanelLayout>& panels) {
   double left = 0;
   for (const PanelLayout& panel : panels) left = std::max(left, panel.plot.left);
   for (PanelLayout& panel : panels) panel.plot.left = left;
+}
+
+// Above the highest reference and below the lowest one their labels find room, as curves are seldom there. No axis goes below
+// zero for it.
+void leave_room_for_labels(const Panel& panel, const PanelLayout& layout, AxisView& view) {
+  if (view.logarithmic) return;
+  const double height = layout.plot.top - layout.plot.bottom;
+  constexpr double kLabel = kReferenceGap + 2 * kReferenceHalf, kAbove = kLabel - kGap;
+  constexpr double kSlack = 1 + 1e-9;
+  if (height < 4 * kLabel) return;
+  const Range range = view.range;
+  for (const Reference& reference : panel.references) {
+    if (reference.y > range.high || reference.y < range.low) continue;
+    const double high = range.low + (reference.y - range.low) * kSlack * height / (height - kAbove);
+    const double low =
+        range.high - (range.high - reference.y) * kSlack * height / (height - kLabel);
+    view.range.high = std::max(view.range.high, high);
+    view.range.low = std::min(view.range.low, range.low < 0 ? low : std::max(0.0, low));
+  }
+}
+
+// Title and labels, and the room that they leave for the plot.
+void lay_out_height(const Panel& panel, const Box& cell, PanelLayout& layout) {
+  layout.title.lines = lines_of(panel.title, kPanelTitleSize, cell.right - layout.plot.left);
+  layout.x_label.lines = lines_of(axis_label(panel.x), kFontSize, cell.right - cell.left);
+  layout.plot.bottom += kLineHeight + kGap / 2 + height_of(layout.x_label);
+  layout.plot.top -= height_of(layout.title) + kGap;
+  const Box& plot = layout.plot;
+  layout.y = y_view(panel, cell, plot.top - plot.bottom);
+  leave_room_for_labels(panel, layout, layout.y);
+  layout.title.x = plot.left;
+  layout.title.y = plot.top + 14 + height_of(layout.title) - kLineHeight;
+  layout.x_label.y = cell.bottom + height_of(layout.x_label) - kLineHeight / 2;
+  layout.y_label.y = middle_within((plot.bottom + plot.top) / 2, widest(layout.y_label.lines),
+                                   cell.bottom, cell.top);
 }
 
 // Of names that would run into each other, the later one goes; its tick stays, unless there are too many to count.
@@ -197,21 +345,55 @@ void thin_out(std::vector<Tick>& ticks, const PanelLayout& layout) {
     std::erase_if(ticks, [](const Tick& tick) { return tick.label.empty(); });
 }
 
-void lay_out_width(const Panel& panel, PanelLayout& layout) {
+// Where names stand behind the ends of bars, the axis goes on until the longest bar has room for its own.
+void leave_room_for_names(const Panel& panel, const PanelLayout& layout, AxisView& view) {
+  if (view.logarithmic) return;
+  const double width = layout.plot.right - layout.plot.left;
+  for (const Series& series : panel.series) {
+    if (series.draw != Draw::bars || !series.with_names) continue;
+    for (const Point& point : series.points) {
+      const double name = text_width(point.name, kNameSize) + kNameRoom;
+      if (point.name.empty() || !(point.x > view.range.low) || name > width / 2) continue;
+      view.range.high = std::max(
+          view.range.high, view.range.low + (point.x - view.range.low) * width / (width - name));
+    }
+  }
+}
+
+AxisView x_view(const Panel& panel, const PanelLayout& layout) {
   const double width = layout.plot.right - layout.plot.left;
   HONE_ASSERT(width > 50 && layout.plot.top - layout.plot.bottom > 50,
               "no room for panel '{}'; the figure needs more pixels", panel.title);
-  layout.x = view_axis(panel.x, x_values(panel), std::max(2, static_cast<int>(width / 60)),
-                       /*with_zero=*/false);
+  AxisView view = view_axis(panel.x, x_values(panel), std::max(2, static_cast<int>(width / 60)),
+                            /*with_zero=*/false);
+  leave_room_for_names(panel, layout, view);
+  return view;
+}
+
+// How far the names of ticks reach out of the cell at the right.
+double beyond(const PanelLayout& layout, const Box& cell) {
+  double most = 0;
+  for (const Tick& tick : layout.x.ticks)
+    if (layout.x.fraction(tick.value) <= 1)
+      most = std::max(
+          most, layout.pixel_x(tick.value) + text_width(tick.label, kFontSize) / 2 - cell.right);
+  return most;
+}
+
+void lay_out_width(const Panel& panel, const Box& cell, PanelLayout& layout) {
+  layout.x = x_view(panel, layout);
   thin_out(layout.x.ticks, layout);
+  if (const double over = beyond(layout, cell); over > 0) {
+    layout.plot.right -= over;
+    layout.x = x_view(panel, layout);
+    thin_out(layout.x.ticks, layout);
+  }
+  layout.x_label.x = middle_within((layout.plot.left + layout.plot.right) / 2,
+                                   widest(layout.x_label.lines), cell.left, cell.right);
   layout.places = places_of(panel, layout);
   const std::vector<Pixel> curves = curve_pixels(panel, layout);
   layout.has_points = !curves.empty();
-  for (const Reference& reference : panel.references) {
-    const double height = layout.y.fraction(reference.y);
-    if (height < 0 || height > 1) continue;
-    layout.reference_labels.push_back(place_label(reference, layout, curves));
-  }
+  label_references(panel, layout, curves);
   layout.names = place_names(panel, layout, curves);
 }
 
@@ -229,36 +411,70 @@ double PanelLayout::pixel_y(double value) const {
   return plot.bottom + y.fraction(value) * (plot.top - plot.bottom);
 }
 
+bool overlap(const Box& a, const Box& b) {
+  return a.left < b.right && b.left < a.right && a.bottom < b.top && b.bottom < a.top;
+}
+
 double text_width(std::string_view text, int font_size) {
   double width = 0;
   for (char c : text) width += character_width(c);
   return width * font_size;
 }
 
+std::vector<std::string> wrapped(std::string_view text, int font_size, double width) {
+  const auto fits = [&](std::string_view line) { return text_width(line, font_size) <= width; };
+  std::vector<std::string> lines;
+  std::string line;
+  for (std::string word : split(text, ' ')) {
+    const std::string longer = line.empty() ? word : line + " " + word;
+    if (fits(longer)) {
+      line = longer;
+      continue;
+    }
+    if (!line.empty()) lines.push_back(std::move(line));
+    // A word wider than a line is broken, at least behind its first character.
+    while (!fits(word)) {
+      std::size_t end = 1;
+      while (end < word.size() && (is_continuation(word[end]) || fits(word.substr(0, end + 1))))
+        ++end;
+      if (end == word.size()) break;
+      lines.push_back(word.substr(0, end));
+      word.erase(0, end);
+    }
+    line = std::move(word);
+  }
+  lines.push_back(std::move(line));
+  return lines;
+}
+
 FigureLayout lay_out(const Figure& figure) {
   HONE_ASSERT(!figure.panels.empty(), "a figure without panels");
   FigureLayout layout;
   double top = figure.height - kGap;
-  if (!figure.title.empty()) {
-    layout.title_y = top - 14;
-    top -= 32;
-  }
+  layout.title.lines = lines_of(figure.title, kTitleSize, figure.width - 2 * kFigureMargin);
+  layout.title.x = kFigureMargin;
+  layout.title.y = top - 14;
+  if (!figure.title.empty()) top -= height_of(layout.title) + 12;
   layout.styles = distinct_labels(figure);
   layout.legend = lay_out_legend(figure, layout.styles, top);
-  if (!layout.legend.empty()) top = layout.legend.back().y - kLineHeight / 2 - kGap / 2;
+  if (!layout.legend.empty()) top = end_of(layout.legend) - kLineHeight / 2 - kGap / 2;
   const std::vector<Box> boxes = cells(figure, top);
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
-    layout.panels.push_back(lay_out_height(figure.panels[i], boxes[i]));
-  }
+  for (std::size_t i = 0; i < boxes.size(); ++i)
+    layout.panels.push_back(lay_out_sides(figure.panels[i], boxes[i]));
   if (figure.stacked) align_left(layout.panels);
-  for (std::size_t i = 0; i < boxes.size(); ++i) lay_out_width(figure.panels[i], layout.panels[i]);
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    lay_out_height(figure.panels[i], boxes[i], layout.panels[i]);
+    lay_out_width(figure.panels[i], boxes[i], layout.panels[i]);
+  }
   return layout;
 }
 
 std::optional<Figure> narrow_figure(Figure figure) {
   int plots = 0;
   for (Panel& panel : figure.panels) {
-    if (!shorten_names(panel.y.ticks, kNarrowWidth / 2.0)) return std::nullopt;
+    constexpr double kNames = kNarrowWidth / 2.0, kAroundBars = 100;
+    if (has_bars(panel)) break_names(panel.y.ticks, kNames - kGap, figure.height - kAroundBars);
+    if (!shorten_names(panel.y.ticks, kNames)) return std::nullopt;
     plots += has_bars(panel) ? figure.height : kNarrowPanelHeight;
   }
   figure.stacked = true;
@@ -267,8 +483,13 @@ std::optional<Figure> narrow_figure(Figure figure) {
   constexpr int kAnyHeight = 10'000;
   const std::vector<std::string> labels = distinct_labels(figure);
   const auto legend = lay_out_legend(figure, labels, kAnyHeight);
-  const int above = legend.empty() ? 0 : kAnyHeight - static_cast<int>(legend.back().y);
+  const int above = legend.empty() ? 0 : kAnyHeight - static_cast<int>(end_of(legend));
   figure.height = above + plots;
+  // So do titles and labels; all panels are of one height.
+  double most = 0;
+  for (const PanelLayout& panel : lay_out(figure).panels)
+    most = std::max(most, further_rows(panel.title) + further_rows(panel.x_label));
+  figure.height += static_cast<int>(most) * static_cast<int>(figure.panels.size());
   return figure;
 }
 

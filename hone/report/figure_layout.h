@@ -25,18 +25,27 @@ struct Box {
   double top = 0;
 };
 
+bool overlap(const Box& a, const Box& b);
+
+/// The text in lines that are at most `width` pixels wide, broken at spaces where it is possible, and inside of words otherwise.
+std::vector<std::string> wrapped(std::string_view text, int font_size, double width);
+
+inline constexpr double kLineHeight = 20;
+
 /// One distinct label of the figure's series.
 struct LegendEntry {
   std::string label;
-  double x = 0;         ///< left end of the sample of the line
-  double y = 0;         ///< middle of the line of text
-  bool line = false;    ///< whether the sample has a line
-  bool marker = false;  ///< and a marker on it
-  bool bar = false;     ///< the line is as thick as a bar
+  std::vector<std::string> lines = {};  ///< the label, wrapped
+  double x = 0;                         ///< left end of the sample of the line
+  double y = 0;                         ///< middle of the first line of text
+  bool line = false;                    ///< whether the sample has a line
+  bool marker = false;                  ///< and a marker on it
+  bool bar = false;                     ///< the line is as thick as a bar
   Tone tone = Tone::plain;
 };
 
 inline constexpr double kLegendSampleWidth = 26;
+inline constexpr double kLegendTextGap = 6;  ///< between the sample and the text
 
 /// A reference line in view, and where its label stands.
 struct ReferenceLabel {
@@ -60,14 +69,22 @@ struct Place {
   double y = 0;
 };
 
+/// A text of a panel in lines that fit it, the first one on top.
+struct WrappedText {
+  std::vector<std::string> lines = {};
+  double x = 0;  ///< left end or middle of the lines; of a rotated text, middle of the first line
+  double y = 0;  ///< middle of the first line; of a rotated text, of all its lines
+};
+
 struct PanelLayout {
-  Box plot;  ///< the area inside the axes
+  Box plot;             ///< the area inside the axes
+  WrappedText title;    ///< from its left end
+  WrappedText x_label;  ///< around its middle
+  WrappedText y_label;  ///< around its middle, rotated: further lines are further right
   AxisView x;
   AxisView y;
   std::vector<std::vector<Place>> places;  ///< of each point of each series
   std::vector<PointName> names;
-  double x_label_y = 0;                          ///< middle of the line of text
-  double y_label_x = 0;                          ///< middle of the rotated line of text
   bool has_points = false;                       ///< any that can be drawn, in view or not
   std::vector<ReferenceLabel> reference_labels;  ///< one for each reference in view
 
@@ -76,7 +93,7 @@ struct PanelLayout {
 };
 
 struct FigureLayout {
-  double title_y = 0;               ///< middle of the title's line; its left end is `kFigureMargin`
+  WrappedText title;                ///< from its left end
   std::vector<std::string> styles;  ///< distinct labels of series; the index is the style
   std::vector<LegendEntry> legend;
   std::vector<PanelLayout> panels;

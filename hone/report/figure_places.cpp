@@ -56,13 +56,16 @@ class Marks {
   std::multimap<double, Mark> marks_;
 };
 
-// What a point may be moved within: it passes no point of another number. `pixels` are those of all points, rising.
+// What a point may be moved within: it stays nearer to its own number than to the next ones. `pixels` are those of all points,
+// rising.
 Range room_of(double x, const std::vector<double>& pixels) {
   constexpr double kSame = 1;  // nobody reads less off an axis
+  constexpr double kShare = 0.4;
   const auto above = std::ranges::upper_bound(pixels, x + kSame);
   const auto at = std::ranges::lower_bound(pixels, x - kSame);
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  return {at == pixels.begin() ? -kNone : *std::prev(at), above == pixels.end() ? kNone : *above};
+  return {at == pixels.begin() ? -kNone : x - kShare * (x - *std::prev(at)),
+          above == pixels.end() ? kNone : x + kShare * (*above - x)};
 }
 
 // The nearest place for it, first to the right; where many crowd, markers cover each other in part.
@@ -126,10 +129,6 @@ void add_line(std::vector<Pixel>& pixels, Pixel from, Pixel to) {
   for (double step = 1; step <= steps; ++step)
     pixels.push_back(
         {from.x + (to.x - from.x) * step / steps, from.y + (to.y - from.y) * step / steps});
-}
-
-bool overlap(const Box& a, const Box& b) {
-  return a.left < b.right && b.left < a.right && a.bottom < b.top && b.bottom < a.top;
 }
 
 // What names must not cover, but for lines.
@@ -230,7 +229,8 @@ std::vector<PointName> place_names(const Panel& panel, const PanelLayout& layout
     for (std::size_t j = 0; series.with_names && j < series.points.size(); ++j) {
       const std::string& name = series.points[j].name;
       const Pixel at{layout.pixel_x(layout.places[i][j].x), layout.pixel_y(layout.places[i][j].y)};
-      if (name.empty() || !std::isfinite(at.x + at.y) || written.contains(name)) continue;
+      if (name.empty() || !std::isfinite(at.x + at.y)) continue;
+      if (series.draw != Draw::bars && written.contains(name)) continue;
       const std::vector<Box> boxes =
           boxes_beside(at, text_width(name, kNameSize), 1.25 * kNameSize);
       const auto box = std::ranges::find_if(boxes, is_free);

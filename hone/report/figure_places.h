@@ -13,8 +13,8 @@ struct Pixel {
 };
 
 /// Where each point of each series is drawn: where it lies, or sideways of it where its marker or interval would cover
-/// those of another series, or of a point of its own series at the same x. None passes a point of another x. Each series has its own
-/// share of a row for its bars. `layout` has the plot and the axes.
+/// those of another series, or of a point of its own series at the same x, but always nearer to its own x than to that of another
+/// point. Each series has its own share of a row for its bars. `layout` has the plot and the axes.
 std::vector<std::vector<Place>> places_of(const Panel& panel, const PanelLayout& layout);
 
 /// Where the lines of a panel pass, sampled every few pixels; of series without lines, their points. `layout` has the

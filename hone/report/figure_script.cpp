@@ -69,6 +69,17 @@ std::string literal(std::string_view text) {
   return result + "'";
 }
 
+// Of a tick, whose lines are only broken within double quotes.
+std::string tick_literal(std::string_view text) {
+  if (text.find('\n') == std::string_view::npos) return literal(text);
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return result + "\"";
+}
+
 // The same in bold. gnuplot's SVG knows bold only as mark-up, and with mark-up other characters
 // gain a meaning.
 std::string bold_literal(std::string_view text, int size) {
@@ -78,10 +89,6 @@ std::string bold_literal(std::string_view text, int size) {
     escaped += c;
   }
   return literal(fmt::format("{{/:Bold={} {}}}", size, escaped));
-}
-
-std::string axis_label(const Axis& axis) {
-  return axis.logarithmic && !axis.label.empty() ? axis.label + ", logarithmic" : axis.label;
 }
 
 // Every point of a curve has its marker; a line has a few, not at the same places as those of other
@@ -138,9 +145,25 @@ class ScriptWriter {
     add("set label {} at {} {} tc rgb '{}' font ',{}' noenhanced front\n", literal(text),
         screen(x, y), how, colour, size);
   }
-  void add_title(std::string_view text, double x, double y, int size) {
-    add("set label {} at {} left tc rgb '{}' front\n", bold_literal(text, size), screen(x, y),
-        kTitleInk);
+  void add_title(const WrappedText& text, int size) {
+    double y = text.y;
+    for (const std::string& line : text.lines) {
+      add("set label {} at {} left tc rgb '{}' front\n", bold_literal(line, size),
+          screen(text.x, y), kTitleInk);
+      y -= kLineHeight;
+    }
+  }
+  void add_axis_labels(const PanelLayout& layout) {
+    double y = layout.x_label.y;
+    for (const std::string& line : layout.x_label.lines) {
+      add_text(line, layout.x_label.x, y, "center", kInk);
+      y -= kLineHeight;
+    }
+    double x = layout.y_label.x;
+    for (const std::string& line : layout.y_label.lines) {
+      add_text(line, x, layout.y_label.y, "center rotate by 90", kInk);
+      x += kLineHeight;
+    }
   }
 
   void add_head();
@@ -180,9 +203,7 @@ void ScriptWriter::add_head() {
 }
 
 void ScriptWriter::add_title_and_legend() {
-  if (!figure_.title.empty()) {
-    add_title(figure_.title, kFigureMargin, layout_.title_y, kTitleSize);
-  }
+  add_title(layout_.title, kTitleSize);
   for (const LegendEntry& entry : layout_.legend) {
     const std::size_t style = style_of(layout_, {.label = entry.label});
     if (entry.line) {
@@ -194,7 +215,11 @@ void ScriptWriter::add_title_and_legend() {
       add("set label '' at {} point {} front\n", screen(entry.x + kLegendSampleWidth / 2, entry.y),
           marker_style(style, entry.tone));
     }
-    add_text(entry.label, entry.x + kLegendSampleWidth + 6, entry.y, "left", kInk);
+    double y = entry.y;
+    for (const std::string& line : entry.lines) {
+      add_text(line, entry.x + kLegendSampleWidth + kLegendTextGap, y, "left", kInk);
+      y -= kLineHeight;
+    }
   }
 }
 
@@ -203,7 +228,7 @@ void ScriptWriter::add_axis(char axis, const AxisView& view) {
   add("set {}range [{:.10g}:{:.10g}]\n", axis, view.range.low, view.range.high);
   std::string ticks;
   for (const Tick& tick : view.ticks) {
-    std::string label = literal(tick.label);
+    std::string label = tick_literal(tick.label);
     for (std::size_t at = 0; (at = label.find('%', at)) != std::string::npos; at += 2)
       label.insert(at, "%");
     ticks += fmt::format("{}{} {:.10g}", ticks.empty() ? "" : ", ", label, tick.value);
@@ -291,15 +316,11 @@ void ScriptWriter::add_panel(std::size_t index) {
   margin('r', layout.plot.right / figure_.width);
   margin('b', layout.plot.bottom / figure_.height);
   margin('t', layout.plot.top / figure_.height);
-  if (!panel.title.empty()) {
-    add_title(panel.title, layout.plot.left, layout.plot.top + 14, kPanelTitleSize);
-  }
+  add_title(layout.title, kPanelTitleSize);
   add_axis('x', layout.x);
   add_axis('y', layout.y);
+  add_axis_labels(layout);
   const Box& plot = layout.plot;
-  add_text(axis_label(panel.x), (plot.left + plot.right) / 2, layout.x_label_y, "center", kInk);
-  add_text(axis_label(panel.y), layout.y_label_x, (plot.bottom + plot.top) / 2,
-           "center rotate by 90", kInk);
   if (!layout.has_points) {
     add_text("no data", (plot.left + plot.right) / 2, (plot.bottom + plot.top) / 2, "center",
              kReferenceInk);

@@ -91,6 +91,7 @@ figcaption{color:var(--quiet);margin-top:.5rem;max-width:68ch;font-size:.92rem}
 pre{background:var(--card);border:1px solid var(--line);border-radius:.5rem;margin:.75rem 0;
 padding:.8rem .9rem;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.86rem;line-height:1.5;
 font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
+code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.92em}
 pre span{display:inline-block;max-width:100%}
 .changed{list-style:none;padding:0;margin:.75rem 0;display:grid;gap:.75rem;
 grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr))}

@@ -178,7 +178,10 @@ std::vector<NamedNumber> csv_numbers(const Cell& cell) {
     std::int64_t all = 0;
     for (const auto& [name, count] : tally->counts) all += count;
     std::vector<NamedNumber> numbers = {{"", all}};
-    for (const auto& [name, count] : tally->counts) numbers.push_back({"_" + name, count});
+    for (const auto& [name, count] : tally->counts) {
+      numbers.push_back({"_" + name, count});
+      std::ranges::replace(numbers.back().suffix, ' ', '_');
+    }
     return numbers;
   }
   const auto* runs = std::get_if<PerRun>(&cell.value());

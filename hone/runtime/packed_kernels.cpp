@@ -13,6 +13,7 @@
 #include "hone/kernels/sparse_int8_product.h"
 #include "hone/kernels/weight_only_product.h"
 #include "hone/runtime/activation_name.h"
+#include "hone/runtime/sparse_integers.h"
 
 namespace hone {
 namespace {
@@ -66,13 +67,6 @@ std::string_view reads_rows(const CallSite& site) {
              ? ""
              : "values of the format depend on those of other rows";
 }
-
-/// Whole numbers in blocks of 1x4, without those that are zero.
-struct SparseIntegers {
-  kernels::SparseInt8Matrix matrix;
-  StoragePointer bytes;
-  double stored = 1;  ///< share of the blocks
-};
 
 /// Made once for as long as codes and states stay.
 struct PreparedWeight {
@@ -448,31 +442,6 @@ kernels::Int8Grid grid_of(const Format& format, const Sizes& sizes,
   return grid;
 }
 
-// None where too few blocks are zero.
-std::optional<SparseIntegers> sparse_integers(const Call& call, const PreparedWeight& weight) {
-  const float unit = smallest_unit(*weight.units);
-  std::vector<std::uint16_t> codes =
-      element_codes(weight.layout, call.input(kLinearCodes).data<std::uint8_t>(), call.pool());
-  bool is_half_byte = true;
-  for (std::uint16_t& code : codes) {
-    const auto value = std::lround(weight.units->units[code] / unit);
-    is_half_byte = is_half_byte && -8 <= value && value <= 7;
-    code = static_cast<std::uint16_t>(value & 0xff);
-  }
-  if (is_half_byte)
-    for (std::uint16_t& code : codes) code &= 0xf;
-  const kernels::PackedMatrix& m = weight.layout.matrix;
-  SparseIntegers sparse{.matrix = {m.rows, m.columns, is_half_byte ? 4 : 8}, .bytes = {}};
-  const std::int64_t entries = kernels::count_entries(call.pool(), sparse.matrix, codes.data());
-  sparse.stored =
-      static_cast<double>(entries) / static_cast<double>(m.rows * sparse.matrix.quads());
-  if (sparse.stored > kernels::kMostSparseInt8Blocks) return std::nullopt;
-  sparse.bytes = cpu().allocate(kernels::sparse_bytes(sparse.matrix, entries));
-  kernels::arrange(call.pool(), sparse.matrix, codes.data(),
-                   reinterpret_cast<std::uint8_t*>(sparse.bytes->pointer));
-  return sparse;
-}
-
 PreparedWeight prepare_integers(const Call& call) {
   PreparedWeight weight = prepare_panels(call);
   if (rounds_output(call.attributes)) {
@@ -492,7 +461,9 @@ PreparedWeight prepare_integers(const Call& call) {
       weight.row_scales.push_back(rows.scale(row, 0) * weight.integers.unit);
   });
   weight.integers.unit = 1;
-  weight.sparse = sparse_integers(call, weight);
+  weight.sparse =
+      sparse_integers(weight.layout, *weight.units, call.input(kLinearCodes).data<std::uint8_t>(),
+                      kernels::kMostSparseInt8Blocks, call.pool());
   return weight;
 }
 

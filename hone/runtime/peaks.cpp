@@ -71,8 +71,9 @@ void write(const Json& document, const fs::path& file, std::vector<std::string>&
 }  // namespace
 
 std::string_view to_string(PeakKind kind) {
-  constexpr std::string_view kNames[] = {"fp32_gflops", "copy_gbps",   "read_gbps",
-                                         "int8_gops",   "bf16_gflops", "sign_gops"};
+  constexpr std::string_view kNames[] = {"fp32_gflops",    "copy_gbps",        "read_gbps",
+                                         "int8_gops",      "bf16_gflops",      "sign_gops",
+                                         "int8_byte_gops", "int8_widened_gops"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -119,9 +120,9 @@ Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::pat
   const bool is_of_memory = kind == PeakKind::copy_gbps || kind == PeakKind::read_gbps;
   if (!is_of_memory && measured_now < kQuiet * highest.value)
     note_once(notes,
-              fmt::format("{}: {:.0f} measured now, {:.0f}% of the highest known: other work "
-                          "shares the processors, or they have slowed down, and times are of "
-                          "that",
+              fmt::format("the peak {} is {:.0f} now, {:.0f}% of the highest measured on this "
+                          "machine: other programs are running, or the CPU has slowed down, and "
+                          "latencies may be longer than usual",
                           to_string(kind), measured_now, 100 * measured_now / highest.value));
   if (own != nullptr && (*own)["value"] >= measured_now) return highest;
   // Threads that wait for each other tell nothing of the machine.

@@ -16,9 +16,11 @@ enum class PeakKind : std::uint8_t {
   fp32_gflops,  ///< fp32 multiply-adds, 10^9 operations per second
   copy_gbps,    ///< memory copied, 10^9 bytes per second, read plus written
   read_gbps,    ///< memory read, 10^9 bytes per second
-  int8_gops,    ///< products of bytes and their sums, 10^9 operations per second
-  bf16_gflops,  ///< products of bfloat16 pairs and their sums, 10^9 operations per second
-  sign_gops,    ///< products of signs and their sums, 10^9 operations per second
+  int8_gops,  ///< products of bytes and their sums, 10^9 operations per second: the faster of both forms
+  bf16_gflops,       ///< products of bfloat16 pairs and their sums, 10^9 operations per second
+  sign_gops,         ///< products of signs and their sums, 10^9 operations per second
+  int8_byte_gops,    ///< as int8_gops, by the instruction that multiplies bytes
+  int8_widened_gops  ///< as int8_gops, of bytes widened to 16 bits
 };
 std::string_view to_string(PeakKind kind);
 

@@ -11,7 +11,7 @@
 
 namespace hone {
 
-/// Recursive descent over sum = product (+|- product)*, product = signed (*|/ signed)*, signed = -signed | number | name | ( sum ).
+/// Recursive descent over sum = product (+|- product)*, product = signed (*|/ signed)*, signed = -signed | number | name | {name} | ( sum ).
 class FormulaParser {
  public:
   explicit FormulaParser(std::string_view text) : text_(text) {}
@@ -73,6 +73,8 @@ class FormulaParser {
       number();
     } else if (std::isalpha(static_cast<unsigned char>(c)) || c == '_') {
       name();
+    } else if (c == '{') {
+      name_in_braces();
     } else {
       fail_here("a number, a name or '('");
     }
@@ -95,6 +97,13 @@ class FormulaParser {
     const std::size_t begin = at_;
     while (at_ < text_.size() && belongs(text_[at_])) ++at_;
     formula_.steps_.push_back({'x', 0, std::string(text_.substr(begin, at_ - begin))});
+  }
+
+  void name_in_braces() {
+    const std::size_t end = text_.find('}', at_);
+    if (end == std::string_view::npos) fail_here("a name with its '}'");
+    formula_.steps_.push_back({'x', 0, std::string(text_.substr(at_, end + 1 - at_))});
+    at_ = end + 1;
   }
 
   std::string_view text_;

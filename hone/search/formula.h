@@ -8,7 +8,7 @@
 /// Formulas over named metrics, as people write objectives: "accuracy - 0.01*average_bits".
 namespace hone {
 
-/// Numbers, names (letters, digits, `_` and dots), + - * /, signs and parentheses, with the usual precedence.
+/// Numbers, names (letters, digits, `_` and dots, or anything in braces), + - * /, signs and parentheses, with the usual precedence.
 ///
 ///     const MetricFormula objective = parse_formula("accuracy - 0.01*average_bits");
 ///     objective.value({{"accuracy", 0.8}, {"average_bits", 6}})     // 0.74
@@ -16,7 +16,7 @@ class MetricFormula {
  public:
   /// Throws `UserError` for a name that `metrics` does not have.
   double value(const std::map<std::string, double>& metrics) const;
-  /// The names in it, each once, in their order.
+  /// The names in it, each once, in their order; those in braces with them.
   std::vector<std::string> names() const;
   const std::string& text() const { return text_; }
 

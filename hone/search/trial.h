@@ -39,6 +39,9 @@ struct TrialParameter {
   double value = 0;
 };
 
+/// Returns what people call a trial, counted from 1. Storages, JSON and exports have its number, from 0 as Optuna's.
+inline std::int64_t shown_number(std::int64_t number) { return number + 1; }
+
 struct Trial {
   std::int64_t id = -1;      ///< of the storage
   std::int64_t number = -1;  ///< within the study, from 0

@@ -66,7 +66,8 @@ std::string points_change(const TaskComparison& c) {
 }
 
 Fact flips_figure(const TaskComparison& c) {
-  if (!c.counted) return {"Predictions move by", fmt::format("{:.3g} on average", c.mean_shift)};
+  if (!c.counted)
+    return {"Mean absolute change of predictions", fmt::format("{:.3g}", c.mean_shift)};
   return {"Predictions changed",
           fmt::format("{} ({} of {})", flip_share_text(c.counted->flip_share),
                       grouped(c.counted->flips), grouped(c.counted->examples))};

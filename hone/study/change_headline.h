@@ -28,7 +28,8 @@ Fact change_figure(const TaskEvaluation& before, const TaskEvaluation& after);
 /// "+0.02 points (-0.25 to +0.29)", with the 95% confidence interval.
 std::string points_change(const TaskComparison& comparison);
 
-/// How many predictions changed: {"Predictions changed", "2.3% (280 of 12,000)"}; of numbers how far they move.
+/// How many predictions changed: {"Predictions changed", "2.3% (280 of 12,000)"}; of numbers by how much: {"Mean absolute change of
+/// predictions", "0.0041"}.
 Fact flips_figure(const TaskComparison& comparison);
 
 /// "2.82 MiB", "176 KiB": three significant digits.

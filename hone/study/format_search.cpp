@@ -153,19 +153,24 @@ Format best_parameters(const Format& start, const Tensor& values, double most_bi
 namespace {
 
 // Of the best formats for each of several tensors that are one operand (both factors of a matmul),
-// the one that loses the least share of all.
+// the one that loses the least share of all: the given one where it is allowed and no other gains.
 Format best_for_all(std::span<const OperandSample> samples, const Format& before, double bits,
                     Context& context) {
-  Format best = before;
-  double least = std::numeric_limits<double>::infinity();
-  for (const OperandSample& own : samples) {
-    const Format candidate = best_parameters(before, own.values, bits, context);
+  const auto lost_share = [&](const Format& format) {
     double share = 0;
     for (const OperandSample& sample : samples) {
-      const Noise noise = format_noise(candidate, sample.values, context);
+      const Noise noise = format_noise(format, sample.values, context);
       if (noise.signal > 0) share += noise.noise / noise.signal;
     }
-    if (share < least) {
+    return share;
+  };
+  Format best = before;
+  double least = bits_of_format(before) - bits > kStateBits
+                     ? std::numeric_limits<double>::infinity()
+                     : lost_share(before);
+  for (const OperandSample& own : samples) {
+    const Format candidate = best_parameters(before, own.values, bits, context);
+    if (const double share = lost_share(candidate); share < least) {
       least = share;
       best = candidate;
     }

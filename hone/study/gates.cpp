@@ -82,6 +82,29 @@ std::string headline_of(const JudgedGates& judged, std::size_t gate) {
   return change_headline(judged.changes[gate].parent, judged.changes[gate].candidate, verdict);
 }
 
+// See `ParentJudged::points_that_show`.
+std::optional<double> least_points(const MetricChange& change, const Verdict& hardest,
+                                   bool of_class) {
+  constexpr int kMostHalves = 20;
+  if (of_class) return std::nullopt;
+  for (int halves = 1; halves <= kMostHalves; ++halves)
+    if (const double points = halves / 2.0;
+        points > 100 * hardest.margin &&
+        verdict_of_look(change, hardest.candidates, points / 100).kept())
+      return points;
+  return std::nullopt;
+}
+
+// ", although the whole interval is within the limit: …"; "": the interval says it already.
+std::string why_inconclusive(const Verdict& v) {
+  if (v.conclusion != Conclusion::inconclusive) return "";
+  const bool within = v.change_interval && v.change_interval->low >= -v.margin;
+  const char* although = within ? ", although the whole interval is within the limit" : "";
+  if (!v.overruled_by.empty()) return fmt::format("{}: {}", although, v.overruled_by);
+  if (!within || v.candidates == 1) return "";
+  return fmt::format("{}: the test is corrected for {} comparisons", although, v.candidates);
+}
+
 // The one gate is on the metric by which the task is judged, so that headline and table tell all of it.
 bool is_told_already(const JudgedGates& judged) {
   const MetricName& figure = judged.gates.front().figure;
@@ -136,8 +159,10 @@ ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, 
   const std::vector<MetricChange> changes = gated_changes(gates, parent, parent, truth);
   const auto judged_once_of = [&](std::int64_t count) {
     GateVerdict all = judge_gates(gates, changes, count);
-    std::erase_if(all.gates, [](const Verdict& one) { return one.margin <= 0; });
-    return all;
+    GateVerdict asked;
+    for (std::size_t i = 0; i < gates.size(); ++i)
+      if (gates[i].margin > 0 && changes[i].of_whole_answers) asked.gates.push_back(all.gates[i]);
+    return asked;
   };
   const auto shows = [&](std::int64_t count) {
     return std::ranges::all_of(judged_once_of(count).gates, &Verdict::kept);
@@ -145,7 +170,11 @@ ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, 
   ParentJudged judged{.passes = shows(evaluations)};
   if (judged.passes) return judged;
   judged.hardest = hardest(judged_once_of(evaluations));
-  judged.counted = gated_examples(*std::ranges::find(gates, judged.hardest.figure, &Gate::figure));
+  const auto gate = std::ranges::find(gates, judged.hardest.figure, &Gate::figure);
+  judged.counted = gated_examples(*gate);
+  judged.of_class = gate->of_class.has_value();
+  judged.points_that_show = least_points(changes[static_cast<std::size_t>(gate - gates.begin())],
+                                         judged.hardest, judged.of_class);
   std::int64_t low = 0, high = evaluations;  // the more evaluations, the harder
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
@@ -155,21 +184,24 @@ ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, 
   return judged;
 }
 
-std::string too_few_sentence(const ParentJudged& judged, const std::string& measured_on,
-                             const std::string& evaluations, const std::string& option) {
-  if (judged.passes) return "";
+std::string needed_text(const ParentJudged& judged, const std::string& option) {
   std::vector<std::string> ways;
   if (judged.hardest.examples_needed)
     ways.push_back(fmt::format("{} {} for {}", about_text(*judged.hardest.examples_needed),
                                judged.counted, judged.hardest.figure.text));
   if (judged.evaluations_that_show > 0)
     ways.push_back(fmt::format("{} {}", option, judged.evaluations_that_show));
+  return ways.empty() ? "more examples, or a wider limit"
+                      : fmt::format("{}", fmt::join(ways, ", or "));
+}
+
+std::string too_few_sentence(const ParentJudged& judged, const std::string& measured_on,
+                             const std::string& evaluations) {
+  if (judged.passes) return "";
   return fmt::format(
-      "On {}, not even the baseline compared with itself would be shown to be within the limit in "
-      "{}. Needed: {}.",
-      measured_on, evaluations,
-      ways.empty() ? "more examples, or a wider limit"
-                   : fmt::format("{}", fmt::join(ways, ", or ")));
+      "Too few examples: on {}, not even the baseline compared with itself would be shown to be "
+      "within the limit in {}.",
+      measured_on, evaluations);
 }
 
 std::vector<JudgedGates> judge_choice(const std::vector<std::vector<Gate>>& gates,
@@ -343,8 +375,9 @@ std::string change_evidence(const JudgedGates& judged, const Verdict& usual, boo
 
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on) {
   if (is_told_already(judged))
-    return fmt::format("Limit on {} ({}): {}.", measured_on, judged.gates.front().text,
-                       words_of(judged.verdict.conclusion));
+    return fmt::format("Limit on {} ({}): {}{}.", measured_on, judged.gates.front().text,
+                       words_of(judged.verdict.conclusion),
+                       why_inconclusive(judged.verdict.gates.front()));
   return fmt::format("Gate{} on {}: {}; {}.", judged.gates.size() == 1 ? "" : "s", measured_on,
                      words_of(judged.verdict.conclusion), judged.verdict.summary);
 }
@@ -389,12 +422,13 @@ std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost
   std::vector<std::string> sentences;
   for (const LostClass& one : lost)
     sentences.push_back(fmt::format(
-        "recall of '{}' fell by {} points (95% CI {} to {}; n = {}; McNemar p {}, corrected for "
-        "all "
-        "classes)",
+        "recall of '{}' fell by {} points (95% CI {} to {}; n = {}; McNemar's test, Holm-corrected "
+        "over all classes: p {})",
         shown_name(labels[static_cast<std::size_t>(one.index)]),
-        rounded_text(-100 * one.change, kDifferenceDigits), points_text(one.interval.low),
-        points_text(one.interval.high), grouped(one.examples), p_text(one.p_value)));
+        rounded_text(-100 * one.change, kDifferenceDigits),
+        rounded_text(-100 * one.interval.high, kDifferenceDigits),
+        rounded_text(-100 * one.interval.low, kDifferenceDigits), grouped(one.examples),
+        p_text(one.p_value)));
   return sentences;
 }
 
@@ -411,8 +445,11 @@ std::string warning_of_share(const std::string& text) {
 
 }  // namespace
 
-Options options_of(const GateOptions*) {
-  return {option<&GateOptions::max_drop_points>("max_drop", "allowed drop of accuracy, R2 or F1")
+Options options_of(const GateOptions*) { return gate_options(""); }
+
+Options gate_options(std::string_view remark) {
+  return {option<&GateOptions::max_drop_points>(
+              "max_drop", fmt::format("allowed drop of accuracy, R2 or F1{}", remark))
               .from(0)
               .shown("POINTS")
               .warned(warning_of_share),

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hone/base/error.h"
@@ -31,6 +32,8 @@ struct GateOptions {
 
 /// `--max_drop` and `--gate`.
 Options options_of(const GateOptions*);
+/// The same with a remark on `--max_drop`: "allowed drop of accuracy, R2 or F1; native: needs a test split".
+Options gate_options(std::string_view remark);
 
 /// The gates of these options for a model that says this: that of `max_drop_points` first. Throws `UserError`, as `parse_gate` does,
 /// and for two limits on one metric.
@@ -57,22 +60,27 @@ JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Lo
                   const Truth& truth, std::int64_t evaluations = 1);
 
 /// What the gates that allow a loss say of the parent beside itself: where they are not shown to be passed, no candidate can be
-/// expected to pass. A gate that asks for a gain, or allows no loss, is not for the parent to pass.
+/// expected to pass. A gate that asks for a gain, or allows no loss, is not for the parent to pass; and of a metric of numbers, such as
+/// R², the parent beside itself says nothing: a candidate whose numbers move little has a narrow interval.
 struct ParentJudged {
   bool passes = true;
   Verdict hardest = {};      ///< the gate that is the hardest to pass
   std::string counted = {};  ///< what its `examples_needed` are: "examples of legal"
+  bool of_class = false;     ///< they are those of a class or label alone
   std::int64_t evaluations_that_show =
       0;  ///< so many, fewer than those asked for, would show it; 0: not even one
+  /// The least limit of that gate, in half points, that the parent is shown to pass; none: of a class, or above 10 points.
+  std::optional<double> points_that_show = {};
 };
 /// There is one gate at least.
 ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, const Truth& truth,
                           std::int64_t evaluations);
-/// "On validation, n = 300, not even the baseline compared with itself would be shown to be within the limit in 10 evaluations; about
-/// 1,400 … would do.", with
-/// `evaluations` as "10 evaluations" and `option` as "--max_evaluations"; "" where it passes.
+/// What would show it, where it does not pass: "about 1,400 examples for accuracy, or --trials 3"; `option` is what limits evaluations.
+std::string needed_text(const ParentJudged& judged, const std::string& option);
+/// "Too few examples: on validation, n = 300, not even the baseline compared with itself would be shown to be within the limit in 10
+/// evaluations.", with `evaluations` as "10 evaluations"; "" where it passes.
 std::string too_few_sentence(const ParentJudged& judged, const std::string& measured_on,
-                             const std::string& evaluations, const std::string& option);
+                             const std::string& evaluations);
 
 /// The same of candidates of which one is to be chosen: verdicts are corrected for all gates of all candidates (Holm). `gates`,
 /// `changes`: of each candidate.

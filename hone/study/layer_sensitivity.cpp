@@ -79,9 +79,8 @@ std::vector<double> of_examples(const Logits& model, const Logits& changed, Task
 }
 
 void prune_layer(Variant& variant, const std::string& layer, const LayerChange& change) {
-  if (change.sparsity.value_or(0) > 0)
-    prune(variant.graph, variant.parameters,
-          {.target = {layer}, .rule = {.sparsity = *change.sparsity}});
+  if (change.sparsity.share > 0)
+    prune(variant.graph, variant.parameters, prune_options(layer, change.sparsity));
 }
 
 // What one layer in this way is called in the plan, and pruned as.

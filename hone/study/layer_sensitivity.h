@@ -8,6 +8,7 @@
 #include "hone/data/encoded_set.h"
 #include "hone/metrics/task_evaluation.h"
 #include "hone/models/model_source.h"
+#include "hone/passes/layer_sparsity.h"
 #include "hone/report/table.h"
 #include "hone/train/calibration.h"
 #include "hone/train/variants.h"
@@ -20,7 +21,9 @@ namespace hone {
 struct LayerChange {
   std::string label;  ///< "bf16", "50%"
   std::optional<LayerFormats> formats = {};
-  std::optional<double> sparsity = {};  ///< first, where there are both
+  LayerSparsity sparsity = {};  ///< first, where there are both
+
+  bool changes() const { return formats || sparsity.share > 0; }
 };
 
 /// How far the answers are from those of the model as it stands. Of one example, with p its answer and q that of the changed

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ struct AdamWOptions {
       1.0;  ///< the gradient of all parameters together is scaled down to this norm; 0: never
   /// What the learning rate of a parameter is multiplied by, by its name; 1 for all others.
   std::map<std::string, double, std::less<>> rate_factors = {};
+  /// Masked weights that movement pruning scores, by name (hone/train/training_graph.h); none otherwise.
+  std::set<std::string, std::less<>> scored = {};
 };
 
 /// A way in which the learning rate changes over a run, called as the Trainer's `lr_scheduler_type`.

@@ -14,13 +14,13 @@ constexpr std::int64_t kMostPrunings = 50;
 
 std::optional<double> SparsitySchedule::at(std::int64_t step) const {
   if (step > rising_steps) return std::nullopt;
-  if (step == rising_steps) return sparsity;
+  if (step == rising_steps) return 1.0;
   if (step % between_steps != 0) return std::nullopt;
   const double left = 1 - static_cast<double>(step) / static_cast<double>(rising_steps);
-  return sparsity * (1 - left * left * left);
+  return 1 - left * left * left;
 }
 
-SparsitySchedule cubic_schedule(double sparsity, double rising_share, std::int64_t total_steps) {
+SparsitySchedule cubic_schedule(double rising_share, std::int64_t total_steps) {
   user_check(rising_share > 0 && rising_share <= 1,
              "`ramp`: expected a share of the training above 0 and up to 1, got {}", rising_share);
   user_check(
@@ -32,7 +32,7 @@ SparsitySchedule cubic_schedule(double sparsity, double rising_share, std::int64
   const std::int64_t rising = std::clamp<std::int64_t>(
       static_cast<std::int64_t>(std::ceil(rising_share * static_cast<double>(total_steps))), 1,
       total_steps - 1);
-  return {sparsity, rising, (rising + kMostPrunings - 1) / kMostPrunings};
+  return {rising, (rising + kMostPrunings - 1) / kMostPrunings};
 }
 
 }  // namespace hone

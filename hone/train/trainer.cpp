@@ -161,7 +161,7 @@ class Stepper {
         update_graph_(batch_graph_.ops()) {
     layout_ = prepare_for_gradients(batch_graph_, session.values, session.token_steps.batch);
     if (sums()) {
-      add_gradient_sums(batch_graph_);
+      add_gradient_sums(batch_graph_, options.optimizer);
       update_graph_ = update_of_sums(batch_graph_, options.optimizer);
     } else {
       add_training_step(batch_graph_, options.optimizer, session);

@@ -58,8 +58,8 @@ struct RunningMean {
   double mean() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
 };
 
-/// Where a run stands between two steps. With the parameters and the moments of AdamW ("adamw.*") it is all that the
-/// run needs to go on to the same bits: the order of the texts and dropout are functions of seed and step.
+/// Where a run stands between two steps. With the parameters, the moments of AdamW ("adamw.*") and scores ("movement.*") it is
+/// all that the run needs to go on to the same bits: the order of the texts and dropout are functions of seed and step.
 struct TrainingState {
   std::int64_t step = 0;            ///< finished steps
   std::int64_t evaluated_step = 0;  ///< at which the last evaluation was

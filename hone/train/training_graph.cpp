@@ -6,6 +6,7 @@
 #include "hone/passes/fuse_dropout.h"
 #include "hone/passes/fuse_linear.h"
 #include "hone/passes/hoist_slices.h"
+#include "hone/passes/prune.h"
 #include "hone/passes/use_batch_statistics.h"
 
 namespace hone {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::string_view kStatePrefix = "adamw.";
 constexpr std::string_view kSumPrefix = "adamw.sum.";
+constexpr std::string_view kScorePrefix = "movement.";
 
 /// A parameter, and what its gradient is; of a table where its rows and their sums stand in place of that, too.
 struct Trained {
@@ -39,7 +41,8 @@ void take_by_row(Graph& graph, Trained& one, const Session& session) {
 }
 
 // Of the parameters that `loss` depends on; what no loss reads is neither computed nor differentiated.
-std::vector<Trained> differentiate(Graph& graph, Value loss, Fusing fusing = Fusing::all) {
+std::vector<Trained> differentiate(Graph& graph, Value loss, const AdamWOptions& options,
+                                   Fusing fusing = Fusing::all) {
   if (fusing == Fusing::all) {
     hoist_slices_before_gradients(graph);
     fuse_attention(graph);
@@ -50,7 +53,10 @@ std::vector<Trained> differentiate(Graph& graph, Value loss, Fusing fusing = Fus
     if (parameter->trainable()) trainable.push_back({parameter, 0});
   }
   user_check(!trainable.empty(), "nothing to train: all parameters are frozen");
-  const std::vector<Value> gradients = add_gradients(graph, loss, trainable);
+  std::vector<Value> read = trainable;
+  for (Value& value : read)
+    if (options.scored.contains(value.node->name())) value = masked_value(*value.node);
+  const std::vector<Value> gradients = add_gradients(graph, loss, read);
   std::vector<Trained> reached;
   for (std::size_t i = 0; i < trainable.size(); ++i)
     if (gradients[i]) reached.push_back({trainable[i], gradients[i]});
@@ -92,9 +98,25 @@ class Rates {
   std::map<double, Value> rates_;
 };
 
+// Before the weight changes. `zero`: the score goes on from what it was.
+void add_score(Graph& graph, Value weight, Value gradient, Value rate, Value zero) {
+  const std::string name = movement_scores_of(weight.node->name());
+  const Value score =
+      graph.add_parameter(name, weight.type(), ParameterRole::moment, /*trainable=*/false);
+  const Value product = graph.add("mul", {weight, gradient}, {}, name + ".product"),
+              towards = graph.add("mul", {product, rate}, {}, name + ".towards"),
+              away = graph.add("scale", {towards}, {{"factor", -1.0}}, name + ".away");
+  graph.add_node("accumulate", {score, away, zero}, {}, name + ".sum");
+}
+
 void add_updates(Graph& graph, const std::vector<Trained>& trained, const AdamWOptions& options) {
   Rates rates(graph, options, graph.add_input("learning_rate", {DType::f32, {}}));
   const Value step = graph.add_input("step", {DType::i64, {}});
+  const Value zero =
+      options.scored.empty()
+          ? Value{}
+          : graph.add("full", {step}, {{"value", 0.0}, {"dtype", std::string("i64")}},
+                      "movement.zero");
   std::vector<Value> gradients;
   for (const Trained& one : trained)
     gradients.push_back(one.by_row != nullptr ? Value{one.by_row, 1} : one.gradient);
@@ -103,6 +125,7 @@ void add_updates(Graph& graph, const std::vector<Trained>& trained, const AdamWO
     const std::string name = parameter.node->name();
     const Value m = add_state(graph, fmt::format("{}m.", kStatePrefix), parameter),
                 v = add_state(graph, fmt::format("{}v.", kStatePrefix), parameter);
+    if (options.scored.contains(name)) add_score(graph, parameter, gradient, rates.of(name), zero);
     std::vector<Value> operands = {parameter, gradient, m, v, norm, rates.of(name), step};
     if (by_row != nullptr)
       operands = {parameter, {by_row, 0}, {by_row, 1}, m, v, norm, rates.of(name), step};
@@ -135,6 +158,7 @@ void remove_with_prefix(ParameterStore& parameters, std::string_view prefix) {
 
 // The parameter that a state belongs to.
 std::string_view parameter_of(std::string_view state) {
+  if (state.starts_with(kScorePrefix)) return state.substr(kScorePrefix.size());
   if (state.starts_with(kSumPrefix)) return state.substr(kSumPrefix.size());
   return state.substr(kStatePrefix.size() + std::string_view("m.").size());
 }
@@ -142,22 +166,22 @@ std::string_view parameter_of(std::string_view state) {
 }  // namespace
 
 void add_training_step(Graph& graph, const AdamWOptions& options, Fusing fusing) {
-  add_updates(graph, differentiate(graph, loss_of(graph), fusing), options);
+  add_updates(graph, differentiate(graph, loss_of(graph), options, fusing), options);
   fuse(graph, fusing);
 }
 
 void add_training_step(Graph& graph, const AdamWOptions& options, const Session& session) {
-  std::vector<Trained> trained = differentiate(graph, loss_of(graph));
+  std::vector<Trained> trained = differentiate(graph, loss_of(graph), options);
   for (Trained& one : trained) take_by_row(graph, one, session);
   add_updates(graph, trained, options);
   fuse(graph);
 }
 
-void add_gradient_sums(Graph& graph) {
+void add_gradient_sums(Graph& graph, const AdamWOptions& options) {
   const Value share = graph.add_input("share", {DType::f32, {}});
   const Value first = graph.add_input("first", {DType::i64, {}});
   const Value part = graph.add("mul", {loss_of(graph), share}, {}, "loss.share");
-  for (const auto& [parameter, gradient, by_row] : differentiate(graph, part))
+  for (const auto& [parameter, gradient, by_row] : differentiate(graph, part, options))
     graph.add_node("accumulate", {add_state(graph, kSumPrefix, parameter), gradient, first}, {},
                    parameter.node->name() + ".sum");
   fuse(graph);
@@ -177,6 +201,10 @@ Graph update_of_sums(const Graph& summing, const AdamWOptions& options) {
   return graph;
 }
 
+std::string movement_scores_of(std::string_view weight) {
+  return fmt::format("{}{}", kScorePrefix, weight);
+}
+
 void add_optimizer_state(const Graph& training_graph, ParameterStore& parameters) {
   for (const Node* state : training_graph.of_kind(NodeKind::parameter)) {
     const std::string& name = state->name();
@@ -188,6 +216,7 @@ void add_optimizer_state(const Graph& training_graph, ParameterStore& parameters
 
 void remove_optimizer_state(ParameterStore& parameters) {
   remove_with_prefix(parameters, kStatePrefix);
+  remove_with_prefix(parameters, kScorePrefix);
 }
 
 void remove_gradient_sums(ParameterStore& parameters) {

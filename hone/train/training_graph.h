@@ -17,6 +17,15 @@ enum class Fusing : std::uint8_t { all, none };
 /// New inputs: `learning_rate` f32[] and `step` i64[] (from 1). New output: `grad_norm` f32[], before clipping. The
 /// moments become parameters called "adamw.m.<parameter>" and "adamw.v.<parameter>" (see `add_optimizer_state`).
 /// Throws `UserError` when nothing is trainable.
+///
+/// Each weight W of `options.scored` has a mask M (hone/passes/prune.h), and its gradient is that of the masked weight W ⊙ M,
+/// "straight through" the mask: what is masked is trained, too. Each step adds to a parameter called "movement.<weight>",
+/// before W changes, how far gradient descent moves W away from zero (Sanh, Wolf and Rush, "Movement pruning", arXiv
+/// 2005.07683, section 4):
+///
+///     S = S - learning_rate W d loss / d (W ⊙ M)
+///
+/// The gradient is not clipped. There, masked weights have scores that go on, and no gradients.
 void add_training_step(Graph& graph, const AdamWOptions& options, Fusing fusing = Fusing::all);
 
 /// The same, fused, of which the gradients of large tables are the rows that a batch has (`embedding_gradient_by_row`), where the
@@ -26,15 +35,18 @@ void add_training_step(Graph& graph, const AdamWOptions& options, const Session&
 /// Makes a graph with the output `loss` into a part of a training step, whose batches come one after the other: it adds the
 /// gradients of `share` times the loss to sums in place, parameters called "adamw.sum.<parameter>".
 ///
-/// New inputs: `share` f32[], of this batch in the step, and `first` i64[], not 0 where it begins one. Throws as
-/// `add_training_step`.
-void add_gradient_sums(Graph& graph);
+/// New inputs: `share` f32[], of this batch in the step, and `first` i64[], not 0 where it begins one. Of `options` only
+/// `scored` matters. Throws as `add_training_step`.
+void add_gradient_sums(Graph& graph, const AdamWOptions& options = {});
 
 /// What ends a step whose gradients such a graph has summed: their norm and the update, with the inputs and outputs of
 /// `add_training_step`.
 Graph update_of_sums(const Graph& summing, const AdamWOptions& options);
 
-/// Puts zeros into `parameters` for every moment and every sum that the graph needs and that is not there.
+/// The parameter that has the scores of a weight of `AdamWOptions::scored`, f32 of its shape.
+std::string movement_scores_of(std::string_view weight);
+
+/// Puts zeros into `parameters` for every moment, score and sum that the graph needs and that is not there.
 void add_optimizer_state(const Graph& training_graph, ParameterStore& parameters);
 
 /// Takes them out again.

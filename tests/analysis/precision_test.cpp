@@ -169,7 +169,11 @@ output y = %y)",
   EXPECT_EQ(all.elements, 48);
   EXPECT_EQ(all.bits, 16 * 6 + 32 * 32) << "four weights share 8 bits; the second has no format";
   EXPECT_EQ(weight_bits(graph, plan, {"h"}).average(), 6);
-  EXPECT_EQ(weight_bits(graph, plan, {"h"}, {{"h", 0.5}}).average(), 4) << "half, and a bit each";
+  EXPECT_EQ(weight_bits(graph, plan, {"h"}, {{"h", {.share = 0.5}}}).average(), 4)
+      << "half, and a bit each";
+  const LayerSparsity blocks{.share = 0.5, .structure = parse_structure("1x4")};
+  EXPECT_EQ(weight_bits(graph, plan, {"h"}, {{"h", blocks}}).average(), 3.25)
+      << "half, and a bit for each four";
   EXPECT_EQ(weight_bits(graph, {}).average(), 32);
 }
 

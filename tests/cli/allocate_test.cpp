@@ -183,13 +183,37 @@ TEST_F(AllocateCommand, PrunesLayersByTheirOwnShares) {
            folder());
   EXPECT_EQ(read_file(folder() / "out/best/model.safetensors"),
             read_file(folder() / "again/model.safetensors"));
-  EXPECT_NE(read_page(folder() / "out/report.html").find("stores zeros like other numbers"),
+  EXPECT_NE(read_page(folder() / "out/report.html").find("which leaves out zeros"),
             std::string::npos);
   Words alone = allocate("average_bits<=20", {"--sparsities", "0.5,0.9", "-o", "alone"});
   alone.erase(alone.begin() + 2, alone.begin() + 4);
   const Json pruned = run_json(alone, folder());
   EXPECT_LE(pruned["average_bits"].get<double>(), 20);
   for (const Json& layer : pruned["layers"]) EXPECT_EQ(layer["format"], "none");
+}
+
+TEST_F(AllocateCommand, PrunesLayersInBlocksAndTimesWhatSkipsThem) {
+  Words words = allocate("average_bits<=2.4,packed_bytes<=1e9,latency_ms<=1000",
+                         {"--sparsities", "0.5,0.8", "--structure", "weights,1x4", "--operands",
+                          "weight", "-o", "out"});
+  words[3] = "int(bits=8,per=row),none";
+  const Json results = run_json(words, folder());
+  EXPECT_LE(results["average_bits"].get<double>(), 2.4);
+  EXPECT_EQ(results["options"].size(), 2u + 2 * 2 * 2);
+  // No other option has so few bits.
+  EXPECT_TRUE(std::ranges::any_of(results["layers"],
+                                  [](const Json& layer) { return layer["structure"] == "1x4"; }));
+  for (const Json& layer : results["layers"])
+    EXPECT_EQ(layer["structure"].is_null(), layer["sparsity"].is_null());
+  run_well({"quantize", "model", "--recipe", "out/recipe.toml", "--force", "--data", "reviews.csv",
+            "-o", "again"},
+           folder());
+  EXPECT_EQ(read_file(folder() / "out/best/model.safetensors"),
+            read_file(folder() / "again/model.safetensors"));
+  // A search over the same choices takes the points of the front.
+  run_json({"search", "model", "--recipe", "out/search.toml", "--data", "reviews.csv", "--trials",
+            "1", "--no_cache", "-o", "searched"},
+           folder());
 }
 
 TEST_F(AllocateCommand, TakesWhatItKnowsFromTheStoreOfTrials) {
@@ -252,6 +276,14 @@ TEST_F(AllocateCommand, SaysWhatCannotBe) {
   Words nothing = allocate("average_bits<=6", {"-o", "out"});
   nothing.erase(nothing.begin() + 2, nothing.begin() + 4);
   EXPECT_NE(message(nothing, 2).find("give --formats, --sparsities, or both"), std::string::npos);
+  EXPECT_NE(message(allocate("average_bits<=6", {"--structure", "1x4", "-o", "out"}), 2)
+                .find("--sparsities"),
+            std::string::npos);
+  EXPECT_NE(message(allocate("average_bits<=6",
+                             {"--sparsities", "0.5", "--structure", "2:4", "-o", "out"}),
+                    2)
+                .find("structure 2:4 sets itself"),
+            std::string::npos);
   Words fresh = allocate("average_bits<=6", {"-o", "out"});
   fresh[1] = "tiny";
   EXPECT_NE(message(fresh, 1).find("tiny: fresh weights say nothing of what formats cost"),

@@ -272,6 +272,22 @@ TEST(BenchLinear, TakesItsShapeRowsFormatsAndWays) {
   EXPECT_EQ(of_shape["times"][0]["rows"], 9);
 }
 
+TEST(BenchLinear, TimesSparseProductsBesideDenseOnes) {
+  const Json result = run_json({"bench", "linear", "--shape", "4,64,64", "--impl", "fp32,native",
+                                "--sparsity", "0.9,0.5", "--block", "1x4", "--runs", "6"},
+                               workshop());
+  ASSERT_EQ(result["times"].size(), 3 + 3 * 2);  // fp32, int8 and int4
+  const Json& sparse = result["times"][3];
+  EXPECT_EQ(sparse["impl"], "fp32");
+  EXPECT_EQ(sparse["sparsity"], 0.5);
+  EXPECT_EQ(sparse["block"], "1x4");
+  EXPECT_TRUE(sparse["over_dense"]["speedup_interval"].is_array());
+  EXPECT_TRUE(sparse["used"].is_boolean());
+  EXPECT_TRUE(result["times"][0]["sparsity"].is_null());
+  EXPECT_EQ(result["break_evens"].size(), 3);
+  EXPECT_EQ(result["break_evens"][0]["sparsities"], 2);
+}
+
 TEST(BenchLinear, RefusesWhatDoesNothingOrCannotBe) {
   const auto expect_refusal = [](const char* message, std::vector<std::string> words) {
     words.insert(words.begin(), {"bench", "linear"});
@@ -286,6 +302,9 @@ TEST(BenchLinear, RefusesWhatDoesNothingOrCannotBe) {
                  {"--impl", "naive"});
   expect_refusal("--format: unknown format 'nibble'", {"--format", "nibble"});
   expect_refusal("--precision bf16 is --impl bf16 here", {"--precision", "bf16"});
+  expect_refusal("--sparsity", {"--sparsity", "1"});
+  expect_refusal("--block", {"--block", "2:4", "--sparsity", "0.5"});
+  expect_refusal("--sparsity", {"--block", "1x4"});
 }
 
 Json dequantized(std::vector<std::string> more) {

@@ -112,7 +112,7 @@ TEST(Card, OfTheOriginalProtocolHasOneMarkedFigure) {
   const Card card = card_of(folder.path() / "out");
   expect_yaml(card.metadata);
   EXPECT_EQ(card.metadata.find("split: validation"), std::string::npos) << card.metadata;
-  expect_in(card.metadata, "all used for choices");
+  expect_in(card.metadata, "all of them used for choices");
   EXPECT_EQ(card.text.find("| this model | validation |"), std::string::npos) << card.text;
   expect_in(card.text, "To be read with: test: ");
 }

@@ -159,7 +159,7 @@ TEST_F(BashCompletion, OffersTheChoicesThatAreAccepted) {
 
 TEST_F(BashCompletion, OffersAllMethodsOfPruning) {
   EXPECT_EQ(offers({"hone", "prune", "my-model", "--method", ""}),
-            (Words{"first_order", "l1", "l2", "random", "wanda"}));
+            (Words{"first_order", "l1", "l2", "movement", "random", "sparsegpt", "wanda"}));
   EXPECT_EQ(offers({"hone", "search", "my-model", "--optuna", "opt"}).empty(), false);
 }
 

@@ -40,6 +40,8 @@ TEST(Diff, NamesWhatMaskAndLabelsMake) {
   const std::string drawing = read_file(folder.path() / "both.dot");
   EXPECT_NE(drawing.find("a_labels"), std::string::npos);
   EXPECT_NE(drawing.find("b_attention_mask.full"), std::string::npos);
+  EXPECT_NE(drawing.find("label=\"A: tiny (inputs "), std::string::npos) << drawing;
+  EXPECT_NE(drawing.find("label=\"B: tiny (inputs "), std::string::npos);
   EXPECT_NE(drawing.find("<b>- </b>"), std::string::npos);
   EXPECT_NE(drawing.find("<b>+ </b>"), std::string::npos);
   EXPECT_NE(read_file(folder.path() / "both.csv").find("only in A"), std::string::npos);

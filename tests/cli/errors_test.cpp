@@ -42,6 +42,8 @@ class Refusal : public ::testing::Test {
 
 TEST_F(Refusal, OfAnUnknownCommandNamesTheNearest) {
   expect(kUsageError, "unknown command 'trian'", {"trian"});
+  expect(kUsageError, "did you mean 'eval'?", {"evaluate"});
+  expect(kUsageError, "did you mean 'quantize'?", {"quant"});
   expect(kUsageError, "did you mean 'quantize'?", {"quantise", "model"});
 }
 
@@ -299,6 +301,30 @@ TEST_F(Refusal, OfAMissingModelNamesThoseBesideIt) {
       << ending.messages;
   for (const char* word : {"Hugging Face", "hf download"})
     EXPECT_EQ(ending.messages.find(word), std::string::npos) << ending.messages;
+}
+
+TEST_F(Refusal, OfAModelWhoseRunWasInterruptedSaysHowToGoOn) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() / "long.partial/checkpoint-30");
+  for (const char* file : {"config.json", "trainer_state.json"})
+    write_file(folder.path() / "long.partial/checkpoint-30" / file, "{}");
+  const Ending ending =
+      run_hone({"eval", "long", "--data", workshop() / "reviews.csv"}, folder.path());
+  EXPECT_EQ(ending.code, 1);
+  for (const char* word : {"long.partial", "--resume", "long.partial/checkpoint-30"})
+    EXPECT_NE(ending.messages.find(word), std::string::npos) << word << "\n" << ending.messages;
+  EXPECT_EQ(ending.messages.find("hf download"), std::string::npos) << ending.messages;
+}
+
+TEST_F(Refusal, OfAMistypedModelNamesTheNearFolder) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() / "my-model");
+  fs::copy_file(workshop() / "model/config.json", folder.path() / "my-model/config.json");
+  const Ending ending =
+      run_hone({"eval", "mymodel", "--data", workshop() / "reviews.csv"}, folder.path());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("did you mean 'my-model'?"), std::string::npos) << ending.messages;
+  EXPECT_EQ(ending.messages.find("hf download"), std::string::npos) << ending.messages;
 }
 
 }  // namespace

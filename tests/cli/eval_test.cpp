@@ -112,7 +112,7 @@ TEST(Eval, WarnsOfAModelThatPredictsOneClassOnly) {
         << quantized.messages;
   const Ending compared =
       run_well({"compare", "model", "model", "--data", data, "--split", "all"}, folder.path());
-  EXPECT_NE(compared.messages.find("warning: B: " + warning), std::string::npos)
+  EXPECT_NE(compared.messages.find("warning: model (B): " + warning), std::string::npos)
       << compared.messages;
 }
 

@@ -33,7 +33,8 @@ TEST(Export, WritesAFolderWithConfigAndTokenizer) {
   EXPECT_EQ(result["inputs"][0]["shape"], "[B, S]");
   EXPECT_EQ(result["weights"][0]["type"], "fp32");
   EXPECT_TRUE(result["notes"].empty());
-  for (const char* key : {"adapter", "check", "layers"}) EXPECT_EQ(result.at(key), nullptr) << key;
+  for (const char* key : {"adapter", "check", "check_reason", "layers"})
+    EXPECT_EQ(result.at(key), nullptr) << key;
   const std::vector<std::string> written = entries(folder.path() / "exported");
   for (const char* name : {"model.onnx", "config.json", "vocab.txt", "record.json"})
     EXPECT_NE(std::ranges::find(written, name), written.end()) << name;
@@ -405,6 +406,29 @@ TEST(Export, LongCompressedTensorsGiveTheSameLogitsInTransformers) {
     const bool same_inputs = one.input == std::string("none");
     EXPECT_LE(apart, (same_inputs ? 1e-3 : 0.05) * largest);
   }
+}
+
+TEST(Export, WritesTheModelWhereTheCheckCannotRun) {
+  const TemporaryFolder folder;
+  const char* const before = std::getenv("HONE_PYTHON");
+  const std::string named = before == nullptr ? "" : before;
+  ::setenv("HONE_PYTHON", "/nowhere/python", 1);
+  const Ending ending = run_hone({"export", workshop() / "model", "--check",
+                                  workshop() / "reviews.csv", "-o", "exported", "--json"},
+                                 folder.path());
+  if (before == nullptr) {
+    ::unsetenv("HONE_PYTHON");
+  } else {
+    ::setenv("HONE_PYTHON", named.c_str(), 1);
+  }
+  EXPECT_EQ(ending.code, 1) << "the check was asked for";
+  EXPECT_NE(ending.messages.find("pip install onnxruntime"), std::string::npos) << ending.messages;
+  const Json result = json_lines(ending.output).at(0);
+  EXPECT_TRUE(result["check"].is_null());
+  EXPECT_TRUE(result["check_reason"].is_string());
+  EXPECT_TRUE(fs::exists(folder.path() / "exported/model.onnx"));
+  EXPECT_EQ(read_json(folder.path() / "exported/results.json")["check_reason"],
+            result["check_reason"]);
 }
 
 TEST(Export, LongChecksTheFileInOnnxRuntime) {

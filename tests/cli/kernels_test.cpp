@@ -16,21 +16,21 @@ TEST(KernelsCommand, ListsAllOrThoseOfADevice) {
 }
 
 TEST(KernelsCommand, TellsWhichAModelTakes) {
-  const Json result = run_json({"kernels", "--model", "model"}, workshop());
+  const Json result = run_json({"kernels", "model"}, workshop());
   EXPECT_EQ(result["what"], "inference of model");
   EXPECT_FALSE(result["nodes"].empty());
-  EXPECT_EQ(run_json({"kernels", "--model", "model", "--train"}, workshop())["what"],
+  EXPECT_EQ(run_json({"kernels", "model", "--train"}, workshop())["what"],
             "a training step of model");
 }
 
 TEST(KernelsCommand, RefusesWhatDoesNothing) {
   const Ending ending = run_hone({"kernels", "--train"}, workshop());
   EXPECT_EQ(ending.code, 2);
-  EXPECT_NE(ending.messages.find("--train needs --model"), std::string::npos) << ending.messages;
-  const Ending by_place = run_hone({"kernels", "tiny"}, workshop());
-  EXPECT_EQ(by_place.code, 2);
-  EXPECT_NE(by_place.messages.find("a model is given here as --model tiny"), std::string::npos)
-      << by_place.messages;
+  EXPECT_NE(ending.messages.find("--train needs a MODEL"), std::string::npos) << ending.messages;
+  const Ending by_name = run_hone({"kernels", "--model", "tiny"}, workshop());
+  EXPECT_EQ(by_name.code, 2);
+  EXPECT_NE(by_name.messages.find("give the model as the first argument"), std::string::npos)
+      << by_name.messages;
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ TEST(Pack, SaysWhatCannotBeDoneWithPackedModels) {
   const Ending plain = run_hone({"pack", model, "-o", "packed"}, folder.path());
   EXPECT_EQ(plain.code, 1);
   EXPECT_NE(plain.messages.find(
-                "has no formats to pack its weights in; give --weight_format or a --recipe"),
+                "has neither formats to pack its weights in nor enough zeros to leave out; give "
+                "--weight_format or a --recipe"),
             std::string::npos)
       << plain.messages;
   run_well({"pack", model, "--weight_format", "mxint(bits=8)", "-o", "packed"}, folder.path());

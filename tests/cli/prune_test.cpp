@@ -65,7 +65,7 @@ TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
   EXPECT_NE(page.find("Pruned weights"), std::string::npos);
   const std::string card = read_file(folder() / "half/README.md");
   for (const char* fragment : {"- pruned\n", "`model` pruned (`prune`)", "| before pruning |",
-                               "library_name: transformers\n", "stored like other numbers",
+                               "library_name: transformers\n", "`hone pack` leaves them out",
                                "- No speed-up: zeros are", "Weights: ", "Latency at batch size "})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
 }
@@ -164,6 +164,42 @@ TEST_F(Pruning, AfterAKillGivesTheSameBits) {
   EXPECT_TRUE(weights("killed") == weights("whole"));
 }
 
+TEST_F(Pruning, ByMovementAfterAKillGivesTheSameBits) {
+  const auto command = [](const std::string& output) {
+    return pruning({"--sparsity", "0.8", "--method", "movement", "--schedule", "cubic",
+                    "--max_steps", "12", "--save_steps", "2", "--lr", "1e-3", "--batch_size", "4",
+                    "--quiet", "-o", output});
+  };
+  run_well(command("moved"), folder());
+  const fs::path checkpoint = folder() / "moved-killed.partial/checkpoint-4";
+  const Ending ending = run_hone_until(command("moved-killed"), folder(), SIGKILL,
+                                       [&] { return fs::exists(checkpoint); });
+  if (ending.code != 0) {
+    Words resumed = command("moved-killed");
+    resumed.emplace_back("--resume");
+    run_well(resumed, folder());
+  }
+  EXPECT_TRUE(weights("moved-killed") == weights("moved"));
+  const Json results = read_json(folder() / "moved/results.json");
+  EXPECT_EQ(results["method"], "movement");
+  EXPECT_NEAR(results["zeros"]["pruned_weights"]["share"].get<double>(), 0.8, 1e-3);
+}
+
+TEST_F(Pruning, ByExamplesIsTheSameForAnyNumberOfThreads) {
+  for (const char* method : {"first_order", "sparsegpt"}) {
+    const auto name = [&](const char* threads) { return std::string(method) + threads; };
+    for (const char* threads : {"1", "2"})
+      run_well(pruning({"--method", method, "--structure", "2:4", "--calibration_batches", "2",
+                        "--threads", threads, "-o", name(threads)}),
+               folder());
+    EXPECT_TRUE(weights(name("1")) == weights(name("2"))) << method;
+    const Json results = read_json(folder() / name("1") / "results.json");
+    EXPECT_EQ(results["method"], method);
+    EXPECT_GT(results["calibration_examples"].get<int>(), 0);
+    EXPECT_GE(results["zeros"]["pruned_weights"]["share"].get<double>(), 0.5);
+  }
+}
+
 TEST_F(Pruning, OfActivationsBelowOneNumberIsAPass) {
   run_well(
       {"pass", "model", "prune_inputs", "least=0.5", "target=*.intermediate.dense", "-o", "cut"},
@@ -253,6 +289,17 @@ TEST_F(Pruning, SaysWhatCannotBe) {
                  pruning({"--schedule", "cubic", "--ramp", "2", "-o", "none"}), 2);
   expect_refusal("--schedule cubic lets sparsity rise",
                  pruning({"--schedule", "cubic", "-o", "none"}), 2);
+  expect_refusal("--method movement scores weights by how training moves them: give --schedule",
+                 pruning({"--method", "movement", "-o", "none"}), 2);
+  expect_refusal("--scope must be local",
+                 pruning({"--method", "sparsegpt", "--scope", "global", "-o", "none"}), 2);
+  expect_refusal(
+      "--method sparsegpt removes weights at once",
+      pruning({"--method", "sparsegpt", "--schedule", "cubic", "--max_steps", "2", "-o", "none"}),
+      2);
+  expect_refusal(
+      "--methods movement scores weights by how training moves them",
+      {"sparsities", "model", "--methods", "movement", "--data", "reviews.csv", "-o", "none"}, 2);
   expect_refusal("no operation with weights matches 'dense2' of --target",
                  pruning({"--target", "dense2", "-o", "none"}));
   run_well({"pack", "model", "--weight_format", "mxint(bits=8)", "-o", "packed"}, folder());

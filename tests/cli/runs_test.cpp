@@ -94,7 +94,19 @@ TEST(Runs, TellsTheFlipsOfSeeds) {
   EXPECT_EQ(compared["flip_share"], 0);
 }
 
-TEST(Runs, TellsTheMarginOfVerdicts) {
+// Lines of runs.csv with these columns; cells of these tests have no commas.
+std::vector<std::vector<std::string>> csv_rows(std::vector<std::string> folders,
+                                               const std::string& columns, const fs::path& in) {
+  folders.insert(folders.begin(), "runs");
+  folders.insert(folders.end(), {"--columns", columns, "--html", "page", "--overwrite"});
+  run_well(folders, in);
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& line : split(read_file(in / "page/runs.csv"), '\n'))
+    if (!trim(line).empty()) rows.push_back(split(std::string(trim(line)), ','));
+  return rows;
+}
+
+TEST(Runs, GiveAVerdictOnlyWhereALimitWasSet) {
   const TemporaryFolder folder;
   const auto quantize = [&](const char* output, std::vector<std::string> more) {
     more.insert(more.begin(), {"quantize", workshop() / "model", "--format", "int", "--data",
@@ -109,10 +121,62 @@ TEST(Runs, TellsTheMarginOfVerdicts) {
   for (const auto& [name, row] : rows)
     EXPECT_EQ(row["margin"],
               read_json(folder.path() / name / "results.json")["comparison"]["margin"]);
-  // It tells the rows apart.
-  const std::string text = run_well({"runs", "usual", "wide"}, folder.path()).output;
-  for (const char* there : {"Margin (points)", "0.50", "99.50"})
+  EXPECT_TRUE(rows.at("usual")["limit"].is_null());
+  EXPECT_EQ(rows.at("wide")["limit"], "accuracy>=-99.5");
+  // It tells the rows apart, and only the one that was asked for has a verdict.
+  const auto cells = csv_rows({"usual", "wide"}, "folder,limit,verdict", folder.path());
+  EXPECT_EQ(cells.at(0), (std::vector<std::string>{"folder", "limit", "verdict"}));
+  EXPECT_EQ(cells.at(1), (std::vector<std::string>{"usual", "", ""}));
+  EXPECT_EQ(cells.at(2), (std::vector<std::string>{"wide", "accuracy>=-99.5", "within limit"}));
+}
+
+TEST(Runs, ShowSizeAndLatencyOfCompressedModels) {
+  const TemporaryFolder folder;
+  run_well({"trim", workshop() / "model", "--data", workshop() / "reviews.csv", "-o", "trimmed"},
+           folder.path());
+  const Json row = run_json({"runs", "trimmed"}, folder.path())["runs"][0];
+  const Json result = read_json(folder.path() / "trimmed/results.json");
+  EXPECT_EQ(row["size"], result["size"]["memory_bytes"]);
+  EXPECT_EQ(row["size_before"], result["size_before"]["memory_bytes"]);
+  EXPECT_DOUBLE_EQ(row["compression_ratio"].get<double>(),
+                   result["size_before"]["memory_bytes"].get<double>() /
+                       result["size"]["memory_bytes"].get<double>());
+  const Json& one = result["times"].back();
+  ASSERT_EQ(one["batch_size"], 1);
+  EXPECT_EQ(row["latency"], one["after"]["median_ms"]);
+  EXPECT_EQ(row["speedup"], one["speedup"]);
+  EXPECT_EQ(row["speedup_interval"], one["speedup_interval"]);
+  const std::string text = run_well({"runs", "trimmed"}, folder.path()).output;
+  for (const char* header : {"Size", "Times smaller", "Latency", "Speedup"})
+    EXPECT_NE(text.find(header), std::string::npos) << header << "\n" << text;
+}
+
+TEST(Runs, OfAnInterruptedJobShowWhatIsKnown) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "small.partial");
+  folder.file("small.partial/record.json",
+              R"({"schema_version": 1, "program": "hone", "finished": false, "job":
+                  {"split": "", "max_drop": 1, "the model": "fingerprint 1", "command": "shrink"},
+                  "files": {}})");
+  const Json row = run_json({"runs", "small"}, folder.path())["runs"][0];
+  EXPECT_EQ(row["command"], "shrink");
+  EXPECT_EQ(row["state"], "unfinished");
+  EXPECT_TRUE(row["step"].is_null()) << "nothing was trained";
+  EXPECT_FALSE(row["settings"].contains("command"));
+  const std::string text = run_well({"runs", "small"}, folder.path()).output;
+  for (const char* there : {"State", "unfinished", "Command", "shrink"})
     EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
+  for (const char* absent : {"Step", "Split"})
+    EXPECT_EQ(text.find(absent), std::string::npos) << absent << "\n" << text;
+}
+
+TEST(Runs, NameTheChosenRecipeOfASearch) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "small");
+  folder.file("small/results.json",
+              R"({"schema_version": 1, "command": "shrink", "candidate": 2, "candidates":
+                  [{"candidate": 1, "recipe": "heads -50%"}, {"candidate": 2, "recipe": "int4"}]})");
+  EXPECT_EQ(run_json({"runs", "small"}, folder.path())["runs"][0]["format"], "int4");
 }
 
 /// Three trainings with two learning rates, on two data sets.
@@ -136,9 +200,9 @@ TEST(Runs, ShowsWhatTellsThemApart) {
   const std::string text = run_well({"runs", "first", "second"}, trainings()).output;
   for (const char* there :
        {"Folder", "Accuracy", "learning_rate", "0.001", "0.002", "first", "second",
-        "The same in all: ", "Split: validation", "n: 4", "Command: train"})
+        "The same in all runs: ", "Split: validation", "n: 4", "Command: train"})
     EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
-  for (const char* same : {"max_steps", "weight_decay", "output_dir", "group"})
+  for (const char* same : {"max_steps", "weight_decay", "output_dir", "group", "honest"})
     EXPECT_EQ(text.find(same), std::string::npos) << same << "\n" << text;
 }
 
@@ -172,6 +236,8 @@ TEST(Runs, SortsByAColumnOrASetting) {
   EXPECT_EQ(refused.code, 2);
   EXPECT_NE(refused.messages.find("; did you mean 'learning_rate'?"), std::string::npos)
       << refused.messages;
+  EXPECT_EQ(refused.messages.find("weight_decay"), std::string::npos)
+      << "lists names that are not near: " << refused.messages;
 }
 
 TEST(Runs, OfOtherTextsAreNotRankedTogether) {
@@ -322,7 +388,7 @@ TEST(Runs, AreDrawnOverEachOtherOnOnePage) {
            trainings());
   fs::remove_all(out.path() / "interrupted.partial");
   const std::string text = read_file(page);
-  for (const char* there : {"<svg", "Trainings laid over each other", "first", "second",
+  for (const char* there : {"<svg", "Trainings on reviews.csv", "first", "second",
                             "interrupted.<wbr>partial", "cannot be ranked"})
     EXPECT_NE(text.find(there), std::string::npos) << there;
   EXPECT_EQ(entries(out.path()), std::vector<std::string>{"page.html"});
@@ -338,6 +404,26 @@ TEST(Runs, AreDrawnOverEachOtherOnOnePage) {
   EXPECT_EQ(entries(out.path() / "folder"),
             (std::vector<std::string>{"record.json", "report.html", "runs.csv", "runs.gp",
                                       "runs.png", "runs.svg", "runs.tsv"}));
+}
+
+TEST(Runs, AreDrawnApartWhereTheyWereValidatedOnOtherExamples) {
+  const TemporaryFolder out;
+  run_well({"runs", "first", "second", "third", "--html", out.path() / "folder"}, trainings());
+  const std::vector<std::string> files = entries(out.path() / "folder");
+  for (const char* file : {"runs-1.svg", "runs-2.svg"})
+    EXPECT_TRUE(std::ranges::find(files, file) != files.end()) << file;
+  // Each point is drawn at its own epoch.
+  for (const char* file : {"runs-1.tsv", "runs-2.tsv"}) {
+    const std::vector<std::string> lines = split(read_file(out.path() / "folder" / file), '\n');
+    int points = 0;
+    for (const std::string& line : lines) {
+      const std::vector<std::string> cells = split(line, '\t');
+      if (line.starts_with('#') || cells.size() < 8) continue;
+      EXPECT_EQ(cells[2], cells[6]) << line;
+      ++points;
+    }
+    EXPECT_GT(points, 0) << file;
+  }
 }
 
 TEST(Runs, FindsFoldersInAFolder) {

@@ -116,6 +116,35 @@ TEST_F(SearchCommand, PrunesEveryLayerAlikeByDefault) {
   EXPECT_TRUE(neurons.contains(256) || neurons.contains(384));
 }
 
+// Rounding and training keep the zeros of blocks, and the bytes of a packed model are those without them.
+TEST_F(SearchCommand, RemovesBlocksFromNativeModels) {
+  const std::string sparse =
+      "minimize = 'packed_bytes'\n"
+      "[pruning]\nsparsity = [0, 0.75]\nstructure = '1x4'\n"
+      "[native]\nlinears = 'int(bits=8,per=row)'\n";
+  write("rounded.toml", sparse);
+  write("trained.toml",
+        sparse + "[train_on]\nmax_steps = 1\nbatch_size = 4\nlearning_rate = 1e-4\n");
+  for (const std::string name : {"rounded", "trained"}) {
+    const Json results = run_json(search(name + ".toml", {"--trials", "2", "-o", name}), folder());
+    EXPECT_EQ(results["trials"]["complete"], 2);
+    EXPECT_EQ(results["best"]["configuration"]["pruning"],
+              (Json{{"sparsity", 0.75}, {"structure", "1x4"}}));
+    run_well({"unpack", name + "/best", "-o", name + "-fp32"}, folder());
+    const fs::path folder_of = folder() / (name + "-fp32");
+    const TensorMap tensors = read_safetensors(path_exists(folder_of / "parameters.safetensors")
+                                                   ? folder_of / "parameters.safetensors"
+                                                   : folder_of / "model.safetensors")
+                                  .tensors;
+    const Tensor& weight = tensors.at("bert.encoder.layer.0.intermediate.dense.weight");
+    std::int64_t blocks = 0;
+    const std::span<const float> values = weight.values<float>();
+    for (std::size_t i = 0; i < values.size(); i += 4)
+      blocks += std::ranges::all_of(values.subspan(i, 4), [](float x) { return x == 0; }) ? 1 : 0;
+    EXPECT_GE(blocks, 3 * std::ssize(values) / 16) << name;
+  }
+}
+
 TEST_F(SearchCommand, EndsWhereNoPointIsLeftAndKeepsItsWinner) {
   const Json results = run_json(search("bits.toml", {"--trials", "50", "-o", "out"}), folder());
   EXPECT_EQ(results["ended_by"], "exhausted");

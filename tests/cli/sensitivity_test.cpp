@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "hone/base/text.h"
 #include "tests/cli/run_hone.h"
@@ -36,6 +37,15 @@ TEST_F(SensitivityCommand, RanksLayersOnTheValidationPart) {
   EXPECT_TRUE(rows[0].ends_with(",split,n\r")) << rows[0];
   const std::string measured_on = fmt::format(",validation,{}\r", results["n"].get<std::int64_t>());
   EXPECT_TRUE(rows[1].ends_with(measured_on)) << rows[1];
+}
+
+TEST_F(SensitivityCommand, RemovesBlocksToo) {
+  const Json results = run_json(
+      words({"--sparsities", "0.5,0.8", "--structure", "1x4", "-o", "out"}), folder_.path());
+  std::set<std::string> changes;
+  for (const Json& layer : results["layers"]) changes.insert(layer["change"].get<std::string>());
+  EXPECT_EQ(changes,
+            (std::set<std::string>{"50% pruned in blocks of 1x4", "80% pruned in blocks of 1x4"}));
 }
 
 TEST_F(SensitivityCommand, SaysWhatCannotBe) {

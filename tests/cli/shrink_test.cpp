@@ -41,7 +41,14 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   EXPECT_EQ(found["output"], "unproven");
   EXPECT_GT(found["examples_needed"].get<std::int64_t>(), 100);
   EXPECT_FALSE(fs::exists(folder() / "out/model"));
-  EXPECT_NE(ending.messages.find("warning: On validation"), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.messages.find("warning: Too few examples: on validation"), std::string::npos)
+      << ending.messages;
+  // It names the number once, and is not recommended.
+  const std::string needed = fmt::format("about {} validation examples",
+                                         grouped(found["examples_needed"].get<std::int64_t>()));
+  EXPECT_NE(ending.output.find(needed), std::string::npos) << ending.output;
+  EXPECT_EQ(ending.output.find("different examples"), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("do not rely on it"), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find("No candidate was shown to be within the limit"), std::string::npos)
       << ending.output;
   for (const Json& step : found["candidates"]) EXPECT_NE(step["verdict"], "within limit");
@@ -61,6 +68,17 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   EXPECT_EQ(listed.output.find("Importance"), std::string::npos) << listed.output;
   EXPECT_LT(found["size"]["memory_bytes"], found["size_before"]["memory_bytes"]);
   run_well({"predict", "out/unproven", "some text"}, folder());
+}
+
+// Although the vocabulary could take the only evaluation.
+TEST_F(ShrinkCommand, EvaluatesACandidateWhereThereIsOneEvaluation) {
+  const Ending ending =
+      run_hone(shrink({"--max_evaluations", "1", "--budget", "1m", "-o", "out"}), folder());
+  const Json found = results("out");
+  EXPECT_EQ(found["candidates"].size(), 1u) << ending.output;
+  EXPECT_EQ(found["evaluations"], 1);
+  EXPECT_EQ(ending.output.find("1 evaluations"), std::string::npos) << ending.output;
+  EXPECT_EQ(ending.messages.find("1 evaluations"), std::string::npos) << ending.messages;
 }
 
 TEST_F(ShrinkCommand, OfNothingSmallerTheModelIsNull) {
@@ -118,9 +136,8 @@ TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) 
   run_well({"predict", "out/model", "some text"}, folder());
   run_well({"eval", "out/model", "--data", "reviews.csv"}, folder());
   const std::string page = read_page(folder() / "out/report.html");
-  for (const char* words :
-       {"Baseline", "Candidates", "hone predict out/model", "hone compare model out/model",
-        "hone export out/model --to onnx --check reviews.csv -o out-onnx"})
+  for (const char* words : {"Baseline", "Candidates", "hone predict out/model",
+                            "hone compare model out/model", "hone export out/model --to onnx "})
     EXPECT_NE(page.find(words), std::string::npos) << words;
   EXPECT_NE(page.find(fmt::format("{} of {} tokens were removed",
                                   found["vocabulary"]["tokens_before"].get<int>() -
@@ -192,6 +209,19 @@ TEST_F(ShrinkCommand, GivesAllLinearsOneFormatUnlessItMayAllocate) {
   };
   EXPECT_EQ(formats_with("quantize", "eight").find("narrow"), std::string::npos);
   EXPECT_NE(formats_with("quantize,allocate", "some").find("narrow_share"), std::string::npos);
+}
+
+// Blocks of weights go alone, and with formats, whose products skip them.
+TEST_F(ShrinkCommand, RemovesBlocksOfWeightsWhereItMay) {
+  const auto space_with = [&](const std::string& only, const std::string& output) {
+    run_hone(shrink({"--max_drop", "99", "--only", only, "--max_evaluations", "2", "-o", output}),
+             folder());
+    return read_file(folder() / output / "space.toml");
+  };
+  EXPECT_NE(space_with("sparsify,train", "floats").find("structure = \"4x1\""), std::string::npos);
+  EXPECT_NE(space_with("sparsify,quantize", "codes").find("structure = \"1x4\""),
+            std::string::npos);
+  EXPECT_EQ(space_with("quantize", "whole").find("[pruning]"), std::string::npos);
 }
 
 // What is frozen keeps its weights, its shape and fp32.

@@ -137,6 +137,7 @@ TEST(SmallerShapes, LayersAndNeuronsLeaveAModelOfAPlainConfig) {
   refuse("some of heads, neurons and layers, each once", {"heads,rows"});
   refuse("--mode is for single weights", {"heads", "--mode", "mase"});
   refuse("takes --method l1, l2 or first_order", {"heads", "--method", "random"});
+  refuse("takes --method l1, l2 or first_order", {"heads", "--method", "sparsegpt"});
   refuse("layers that stay are spaced evenly", {"layers", "--scope", "global"});
   refuse("chooses heads and neurons", {"weights", "--method", "l2"});
   expect_refusal("--sparsity: expected a share from 0 to below 1",

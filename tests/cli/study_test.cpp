@@ -263,9 +263,9 @@ TEST_F(ComparedStudies, AreOneCurveWithABandOfAllSeeds) {
   words.insert(words.end(), {"-o", "beside"});
   said(words);
   const std::string data = read_file(folder() / "beside/optimization_history.tsv");
-  EXPECT_NE(data.find("1\ttpe: 3 seeds (1, 2, 3)\t2\t0.797\t0.7\t0.8\t"), std::string::npos)
+  EXPECT_NE(data.find("1\ttpe: 3 seeds (1, 2, 3)\t3\t0.797\t0.7\t0.8\t"), std::string::npos)
       << data;
-  EXPECT_NE(data.find("1\trandom-1\t2\t0.7\tnan\tnan\t"), std::string::npos) << data;
+  EXPECT_NE(data.find("1\trandom-1\t3\t0.7\tnan\tnan\t"), std::string::npos) << data;
 }
 
 TEST_F(ComparedStudies, SayWhichSamplerCameNearToTheBestFirst) {
@@ -337,10 +337,10 @@ TEST_F(StudyCommand, ZoomsInWhereValuesCrowdAndShowsWhatAnObjectiveIsMadeOf) {
   said({"made", "-o", "made"});
   EXPECT_TRUE(fs::exists(folder() / "made/optimization_history_zoom.svg"));
   const std::string data = read_file(folder() / "made/optimization_metrics.tsv");
-  EXPECT_NE(data.find("2\ta trial\t3\t0.803\t"), std::string::npos) << data;
-  EXPECT_NE(data.find("3\tbest so far by the objective\t3\t13\t"), std::string::npos) << data;
+  EXPECT_NE(data.find("2\ta trial\t4\t0.803\t"), std::string::npos) << data;
+  EXPECT_NE(data.find("3\tbest so far by the objective\t4\t13\t"), std::string::npos) << data;
   const std::string svg = read_file(folder() / "made/optimization_history.svg");
-  EXPECT_NE(svg.find("<title>a trial, trial 3: Trial 3, accuracy - 0.01*bits 0.703; x 0.25, "
+  EXPECT_NE(svg.find("<title>a trial, trial 4: Trial 4, accuracy - 0.01*bits 0.703; x 0.25, "
                      "batch 1</title>"),
             std::string::npos)
       << svg;
@@ -432,10 +432,10 @@ class WatchCommand : public StudyCommand {
 TEST_F(WatchCommand, TellsTheLastOnesAndWhichOfThemWasTheBestSoFar) {
   const std::vector<std::string> lines = split(watched({"first", "--last", "3"}), '\n');
   ASSERT_GE(lines.size(), 4u);
-  EXPECT_EQ(lines[0], "   10     0.9167  best  0:02  x 0.8333, batch 32");
-  EXPECT_EQ(lines[1], "   11     0.9583  best  0:02  x 0.9167, batch 64");
-  EXPECT_EQ(lines[2], "   12       fail        0:02  x 0.1, batch 32");
-  EXPECT_NE(lines[3].find("(trial 11)"), std::string::npos);
+  EXPECT_EQ(lines[0], "   11     0.9167  best  0:02  x 0.8333, batch 32");
+  EXPECT_EQ(lines[1], "   12     0.9583  best  0:02  x 0.9167, batch 64");
+  EXPECT_EQ(lines[2], "   13       fail        0:02  x 0.1, batch 32");
+  EXPECT_NE(lines[3].find("(trial 12)"), std::string::npos);
 }
 
 TEST_F(WatchCommand, TellsProgramsALineForEachTrial) {
@@ -462,9 +462,9 @@ TEST_F(WatchCommand, FollowsWhatOthersWrite) {
   const Ending ending =
       run_hone({"watch", "study.db", "second", "--idle", "2", "--last", "0"}, folder());
   writer.join();
-  EXPECT_EQ(ending.output.substr(0, 26), "    1     0.9900  best  0:");
+  EXPECT_EQ(ending.output.substr(0, 26), "    2     0.9900  best  0:");
   EXPECT_NE(ending.messages.find("second  2 trials  "), std::string::npos) << ending.messages;
-  EXPECT_NE(ending.messages.find("best 0.9900 of trial 1"), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.messages.find("best 0.9900 of trial 2"), std::string::npos) << ending.messages;
 }
 
 TEST_F(StudyCommand, WritesACopyForOlderPrograms) {

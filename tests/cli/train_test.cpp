@@ -387,7 +387,7 @@ TEST(Train, TellsOfChoicesWhereAnyIsMade) {
   };
   EXPECT_TRUE(shown("plain", {}).starts_with("Accuracy on validation, n = 4: "));
   EXPECT_TRUE(shown("best", {"--load_best_model_at_end", "--eval_steps", "1"})
-                  .starts_with("Accuracy on validation, n = 4, all used for choices: "));
+                  .starts_with("Accuracy on validation, n = 4, all of them used for choices: "));
 }
 
 TEST(Train, LearnsFromAParentWithItsLabels) {

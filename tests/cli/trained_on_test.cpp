@@ -103,25 +103,26 @@ TEST_F(TrainedModel, SaysHowMuchOfItsTrainingTextsItIsMeasuredOn) {
 // Wherever its figures are named, also where a gate decides by them.
 TEST_F(TrainedModel, SaysItBesideEveryFigure) {
   const std::string said = eval_messages({"reviews.csv", "--split", "train"}).output;
-  EXPECT_NE(said.find("train, n = 180, all trained on"), std::string::npos) << said;
+  EXPECT_NE(said.find("train, n = 180, all of them trained on"), std::string::npos) << said;
   const Json all = eval({"reviews.csv", "--split", "all"});
   EXPECT_EQ(all["cautions"], Json({"180 trained on", "20 used for choices"}));
-  EXPECT_EQ(eval({"reviews.csv"})["cautions"], Json({"all used for choices"}));
+  EXPECT_EQ(eval({"reviews.csv"})["cautions"], Json({"all of them used for choices"}));
 
   const Ending gate = run_well({"compare", "model", "model", "--data", "reviews.csv", "--split",
                                 "train", "--max_drop", "50", "-o", "gate"},
                                path());
-  EXPECT_NE(gate.output.find("Train, n = 180, all trained on: accuracy changed by"),
+  EXPECT_NE(gate.output.find("Train, n = 180, all of them trained on: accuracy changed by"),
             std::string::npos)
       << gate.output;
-  EXPECT_NE(read_page(path() / "gate/report.html")
-                .find("Limit on train, n = 180, all trained on (accuracy&gt;=-50): passed."),
-            std::string::npos);
+  EXPECT_NE(
+      read_page(path() / "gate/report.html")
+          .find("Limit on train, n = 180, all of them trained on (accuracy&gt;=-50): passed."),
+      std::string::npos);
 
   run_well({"eval", "model", "--data", "reviews.csv", "-o", "honest"}, path());
   const std::string runs = run_well({"runs", "gate", "honest"}, path()).output;
   EXPECT_NE(runs.find("Caution"), std::string::npos) << runs;
-  EXPECT_NE(runs.find("all trained on"), std::string::npos) << runs;
+  EXPECT_NE(runs.find("all of them trained on"), std::string::npos) << runs;
 }
 
 // Every text thrice is no more evidence than once.
@@ -141,7 +142,7 @@ TEST_F(TrainedModel, IsNoSurerByTextsThatRepeat) {
                 once["eval_accuracy_interval"][end].get<double>(), 1e-14);
   EXPECT_TRUE(says(eval_messages({"thrice.csv", "--split", "all"}),
                    "warning: all: 60 of 90 rows repeat an earlier one; intervals and "
-                   "verdicts use an effective sample size of 30, "));
+                   "verdicts use an effective sample size of 30: "));
 }
 
 TEST_F(TrainedModel, SaysHowManyTextsOfOtherDataItWasTrainedOn) {
@@ -322,9 +323,10 @@ TEST_F(TrainedModel, IsNamedWhereOneOfTwoHasNoRecord) {
   run_well({"convert", "model", "-o", "other"}, path());
   fs::remove(path() / "other/trained_on.safetensors");
   const Ending ending = run_well({"compare", "model", "other", "--data", "reviews.csv"}, path());
-  EXPECT_TRUE(says(ending, "note: B: there is no record of its training data")) << ending.messages;
-  EXPECT_FALSE(says(ending, "A: there is no record")) << ending.messages;
-  EXPECT_FALSE(says(ending, "A or B")) << ending.messages;
+  EXPECT_TRUE(says(ending, "note: other: there is no record of its training data"))
+      << ending.messages;
+  EXPECT_FALSE(says(ending, "model: there is no record")) << ending.messages;
+  EXPECT_FALSE(says(ending, "model or other")) << ending.messages;
 }
 
 // Weights without a classifier get one at random, which the model that is saved has then.
@@ -369,7 +371,7 @@ TEST_F(TrainedModel, InAFolderWithADamagedRecordIsOneOfWhichNothingIsKnown) {
   const Words again = {"train", "model", "--data", "reviews.csv", "--max_steps", "1", "-o", "more"};
   EXPECT_TRUE(says(run_well(again, path()), warning));
   EXPECT_EQ(run_json({"eval", "more", "--data", "reviews.csv"}, path())["cautions"],
-            Json({"may be trained on", "all used for choices"}));
+            Json({"may be trained on", "all of them used for choices"}));
 }
 
 TEST_F(TrainedModel, WithADamagedMemoryIsRefused) {
@@ -433,8 +435,8 @@ TEST_F(TrainedModel, SaysWhatWasChosenOnAPartOfTheDataItself) {
        {Words{"parts/validation.csv"}, Words{"parts", "--split", "validation"}}) {
     const auto [json, ending] = measured(words);
     EXPECT_EQ(json["n"], 40);
-    EXPECT_EQ(json["cautions"], Json::array({"all used for choices"}));
-    EXPECT_EQ(says(ending, "n = 40, all used for choices: "), words.size() == 1)
+    EXPECT_EQ(json["cautions"], Json::array({"all of them used for choices"}));
+    EXPECT_EQ(says(ending, "n = 40, all of them used for choices: "), words.size() == 1)
         << "the name of the validation split says so\n"
         << ending.messages;
   }

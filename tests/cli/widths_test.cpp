@@ -46,12 +46,13 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
   const std::string page = read_page(folder.path() / "widths/report.html");
   for (const char* part :
        {"No width of fixed point is shown to be within 0.5 points",
-        "on validation, n = 4, all used for choices", "<p>Nothing was chosen.</p>",
+        "on validation, n = 4, all of them used for choices", "<p>Nothing was chosen.</p>",
         "PTQ integer(<wbr>width=16,<wbr>frac=8)", "<dd>simulated fixed point</dd>",
         "variation over seeds", "<dd>reviews.csv; 40 texts, fingerprint ",
         "choices are made on the validation split"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
-  EXPECT_NE(ending.output.find("on validation, n = 4, all used for choices"), std::string::npos);
+  EXPECT_NE(ending.output.find("on validation, n = 4, all of them used for choices"),
+            std::string::npos);
   EXPECT_EQ(ending.messages.find("note: measured on"), std::string::npos) << ending.messages;
   EXPECT_NE(ending.messages.find("note: choices are made on validation, n = 4: "),
             std::string::npos)

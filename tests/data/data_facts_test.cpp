@@ -105,7 +105,7 @@ TEST(Cautions, SayThatNothingIsKnownOfWhatWasTrainedOn) {
   };
   EXPECT_EQ(cautions(measured(reviews(12, 0), later(0))), Names{"may be trained on"});
   EXPECT_EQ(cautions(measured(examples, later(4))), Names{"5 or more trained on"});
-  EXPECT_EQ(cautions(measured(reviews(4, 0), later(4))), Names{"all trained on"});
+  EXPECT_EQ(cautions(measured(reviews(4, 0), later(4))), Names{"all of them trained on"});
 }
 
 // Its name says that choices are made on it.
@@ -114,10 +114,10 @@ TEST(Cautions, AboutChoicesAreLeftOutOfTheNameOfTheValidationSplit) {
   part.facts = {.part = "validation", .rows = 300};
   part.trained_on_rows = 0;
   part.chosen_on_rows = 300;
-  EXPECT_EQ(cautions(part), Names{"all used for choices"});
+  EXPECT_EQ(cautions(part), Names{"all of them used for choices"});
   EXPECT_EQ(name_and_size(part), "validation, n = 300");
   part.facts.part = "test";
-  EXPECT_EQ(name_and_size(part), "test, n = 300, all used for choices");
+  EXPECT_EQ(name_and_size(part), "test, n = 300, all of them used for choices");
 }
 
 TEST(Cautions, SayWhatIsUntrained) {
@@ -240,7 +240,7 @@ TEST(MeasuredPart, SaysThatTextsRepeat) {
   ASSERT_FALSE(warnings_of(part, kLabels).empty());
   EXPECT_TRUE(warnings_of(part, kLabels)[0].starts_with(
       "test: 3 of 43 rows repeat an earlier one; intervals and verdicts use an effective sample "
-      "size of 34, "))
+      "size of 34: "))
       << warnings_of(part, kLabels)[0];
   // One text four times, 39 once: 43² / (4² + 39).
   EXPECT_DOUBLE_EQ(43 * part.facts.evidence, 43.0 * 43 / 55);

@@ -123,6 +123,147 @@ TEST(BenchLinear, RunsWhereTheHostCannotReach) {
             "no kernel of linear on fake:0; reference: values are not f32");
 }
 
+LinearJob small_sparse_job() {
+  return {.rows = {1, 16},
+          .inputs = 64,
+          .outputs = 64,
+          .formats = linear_formats({"int(bits=8,per=row)", "mxint(bits=8)"}),
+          .sparsities = {0.9, 0, 0.5, 0.9},
+          .runs = 6};
+}
+
+// Of an implementation with so many rows, in the order of the result.
+std::vector<LinearTimes> sparse_times(const LinearResult& result, ProductWay way,
+                                      std::int64_t rows) {
+  std::vector<LinearTimes> found;
+  for (const LinearTimes& times : result.bench.times)
+    if (times.is_sparse() && times.way == way && times.rows == rows) found.push_back(times);
+  return found;
+}
+
+TEST(BenchLinear, SparseProductsAgreeWithTheirWeightAndFollowTheDenseOnes) {
+  const LinearResult result = bench_linear(small_sparse_job(), testing::quiet_context());
+  // Six dense ones, then fp32, bf16 and native int with three sparsities each.
+  ASSERT_EQ(result.bench.times.size(), 2u * (6 + 9));
+  for (std::size_t i = 0; i < result.bench.times.size(); ++i) {
+    const LinearTimes& times = result.bench.times[i];
+    ASSERT_TRUE(times.was_run()) << times.name();
+    EXPECT_EQ(times.is_sparse(), i % 15 >= 6);
+    EXPECT_EQ(times.over_dense.has_value(), times.is_sparse());
+    EXPECT_EQ(times.used.has_value(), times.is_sparse());
+    EXPECT_TRUE(times.median_interval);
+    EXPECT_TRUE(times.speedup);
+  }
+  const double tolerances[] = {1e-6, 0.02, 0.05};
+  const char* const kernels[] = {"linear / sparse 4x1", "linear / sparse 4x1",
+                                 "native_linear / sparse 1x4"};
+  for (const std::int64_t rows : {1, 16})
+    for (std::size_t i = 0; i < 3; ++i) {
+      constexpr ProductWay kWays[] = {ProductWay::fp32, ProductWay::bf16, ProductWay::native};
+      const std::vector<LinearTimes> rising = sparse_times(result, kWays[i], rows);
+      ASSERT_EQ(rising.size(), 3u);
+      EXPECT_EQ(rising[0].sparsity, 0);
+      EXPECT_EQ(rising[1].sparsity, 0.5);
+      EXPECT_EQ(rising[2].sparsity, 0.9);
+      EXPECT_GT(*rising[0].weight_bytes, *rising[1].weight_bytes);
+      EXPECT_GT(*rising[1].weight_bytes, *rising[2].weight_bytes);
+      EXPECT_GT(*rising[1].stored, *rising[2].stored);
+      for (const LinearTimes& times : rising) {
+        EXPECT_EQ(times.block, i == 2 ? "1x4" : "4x1");
+        EXPECT_EQ(times.kernel, kernels[i]);
+        EXPECT_LT(times.relative_difference, tolerances[i]) << times.name();
+      }
+      // What the run-time kernels take: half of the blocks of floats, and never bf16.
+      EXPECT_FALSE(*rising[0].used);
+      EXPECT_EQ(*rising[2].used, i == 0 || (i == 2 && rows == 16)) << rising[2].name();
+    }
+  const std::vector<std::string> without = {"packed int(bits=8,per=row,scale=static)",
+                                            "packed mxint(bits=8,block=32,axis=-1)",
+                                            "native mxint(bits=8,block=32,axis=-1)"};
+  EXPECT_EQ(result.bench.no_sparse_kernel, without);
+  EXPECT_EQ(result.bench.break_evens.size(), 6u);
+  const std::string text = to_text(result.document);
+  for (const char* part : {"Speedup over dense", "zeros in blocks of 1x4", "No sparse kernel"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  EXPECT_TRUE(result.fields["times"][14]["over_dense"]["speedup"].is_number());
+}
+
+TEST(BenchLinear, CountsTheBytesOfSparseWeightsWithTheirIndices) {
+  LinearJob job = small_sparse_job();
+  job.rows = {2};
+  job.ways = {ProductWay::fp32};
+  job.sparsities = {0.5};
+  const LinearResult in_blocks = bench_linear(job, testing::quiet_context());
+  // 16 lists, and 16 x 64 entries, half of them kept: 2 bytes of a column, 16 of values
+  EXPECT_EQ(in_blocks.bench.times[1].weight_bytes, 16 * 4 + 512 * 18);
+  EXPECT_EQ(in_blocks.bench.times[1].stored, 0.5);
+  job.block = PruneBlock{};
+  const LinearResult single = bench_linear(job, testing::quiet_context());
+  EXPECT_EQ(single.bench.times[1].block, "weights");
+  EXPECT_EQ(single.bench.times[1].kernel, "linear / sparse weights");
+  EXPECT_EQ(single.bench.times[1].weight_bytes, 64 * 4 + 2048 * 6);
+  EXPECT_LT(single.bench.times[1].relative_difference, 1e-6);
+}
+
+TEST(BenchLinear, HasNoSparseProductsWhereTheHostCannotReach) {
+  testing::FakeDevice device;
+  Context there(/*threads=*/1, /*quiet=*/true);
+  there.library = testing::fake_library();
+  there.device = &device;
+  const LinearResult result = bench_linear({.rows = {2},
+                                            .inputs = 32,
+                                            .outputs = 3,
+                                            .sparsities = {0.5},
+                                            .ways = {ProductWay::fp32},
+                                            .runs = 1},
+                                           there);
+  ASSERT_EQ(result.bench.times.size(), 1u);
+  EXPECT_EQ(result.bench.no_sparse_kernel, std::vector<std::string>{"fp32"});
+  EXPECT_TRUE(result.bench.break_evens.empty());
+}
+
+LinearTimes sparse_point(double sparsity, double speedup, std::optional<Interval> interval) {
+  LinearTimes times{.rows = 16};
+  times.sparsity = sparsity;
+  times.block = "4x1";
+  times.over_dense = Speedup{speedup, interval};
+  return times;
+}
+
+TEST(BenchLinear, InterpolatesTheBreakEvenBetweenSparsities) {
+  const std::vector<SparseBreakEven> found =
+      sparse_break_evens({{.rows = 16},
+                          sparse_point(0, 0.5, Interval{0.45, 0.55}),
+                          sparse_point(0.9, 2, Interval{1.6, 2.5}),
+                          sparse_point(0.5, 0.8, Interval{0.75, 0.9})});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rows, 16);
+  EXPECT_EQ(found[0].sparsities, 3);
+  EXPECT_FALSE(found[0].is_at_most);
+  // Ratios of times 1.25 and 0.5; with the ends of the intervals 1.333 and 0.625, 1.111 and 0.4.
+  EXPECT_NEAR(found[0].sparsity.value(), 0.5 + 0.4 * 0.25 / 0.75, 1e-12);
+  EXPECT_NEAR(found[0].interval->low, 0.5 + 0.4 * (1 / 0.9 - 1) / (1 / 0.9 - 0.4), 1e-12);
+  EXPECT_NEAR(found[0].interval->high, 0.5 + 0.4 * (1 / 0.75 - 1) / (1 / 0.75 - 1 / 1.6), 1e-12);
+}
+
+TEST(BenchLinear, BreakEvenIsNotShownWhereTheLastIntervalContainsOne) {
+  for (const auto& last : {std::optional(Interval{0.98, 1.2}), std::optional<Interval>()}) {
+    const std::vector<SparseBreakEven> found = sparse_break_evens(
+        {sparse_point(0.5, 0.8, Interval{0.75, 0.9}), sparse_point(0.9, 1.1, last)});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_FALSE(found[0].sparsity);
+    EXPECT_FALSE(found[0].interval);
+  }
+}
+
+TEST(BenchLinear, BreakEvenIsAtMostTheLowestSparsityWhereAllAreFaster) {
+  const std::vector<SparseBreakEven> found = sparse_break_evens(
+      {sparse_point(0.5, 1.2, Interval{1.1, 1.3}), sparse_point(0.9, 3, Interval{2.9, 3.1})});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].is_at_most);
+  EXPECT_EQ(found[0].sparsity, 0.5);
+}
+
 TEST(BenchLinear, SaysTheSameToProgramsAndPeople) {
   LinearJob job = small_linear_job();
   job.rows = {1};

@@ -189,6 +189,25 @@ TEST(FineTune, KeepsTheBestEvaluation) {
     EXPECT_FALSE(name.starts_with("adamw.")) << name;
 }
 
+// The weights of the last step stay; that others were better is known.
+TEST(FineTune, NamesABetterEvaluationThanThatOfItsWeights) {
+  FineTuneOptions options = restless();
+  options.metric_for_best_model = "loss";
+  for (const bool best : {false, true}) {
+    options.load_best_model_at_end = best;
+    Model model = tiny_model();
+    TrainingLog log;
+    const FineTuneResult result =
+        fine_tune(model, validated(), options, log, testing::quiet_context());
+    EXPECT_EQ(result.better.has_value(), !best);
+    if (!result.better) continue;
+    EXPECT_EQ(result.weights_of_step, 20);
+    EXPECT_EQ(result.better->step, result.selection.best_step);
+    EXPECT_TRUE(result.better->text.starts_with("loss ")) << result.better->text;
+    EXPECT_FALSE(result.better->is_stored);
+  }
+}
+
 TEST(FineTune, ChoosesByTheMetricThatIsAskedFor) {
   FineTuneOptions options = restless();
   options.load_best_model_at_end = true;

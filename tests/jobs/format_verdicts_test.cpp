@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/jobs/compress.h"
 #include "hone/runtime/library.h"
+#include "tests/support/tiny_jobs.h"
 
 namespace hone {
 namespace {
@@ -19,6 +21,29 @@ TEST(FormatVerdicts, SayWhatBecameOfAnOperand) {
   EXPECT_EQ(verdict_of(noise_of(11, 1)), NoiseVerdict::clipped);
   EXPECT_EQ(verdict_of(noise_of(11, 20, 30)), NoiseVerdict::flushed);
   EXPECT_EQ(verdict_of(noise_of(11, 0, 9)), NoiseVerdict::coarse);
+}
+
+TEST(FormatVerdicts, OfferOnlyParametersThatGain) {
+  const Model& model = testing::tiny_model();
+  for (const auto& [name, gains] :
+       {std::pair{"integer(width=8,frac=2)", true}, {"block_fp(width=4)", false}}) {
+    SCOPED_TRACE(name);
+    const QuantizationPlan plan = one_format(model, testing::format_called(name));
+    std::vector<std::string> layers;
+    for (const auto& [layer, formats] : plan) layers.push_back(layer);
+    const FormatVerdicts verdicts =
+        judge_formats(model, layers, plan, testing::tiny_splits().train,
+                      {.batch_size = 4, .batch_count = 1}, testing::quiet_context());
+    std::size_t offered = 0;
+    for (const OperandVerdict& one : verdicts.operands) {
+      if (!one.better) continue;
+      ++offered;
+      EXPECT_NE(*one.better, one.noise.format);
+      EXPECT_EQ(one.noise_with_better.count, one.noise.noise.count) << "of the same values";
+      EXPECT_LT(one.noise_with_better.noise, one.noise.noise.noise);
+    }
+    EXPECT_TRUE(!gains || offered > 0);
+  }
 }
 
 TEST(FormatVerdicts, CountTheLayersOfEachFormat) {

@@ -62,6 +62,19 @@ TEST(WriteReport, SaysOnThePageWhatItStandsOn) {
   EXPECT_EQ(page.find("<dt>quiet</dt>"), std::string::npos) << "it has its default";
 }
 
+// As messages on the terminal name them.
+TEST(WriteReport, NamesSettingsByTheirOptions) {
+  const TemporaryFolder folder;
+  JobResult result = example();
+  result.document.notes = {"fixed by `seed`; repeat with `hone bench`"};
+  write_report(result, invocation(), folder.path(), quiet_context());
+  const std::string page = read_file(folder.path() / "report.html");
+  for (const char* code : {"<code>--seed</code>", "<code>hone bench</code>"})
+    EXPECT_NE(page.find(code), std::string::npos) << code;
+  const std::string text = read_file(folder.path() / "report.md");
+  EXPECT_NE(text.find("Fixed by `--seed`; repeat with `hone bench`"), std::string::npos) << text;
+}
+
 TEST(WriteReport, LeavesResultsToJobsThatWriteThemselves) {
   const TemporaryFolder folder;
   JobResult result = example();
@@ -96,6 +109,17 @@ TEST(Basis, CountsThePartsAndSaysWhereChoicesWereMade) {
 Figure figure() {
   return {.title = "A title",
           .panels = {{.series = {{.label = "one", .points = {{0, 0}, {1, 1}}}}}}};
+}
+
+TEST(FigureBlock, HasTheNoteOfTheFigureInItsCaption) {
+  const TemporaryFolder folder;
+  std::vector<std::string> notes;
+  Figure noted = figure();
+  noted.note = "The circle marks the highest measured value.";
+  const Block block = figure_block(noted, folder.path() / "curve", "a line", notes);
+  EXPECT_EQ(std::get<PageFigure>(block).caption,
+            "A title. The circle marks the highest measured value.");
+  EXPECT_EQ(read_file(folder.path() / "curve.svg").find("circle marks"), std::string::npos);
 }
 
 TEST(FigureBlock, IsDrawnForFilesPagesAndPhones) {

@@ -87,7 +87,8 @@ TEST(Recipe, PrunesLayersByRulesOfWhichTheLastWins) {
   const Recipe recipe = recipe_in(
       "[[rule]]\nname = 'bert.pooler.*'\nsparsity = 0.3\n[[rule]]\nname = '*pooler*'\n"
       "sparsity = 0.5\nweight = 'int(bits=8)'\n[[rule]]\nname = 'classifier'\nsparsity = 0");
-  EXPECT_EQ(resolve_sparsities(recipe, graph), (LayerSparsities{{"bert.pooler.dense", 0.5}}));
+  EXPECT_EQ(resolve_sparsities(recipe, graph),
+            (LayerSparsities{{"bert.pooler.dense", LayerSparsity{.share = 0.5}}}));
   EXPECT_EQ(resolve(recipe, graph).size(), 1u);
   EXPECT_EQ(resolve_sparsities(recipe_in(to_recipe(resolve_sparsities(recipe, graph))), graph),
             resolve_sparsities(recipe, graph));
@@ -100,6 +101,25 @@ TEST(Recipe, PrunesLayersByRulesOfWhichTheLastWins) {
   EXPECT_EQ(user_error_of([&] { check_formats_alone(recipe); }),
             "recipe.toml, line 1: sparsity: formats alone are looked at here; `hone quantize` "
             "prunes too");
+}
+
+TEST(Recipe, PrunesBlocksWhereARuleSaysSo) {
+  const Graph graph = plain_graph(testing::tiny_model());
+  const Recipe recipe = recipe_in(
+      "[[rule]]\nname = 'bert.pooler.*'\nsparsity = 0.5\nstructure = '1x4'\n[[rule]]\n"
+      "name = 'classifier'\nsparsity = 0.25");
+  const LayerSparsities found = resolve_sparsities(recipe, graph);
+  EXPECT_EQ(found,
+            (LayerSparsities{{"bert.pooler.dense",
+                              LayerSparsity{.share = 0.5, .structure = parse_structure("1x4")}},
+                             {"classifier", LayerSparsity{.share = 0.25}}}));
+  EXPECT_EQ(resolve_sparsities(recipe_in(to_recipe(found)), graph), found);
+  EXPECT_EQ(user_error_of([&] { recipe_in("[[rule]]\nname = 'classifier'\nstructure = '1x4'"); }),
+            "recipe.toml, line 3: structure without sparsity removes nothing; give both");
+  EXPECT_EQ(user_error_of([&] {
+              recipe_in("[[rule]]\nname = 'classifier'\nsparsity = 0.5\nstructure = '2:4'");
+            }).find("recipe.toml, line 4: structure: "),
+            0u);
 }
 
 TEST(Recipe, RefusesRulesWithoutEffect) {

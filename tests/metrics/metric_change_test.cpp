@@ -295,8 +295,8 @@ TEST(PairedChange, TakesLackOfEvidenceForNothing) {
       few.summary,
       "R² changed by +0.00 points (95% CI -11.21 to +11.21), inconclusive with n = 36 for the "
       "allowed drop of 0.50; no prediction changed; about 4,500 examples would show it to be "
-      "within the limit (power 80%) if the true change is none and one example in 74 (none was "
-      "seen) has another prediction");
+      "within the limit (power 80%) if the true change is zero and one prediction in 74 changes "
+      "(none was seen to)");
   EXPECT_TRUE(verdict(none).kept());
 }
 
@@ -305,17 +305,18 @@ TEST(PairedChange, IsJudgedByTheOneRule) {
   EXPECT_EQ(kept.figure, kR2);
   EXPECT_EQ(kept.summary,
             "R² changed by +0.00 points (95% CI -0.01 to +0.00), within the allowed drop of 0.50; "
-            "predictions move by 0.001 on average");
+            "predictions changed by 0.001 on average");
   EXPECT_EQ(kept.p_value <= 0.025, kept.kept());
   const Verdict lost = verdict(shifted(1000, 0.3f, 1000));
   EXPECT_EQ(lost.summary,
             "R² changed by -7.20 points (95% CI -8.74 to -5.66), more than the allowed "
-            "drop of 0.50; predictions move by 0.3 on average");
+            "drop of 0.50; predictions changed by 0.3 on average");
   const Verdict unclear = verdict(shifted(40, 0.1f, 4));
-  EXPECT_EQ(unclear.summary,
-            "R² changed by -0.08 points (95% CI -1.23 to +1.07), inconclusive with n = 40 for the "
-            "allowed drop of 0.50; predictions move by 0.01 on average; about 340 examples would "
-            "show it to be within the limit (power 80%) if the true change is the one seen");
+  EXPECT_EQ(
+      unclear.summary,
+      "R² changed by -0.08 points (95% CI -1.23 to +1.07), inconclusive with n = 40 for the "
+      "allowed drop of 0.50; predictions changed by 0.01 on average; about 340 examples would "
+      "show it to be within the limit (power 80%) if the true change is the one seen");
   EXPECT_GT(*unclear.examples_needed, 40);
 }
 

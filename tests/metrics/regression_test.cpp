@@ -171,7 +171,7 @@ TEST(CompareRegression, LeavesItUnclearWhereNumbersAreNone) {
           compare_regression({a, 1}, {Floats{1, 1, 1}, 1}, t, std::vector<std::int32_t>{0, 0, 0})
               .r2)
           .summary,
-      "inconclusive: R² is not defined; there is only one example; predictions move by 1.67 on "
+      "inconclusive: R² is not defined; there is only one example; predictions changed by 1.67 on "
       "average");
 }
 

@@ -169,7 +169,7 @@ TEST(VerdictOfSeeds, KnowsThatItsTextsAreFew) {
 
 /// Changes of R² on `texts` texts each, whose intervals reach `half` to either side.
 SeedChanges ratios(const std::vector<double>& changed, double half, std::int64_t texts = 400) {
-  SeedChanges changes{.notes = "; predictions move by 0.02 on average"};
+  SeedChanges changes{.notes = "; predictions changed by 0.02 on average"};
   for (const double change : changed) {
     changes.changes.push_back(ratio_change(kR2, texts, 1, {change, half, texts, texts}));
     changes.before.push_back(-0.2);
@@ -187,7 +187,7 @@ TEST(VerdictOfSeeds, JudgesTheFigureOfAnyTask) {
   EXPECT_TRUE(kept.summary.starts_with(
       "R² changed by +0.00 points on average over 5 seeds (95% CI for other seeds and examples: "))
       << kept.summary;
-  EXPECT_TRUE(kept.summary.ends_with("; predictions move by 0.02 on average")) << kept.summary;
+  EXPECT_TRUE(kept.summary.ends_with("; predictions changed by 0.02 on average")) << kept.summary;
   // A mean below what a share can be is none of this figure's limits.
   const Verdict lost = verdict_of_seeds(ratios({-1.2, -1.3, -1.25, -1.2, -1.3}, 0.003));
   EXPECT_EQ(lost.conclusion, Conclusion::exceeds_limit);
@@ -199,7 +199,7 @@ TEST(VerdictOfSeeds, JudgesTheFigureOfAnyTask) {
   EXPECT_EQ(two.grounds, Grounds::each_seed);
   EXPECT_EQ(two.summary,
             "R² changed by +1.00, +1.10 points with 2 seeds, within the allowed drop of 0.50; "
-            "predictions move by 0.02 on average; every seed shows it, for these seeds only");
+            "predictions changed by 0.02 on average; every seed shows it, for these seeds only");
 }
 
 TEST(VerdictOfSeeds, SaysWhereAChangeIsNotDefined) {

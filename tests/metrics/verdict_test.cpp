@@ -87,8 +87,8 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
       "accuracy changed by +0.00 points (95% CI -9.64 to +9.64), inconclusive with n = 36 for the "
       "allowed drop of 0.50; no prediction changed; about 4,600 examples would show it to be "
       "within "
-      "the limit (power 80%) if the true change is none and one example in 74 (none was seen) is "
-      "right in one model alone");
+      "the limit (power 80%) if both models are equally accurate and differ on one example in 74 "
+      "(none was seen)");
   // 11 points are lost on 36 texts, 4 of them: more such texts would show that, not that nothing is.
   const Verdict eleven = verdict(counted(36, 6, 2));
   EXPECT_TRUE(eleven.summary.starts_with("accuracy changed by -11.11 points")) << eleven.summary;

@@ -158,6 +158,48 @@ TEST(KeptElements, OfWandaMagnitudesCountTimesTheNormsOfTheirInputs) {
             std::string::npos);
 }
 
+TEST(KeptElements, OfFirstOrderMagnitudesCountTimesTheirGradients) {
+  const std::vector<float> w = {1, -4, 3, 2}, gradients = {5, 1, 1, 0};  // scores 5 4 3 0
+  const PruneRule rule{.sparsity = 0.5, .method = PruneMethod::first_order};
+  EXPECT_EQ(
+      mask_elements(kept_elements(
+          rule,
+          {{"w", Tensor::of<float>({2, 2}, w), {}, Tensor::of<float>({2, 2}, gradients)}})[0]),
+      (std::vector<int>{1, 1, 0, 0}));
+}
+
+TEST(KeptElements, OfMovementScoresAloneCount) {
+  const std::vector<float> w = {9, 8, 7, 6, 5, 4, 3, 2}, scores = {-3, 2, -1, 0, 1, 4, -2, -9};
+  const auto kept = [&](const PruneRule& rule, const Tensor& before = {}) {
+    PruneRule by_scores = rule;
+    by_scores.method = PruneMethod::movement;
+    return mask_elements(kept_elements(by_scores, {{"w", Tensor::of<float>({2, 4}, w), before,
+                                                    Tensor::of<float>({2, 4}, scores)}})[0]);
+  };
+  EXPECT_EQ(kept({.sparsity = 0.5}), (std::vector<int>{0, 1, 0, 1, 1, 1, 0, 0}));
+  EXPECT_EQ(kept({.structure = parse_structure("2:4")}),
+            (std::vector<int>{0, 1, 0, 1, 1, 1, 0, 0}));
+  // Means of -0.5 and -0.5, 2.5 and -5.5; of equal ones the first goes.
+  EXPECT_EQ(kept({.sparsity = 0.5, .structure = parse_structure("1x2")}),
+            (std::vector<int>{0, 0, 1, 1, 1, 1, 0, 0}));
+  EXPECT_EQ(kept({.sparsity = 0.25, .structure = parse_structure("2x1")}),
+            (std::vector<int>{1, 1, 1, 0, 1, 1, 1, 0}));
+  // What is gone ranks before the lowest score.
+  EXPECT_EQ(kept({.sparsity = 0.25}, booleans({2, 4}, {1, 1, 1, 1, 1, 0, 1, 1})),
+            (std::vector<int>{1, 1, 1, 1, 1, 0, 1, 0}));
+}
+
+TEST(KeptElements, OfAPatternTheLowestGoFirstUntilAllIsReached) {
+  const std::vector<float> w = {4, 3, 2, 1, 9, 8, 7, 6};
+  const auto kept = [&](double reached) {
+    return kept_of({.reached = reached, .structure = {.pattern = KeptOf{2, 4}}}, {1, 8}, w);
+  };
+  EXPECT_EQ(kept(0), (std::vector<int>{1, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(kept(0.5), (std::vector<int>{1, 1, 0, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(kept(0.75), (std::vector<int>{1, 1, 0, 0, 1, 1, 1, 0}));
+  EXPECT_EQ(kept(1), (std::vector<int>{1, 1, 0, 0, 1, 1, 0, 0}));
+}
+
 TEST(KeptElements, OfBlocksAllOrNothingIsKept) {
   const std::vector<float> w = {1, 9, 2, 2,  //
                                 0, 0, 3, 3,  //
@@ -180,6 +222,7 @@ TEST(KeptElements, OfBlocksAllOrNothingIsKept) {
 TEST(KeptElements, WhatIsGoneStaysGoneAndCounts) {
   const Tensor before = booleans({4}, {1, 1, 1, 0});
   EXPECT_EQ(kept_of({.sparsity = 0.5}, {4}, {3, 2, 1, 9}, before), (std::vector<int>{1, 1, 0, 0}));
+  EXPECT_EQ(kept_of({.sparsity = 0}, {4}, {3, 2, 1, 9}, before), (std::vector<int>{1, 1, 1, 0}));
   for (std::uint64_t seed = 0; seed < 20; ++seed)
     EXPECT_EQ(kept_of({.sparsity = 0.25, .method = PruneMethod::random, .seed = seed}, {4},
                       {3, 2, 1, 9}, before),
@@ -207,13 +250,20 @@ TEST(KeptElements, SaysWhatDoesNotGoTogether) {
             "weights");
   EXPECT_EQ(message({.scope = PruneScope::global, .structure = {.pattern = KeptOf{2, 4}}}),
             "`structure` 2:4 keeps as many of every group, so `scope` must be local");
+  EXPECT_EQ(message({.method = PruneMethod::sparsegpt, .scope = PruneScope::global}),
+            "`method` sparsegpt compares the errors that weights cause within their layer, so "
+            "`scope` must be local");
+  for (const PruneMethod method : {PruneMethod::wanda, PruneMethod::first_order,
+                                   PruneMethod::movement, PruneMethod::sparsegpt})
+    EXPECT_NE(message({.method = method}).find("use `hone prune"), std::string::npos);
   EXPECT_EQ(message({.structure = {.pattern = KeptOf{2, 4}}}),
             "w: rows of 6 weights do not divide into groups of 4; leave it out of `target`, or "
             "take another `structure`");
 }
 
 TEST(KeptElements, AreChosenByWords) {
-  EXPECT_EQ(message_of([] { parse_prune_method("l2"); }), "expected random, l1 or wanda, got 'l2'");
+  EXPECT_EQ(message_of([] { parse_prune_method("l2"); }),
+            "expected random, l1, wanda, first_order, movement or sparsegpt, got 'l2'");
   EXPECT_EQ(parse_prune_scope("global"), PruneScope::global);
   EXPECT_EQ(structure_text(parse_structure("weights")), "weights");
   EXPECT_EQ(structure_text(parse_structure("4x1")), "4x1");

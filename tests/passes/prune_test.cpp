@@ -77,6 +77,22 @@ TEST(Prune, GoesOnFromTheMasksThatAreThere) {
   EXPECT_EQ(elements_of(parameters.at("w")), (std::vector<float>{3, 0, 0, -4}));
 }
 
+TEST(Prune, LetsWeightsReturnThatMovementTook) {
+  ParameterStore parameters = few_weights();
+  Graph graph = parse(kPrunable);
+  PruneOptions options{.rule = {.sparsity = 0.5, .method = PruneMethod::movement},
+                       .final_masks = {{"w", booleans({2, 2}, {1, 1, 1, 0})}}};
+  options.statistics["w"] = Tensor::of<float>({2, 2}, {-1, 2, 3, 4});
+  EXPECT_TRUE(prune(graph, parameters, options));
+  EXPECT_EQ(elements_of<bool>(parameters.at("w.mask")), (std::vector<bool>{0, 1, 1, 0}));
+  EXPECT_EQ(elements_of(parameters.at("w")), (std::vector<float>{3, -1, 2, -4}));
+  options.statistics["w"] = Tensor::of<float>({2, 2}, {5, 2, 1, 4});
+  EXPECT_TRUE(prune(graph, parameters, options));
+  EXPECT_EQ(elements_of<bool>(parameters.at("w.mask")), (std::vector<bool>{1, 1, 0, 0}));
+  apply_masks(graph, parameters);
+  EXPECT_EQ(elements_of(parameters.at("w")), (std::vector<float>{3, -1, 0, 0}));
+}
+
 TEST(Prune, LeavesPrunedWeightsNoGradient) {
   ParameterStore parameters = few_weights();
   Graph graph = parse(kPrunable);

@@ -11,7 +11,7 @@
 #include "hone/base/text.h"
 #include "hone/kernels/target.h"
 #include "hone/search/storage/storage.h"
-#include "hone/tensor/safetensors.h"
+#include "hone/tensor/bitmaps.h"
 #include "tests/cli/run_hone.h"
 #include "tests/reference/runs.h"
 #include "tests/support/test_data.h"
@@ -96,7 +96,9 @@ std::string fingerprint_of_tensors(const fs::path& model) {
   std::set<std::string> tensors;
   for (const std::string& name : entries(model)) {
     if (!name.ends_with(".safetensors") || name == "trained_on.safetensors") continue;
-    for (const auto& [tensor_name, tensor] : read_safetensors(model / name).tensors) {
+    Safetensors file = read_safetensors(model / name);
+    restore_bitmaps(file);
+    for (const auto& [tensor_name, tensor] : file.tensors) {
       const Tensor whole = tensor.contiguous_copy();
       tensors.insert(fmt::format(
           "{} {} {} {}", tensor_name, info(whole.dtype()).name, to_string(whole.sizes()),

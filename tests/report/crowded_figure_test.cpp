@@ -68,5 +68,22 @@ TEST(CrowdedFigure, CountsNoPointsThatAreNotDrawn) {
   EXPECT_FALSE(zoomed_to_crowd(figure_of({gaps, curve({50, 80, 80})})));
 }
 
+// A baseline right below the crowd is what it is compared with; one far below would undo the zoom, so the note names it.
+TEST(CrowdedFigure, KeepsNearReferencesAndNamesThoseOutside) {
+  Figure figure = figure_of({curve({50, 79, 80, 80}, 1), curve({50, 70, 78, 79}, 1)});
+  figure.note = "The circle marks the highest value.";
+  figure.panels[0].references = {{68, "fp32"}, {50.05, "most frequent class"}};
+  figure.panels[0].series.push_back({.label = "binary", .points = {{0, 50}}});
+  figure.panels[0].y.better = BetterEnd::high;
+  const auto zoomed = zoomed_to_crowd(figure);
+  ASSERT_TRUE(zoomed.has_value());
+  const Range range = zoomed->panels[0].y.range.value();
+  EXPECT_LT(range.low, 68);
+  EXPECT_GT(range.low, 60);
+  EXPECT_EQ(zoomed->note,
+            "The circle marks the highest value. Outside this range: most frequent class 50.05, "
+            "binary.");
+}
+
 }  // namespace
 }  // namespace hone

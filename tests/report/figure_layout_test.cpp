@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "hone/base/error.h"
 
 namespace hone {
@@ -49,12 +51,12 @@ TEST(LayOut, PanelsStandSideBySideOrStackedWithoutTouching) {
   Figure figure{.panels = {panel_with({"a"}), panel_with({"a"})}};
   figure.panels[1].series[0].points = {{0, 1000000}, {1, 2000000}};  // wide ticks
   const FigureLayout beside = lay_out(figure);
-  EXPECT_LT(beside.panels[0].plot.right, beside.panels[1].y_label_x);
+  EXPECT_LT(beside.panels[0].plot.right, beside.panels[1].y_label.x);
   EXPECT_EQ(beside.panels[0].plot.top, beside.panels[1].plot.top);
   EXPECT_LT(beside.panels[1].plot.right, figure.width);
   figure.stacked = true;
   const FigureLayout stacked = lay_out(figure);
-  EXPECT_GT(stacked.panels[0].x_label_y, stacked.panels[1].plot.top);
+  EXPECT_GT(stacked.panels[0].x_label.y, stacked.panels[1].plot.top);
   EXPECT_EQ(stacked.panels[0].plot.left, stacked.panels[1].plot.left);
   EXPECT_GT(stacked.panels[1].plot.bottom, 0);
 }
@@ -83,6 +85,37 @@ TEST(LayOut, ReferenceLabelsStandWhereNoIntervalIs) {
   ASSERT_EQ(layout.reference_labels.size(), 1u);
   EXPECT_LT(layout.reference_labels[0].x + text_width("before, one model", kFontSize),
             layout.pixel_x(0.4));
+}
+
+Box box_of(const ReferenceLabel& label) {
+  const double half = 0.5 * kFontSize;
+  return {label.x, label.y - half, label.x + text_width(label.reference.label, kFontSize),
+          label.y + half};
+}
+
+TEST(LayOut, LabelsOfNearReferencesCoverNeitherEachOtherNorARing) {
+  Panel panel = panel_with({});
+  panel.series.push_back({.points = {{0, 50}, {1, 75}, {3, 76.4}}, .draw = Draw::steps});
+  panel.series[0].points[2].is_ringed = true;
+  panel.references = {{76.35, "before the search"}, {75.05, "full precision, same training"}};
+  const auto narrow = narrow_figure({.panels = {panel}});
+  ASSERT_TRUE(narrow.has_value());
+  const PanelLayout layout = lay_out(*narrow).panels[0];
+  ASSERT_EQ(layout.reference_labels.size(), 2U);
+  const Box upper = box_of(layout.reference_labels[0]), lower = box_of(layout.reference_labels[1]);
+  EXPECT_FALSE(overlap(upper, lower));
+  EXPECT_GT(upper.bottom, layout.pixel_y(76.35)) << "the axis goes on for it";
+  const double x = layout.pixel_x(3), y = layout.pixel_y(76.4);
+  for (const Box& box : {upper, lower}) EXPECT_FALSE(overlap(box, {x - 8, y - 8, x + 8, y + 8}));
+}
+
+TEST(LayOut, CutsLabelsOfReferencesThatAreWiderThanThePlot) {
+  Panel panel = panel_with({"a"});
+  panel.references = {{0.5, "the same model before anything was changed, trained for ten epochs"}};
+  const PanelLayout layout = lay_out(*narrow_figure({.panels = {panel}})).panels[0];
+  const Box box = box_of(layout.reference_labels.at(0));
+  EXPECT_GE(box.left, layout.plot.left);
+  EXPECT_LE(box.right, layout.plot.right);
 }
 
 TEST(LayOut, ReferencesOutOfViewAreLeftOut) {
@@ -140,6 +173,72 @@ TEST(NarrowFigure, StacksPanelsUnderALegendOfAnyLength) {
       << "the legend takes lines of its own";
 }
 
+TEST(NarrowFigure, WrapsWhatIsWiderThanAPhone) {
+  Panel panel = panel_with({"packed, linear layers only, each decoded as a whole", "eager"});
+  panel.title = "Mean of the first n calls of a fresh process";
+  panel.x.label = "Resident memory of the process, as a share of the weights in fp32 (%)";
+  panel.y.label = "Time of moving the bytes / time of decoding them (%)";
+  const Figure narrow = narrow_figure({.panels = {panel, panel}}).value();
+  const FigureLayout layout = lay_out(narrow);
+  ASSERT_EQ(layout.legend.size(), 2U);
+  EXPECT_GT(layout.legend[0].lines.size(), 1U);
+  EXPECT_LT(
+      layout.legend[1].y,
+      layout.legend[0].y - kLineHeight * static_cast<double>(layout.legend[0].lines.size() - 1))
+      << "below all lines of the first";
+  const auto fits = [](const std::vector<std::string>& lines, int size, double left, double right) {
+    EXPECT_GT(lines.size(), 1U);
+    for (const std::string& line : lines) EXPECT_LE(left + text_width(line, size), right) << line;
+  };
+  fits(layout.legend[0].lines, kFontSize, layout.legend[0].x + kLegendSampleWidth + kLegendTextGap,
+       narrow.width);
+  for (const PanelLayout& one : layout.panels) {
+    fits(one.title.lines, kPanelTitleSize, one.title.x, narrow.width);
+    fits(one.x_label.lines, kFontSize, 0, narrow.width);
+    fits(one.y_label.lines, kFontSize, 0, narrow.height / 2.0);
+    EXPECT_GT(one.plot.top - one.plot.bottom, 150);
+    EXPECT_LT(one.title.y, one.plot.top + 14 + 4 * kLineHeight);
+    EXPECT_GT(one.title.y - kLineHeight * static_cast<double>(one.title.lines.size() - 1),
+              one.plot.top);
+    EXPECT_LT(one.y_label.x + kLineHeight * static_cast<double>(one.y_label.lines.size() - 1),
+              one.plot.left);
+    EXPECT_GT(one.x_label.y - kLineHeight * static_cast<double>(one.x_label.lines.size() - 1), 0);
+  }
+  const double second = layout.panels[1].title.y + kLineHeight / 2;
+  EXPECT_GT(layout.panels[0].x_label.y -
+                kLineHeight * static_cast<double>(layout.panels[0].x_label.lines.size() - 1),
+            second)
+      << "panels do not touch";
+}
+
+TEST(NarrowFigure, KeepsTheLastNameOfTheXAxisInside) {
+  Panel panel = panel_with({"one"});
+  panel.x.ticks = {{0, "65,536"}, {1, "117,440,512"}};
+  const Figure narrow = narrow_figure({.panels = {panel}}).value();
+  const PanelLayout layout = lay_out(narrow).panels[0];
+  EXPECT_LE(layout.pixel_x(1) + text_width("117,440,512", kFontSize) / 2, narrow.width);
+}
+
+TEST(Wrapped, BreaksAtSpacesAndInsideOfWordsThatAreTooLong) {
+  const auto lines = wrapped("grid: mean of 3, lowest to highest", kFontSize, 150);
+  ASSERT_GT(lines.size(), 1U);
+  std::string all;
+  for (const std::string& line : lines) {
+    EXPECT_LE(text_width(line, kFontSize), 150);
+    all += (all.empty() ? "" : " ") + line;
+  }
+  EXPECT_EQ(all, "grid: mean of 3, lowest to highest");
+  EXPECT_EQ(wrapped("short", kFontSize, 150), std::vector<std::string>{"short"});
+  const auto parts = wrapped("äääääääääääääää", kFontSize, 50);
+  ASSERT_GT(parts.size(), 1U);
+  std::string whole;
+  for (const std::string& part : parts) {
+    EXPECT_EQ(part.size() % 2, 0U) << "no character is cut";
+    whole += part;
+  }
+  EXPECT_EQ(whole, "äääääääääääääää");
+}
+
 TEST(NarrowFigure, CutsNamesThatLeaveNoRoom) {
   Panel panel = panel_with({"one"});
   panel.y.ticks = {{0.5, "bert.encoder.layer.0.attention.self.query"}};
@@ -155,6 +254,21 @@ TEST(NarrowFigure, IsNoneWhereCutNamesAreAlike) {
   panel.y.ticks = {{0.5, "bert.encoder.layer.0.attention.self.query"},
                    {0.6, "bert.encoder.layer.1.attention.self.query"}};
   EXPECT_FALSE(narrow_figure({.panels = {panel}}));
+}
+
+TEST(NarrowFigure, WritesLongNamesOfBarsOnTwoLines) {
+  Panel panel = panel_with({"one"});
+  panel.series[0].draw = Draw::bars;
+  panel.y.ticks = {{0, "weights of layer norms in fp32"}, {1, "header"}};
+  const Figure narrow = narrow_figure({.panels = {panel}}).value();
+  const std::vector<Tick> ticks = lay_out(narrow).panels[0].y.ticks;
+  EXPECT_EQ(std::ranges::count(ticks[0].label, '\n'), 1);
+  EXPECT_EQ(ticks[0].label.find("…"), std::string::npos) << "nothing is cut";
+  EXPECT_EQ(ticks[1].label, "header");
+  for (int i = 2; i < 40; ++i)
+    panel.y.ticks.push_back({static_cast<double>(i), fmt::format("{}", i)});
+  const Figure crowded = narrow_figure({.panels = {panel}}).value();
+  EXPECT_EQ(crowded.panels[0].y.ticks[0].label.find('\n'), std::string::npos) << "no room for two";
 }
 
 TEST(NarrowFigure, IsAsHighAsItsBars) {

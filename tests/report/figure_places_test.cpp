@@ -84,6 +84,18 @@ TEST(Places, PassNoPointOfAnotherNumber) {
   EXPECT_LT(layout.places[2][0].x, layout.places[1][0].x);
 }
 
+// On a phone two tested values are 25 pixels apart.
+TEST(Places, AreNearerToTheirNumberThanToTheNext) {
+  std::vector<Series> series(4, {.label = "a"});
+  for (Series& one : series)
+    for (int i = 1; i <= 9; ++i) one.points.push_back({static_cast<double>(i), 5});
+  const auto narrow = narrow_figure({.panels = {panel_of(series)}});
+  ASSERT_TRUE(narrow.has_value());
+  const PanelLayout layout = lay_out(*narrow).panels[0];
+  for (const std::vector<Place>& places : layout.places)
+    for (int i = 2; i <= 8; ++i) EXPECT_NEAR(places[static_cast<std::size_t>(i - 1)].x, i, 0.401);
+}
+
 TEST(Places, AreBesideTheNameTheyBelongTo) {
   Panel panel = panel_of(
       {{.label = "a", .points = std::vector<Point>(9, Point{5, 5}), .draw = Draw::points}});
@@ -126,10 +138,6 @@ Box box_of(const PointName& name) {
   return {name.x, name.y - half, name.x + text_width(name.text, kNameSize), name.y + half};
 }
 
-bool overlap(const Box& a, const Box& b) {
-  return a.left < b.right && b.left < a.right && a.bottom < b.top && b.bottom < a.top;
-}
-
 TEST(Names, CoverNeitherEachOtherNorMarkersNorTheEdge) {
   Series edge{.label = "edge", .draw = Draw::edge, .with_names = true};
   Series points{.label = "points", .draw = Draw::points, .with_names = true};
@@ -166,6 +174,19 @@ TEST(Names, AreWrittenOnceAndOnlyWhereAskedFor) {
   for (const PointName& name : laid_out(panel_of({edge, all, silent})).names)
     names.push_back(name.text);
   EXPECT_EQ(names, (std::vector<std::string>{"one", "two"}));
+}
+
+TEST(Names, OfBarsAreWrittenAtEachEvenWhereTheyAreEqual) {
+  Series bars{.label = "b", .draw = Draw::bars, .with_names = true};
+  bars.points = {named(9.9, 8, "9.90%"), named(9.9, 5, "9.90%"), named(3, 2, "3.00%")};
+  Panel panel = panel_of({bars});
+  const PanelLayout layout = laid_out(panel);
+  ASSERT_EQ(layout.names.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double end = layout.pixel_x(bars.points[i].x);
+    EXPECT_GT(layout.names[i].x, end) << "behind its end, for which the axis goes on";
+    EXPECT_NEAR(layout.names[i].y, layout.pixel_y(bars.points[i].y), 1e-9);
+  }
 }
 
 }  // namespace

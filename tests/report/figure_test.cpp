@@ -237,6 +237,28 @@ TEST(FigureScript, DrawsACircleAroundAPoint) {
   EXPECT_NE(script.find("set label '' at first 8,82.5 point"), std::string::npos) << script;
 }
 
+TEST(FigureScript, WritesEachLineOfAWrappedLabel) {
+  Panel panel{.title = "Mean of the first n calls of a fresh process", .y = {.label = "ms"}};
+  panel.series = {
+      {.label = "packed, linear layers only, each decoded as a whole", .points = {{0, 0}, {1, 1}}}};
+  const Figure narrow = narrow_figure({.panels = {panel}}).value();
+  const FigureLayout layout = lay_out(narrow);
+  const std::string script = figure_script(narrow, "figure");
+  for (const std::string& line : layout.legend[0].lines)
+    EXPECT_NE(script.find("set label '" + line + "' at screen"), std::string::npos) << script;
+  for (const std::string& line : layout.panels[0].title.lines)
+    EXPECT_NE(script.find("{/:Bold=14 " + line + "}"), std::string::npos) << script;
+}
+
+TEST(FigureScript, BreaksTheLinesOfNamesOnAnAxis) {
+  Panel panel = example().panels[0];
+  panel.y.ticks = {{50, "weights in\n\"fp32\", 50%"}, {84, "it's"}};
+  const std::string script = figure_script({.panels = {panel}}, "figure");
+  EXPECT_NE(script.find(R"(set ytics ("weights in\n\"fp32\", 50%%" 50, 'it''s' 84))"),
+            std::string::npos)
+      << script;
+}
+
 TEST(FigureScript, DrawsSingleValuesFaintlyBehindTheirMean) {
   Panel panel{.x = {.label = "x"}, .y = {.label = "y"}};
   panel.series = {{.label = "loss", .points = {{1, 1}, {2, 2}}, .draw = Draw::faint},

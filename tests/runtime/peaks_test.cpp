@@ -42,7 +42,7 @@ TEST(Peaks, TellWhereArithmeticDoesMuchLessThanItDid) {
   EXPECT_TRUE(notes.empty());
   keep_highest(kKind, 2, 20, file, notes);
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_TRUE(notes[0].starts_with("fp32_gflops: 20 measured now, 50% of the highest known"))
+  EXPECT_TRUE(notes[0].starts_with("the peak fp32_gflops is 20 now, 50% of the highest measured"))
       << notes[0];
   // What memory gives differs by more than that on a quiet machine.
   keep_highest(PeakKind::copy_gbps, 2, 40, file, notes);

@@ -27,6 +27,14 @@ TEST(Formula, HasTheUsualPrecedence) {
   EXPECT_EQ(parse_formula("b.c_1 - a*b.c_1").names(), (std::vector<std::string>{"b.c_1", "a"}));
 }
 
+TEST(Formula, TakesAnythingInBracesAsAName) {
+  const MetricFormula formula = parse_formula("{trials/8-4.best} - 2*a");
+  EXPECT_EQ(formula.names(), (std::vector<std::string>{"{trials/8-4.best}", "a"}));
+  EXPECT_DOUBLE_EQ(formula.value({{"{trials/8-4.best}", 5}, {"a", 1}}), 3);
+  EXPECT_EQ(formula_error("{accuracy"),
+            "formula '{accuracy': expected a name with its '}' at '{accuracy'");
+}
+
 TEST(Formula, ShowsThePlaceThatIsNotUnderstood) {
   EXPECT_EQ(formula_error("accuracy -"),
             "formula 'accuracy -': expected a number, a name or '(' at its end");

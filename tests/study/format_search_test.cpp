@@ -181,6 +181,26 @@ TEST(Suggest, GivesBothFactorsOfAProductTheSame) {
   }
 }
 
+// Parameters that suit one factor can cost the other more than they gain.
+TEST(Suggest, LosesNoMoreOfBothFactorsThanTheGivenFormat) {
+  const Graph graph = plain_graph(tiny_model());
+  for (const char* format :
+       {"integer(width=6,frac=4)", "integer(width=8,frac=6)", "mxint(bits=4)"}) {
+    SCOPED_TRACE(format);
+    const QuantizationPlan plan = uniform_plan(graph, {.input = format_called(format)}, "matmul");
+    const std::vector<Suggestion> suggestions = suggestions_for(plan, /*most_bits=*/0);
+    const auto lost_share = [](const Noise& noise) {
+      return noise.signal > 0 ? noise.noise / noise.signal : 0;
+    };
+    for (std::size_t i = 0; i < suggestions.size(); i += 2) {
+      const Suggestion &left = suggestions[i], &right = suggestions[i + 1];
+      EXPECT_LE(lost_share(left.noise_after) + lost_share(right.noise_after),
+                lost_share(left.noise_before) + lost_share(right.noise_before))
+          << left.layer;
+    }
+  }
+}
+
 TEST(Suggest, MakesAPlanThatIsTheSameThroughARecipe) {
   QuantizationPlan plan = plan_of("integer(width=6,frac=2)");
   plan.erase(plan.begin() + 3);

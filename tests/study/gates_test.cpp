@@ -29,9 +29,48 @@ TEST(ParentBesideItself, HasToShowThatItLosesNoMoreThanIsAllowed) {
   EXPECT_FALSE(few.passes);
   EXPECT_EQ(few.hardest.figure, kAccuracy);
   EXPECT_GT(few.hardest.examples_needed, 400);
-  EXPECT_NE(too_few_sentence(few, "validation", "10 evaluations", "`looks`")
-                .find("examples for accuracy"),
+  EXPECT_NE(too_few_sentence(few, "validation", "10 evaluations").find("on validation, not even"),
             std::string::npos);
+  EXPECT_NE(needed_text(few, "`looks`").find("examples for accuracy"), std::string::npos);
+  // The least limit that it passes, in half points.
+  ASSERT_TRUE(few.points_that_show.has_value());
+  const auto passes = [](double points) {
+    const std::string gate = fmt::format("accuracy>=-{:g}", points);
+    return judged({gate.c_str(), "f1_macro>=-5"}).passes;
+  };
+  EXPECT_TRUE(passes(*few.points_that_show));
+  EXPECT_FALSE(passes(*few.points_that_show - 0.5));
+}
+
+TEST(ParentBesideItself, HasNoLimitThatShowsForOneClass) {
+  EXPECT_EQ(judged({"recall(yes)>=-0.5"}).points_that_show, std::nullopt);
+}
+
+// Numbers that move little are told apart by few examples: nothing is known before a candidate is there.
+TEST(ParentBesideItself, SaysNothingOfMetricsOfNumbers) {
+  const std::vector<float> targets = {1, 2, 3, 4, 5}, predictions = {1, 2, 3, 4, 4};
+  const std::vector<Gate> gates = {
+      parse_gate("r2>=-2", {.task = Task::regression, .names = {"stars"}})};
+  const Truth truth{.task = Task::regression, .targets = targets};
+  EXPECT_TRUE(judge_parent(gates, {predictions, 1}, truth, /*evaluations=*/10).passes);
+  std::vector<float> moved = predictions;
+  for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += i % 2 == 0 ? 1e-4f : -1e-4f;
+  EXPECT_TRUE(judge(gates, {predictions, 1}, {moved, 1}, truth, 10).verdict.kept());
+}
+
+// The reason stands beside a verdict that the interval alone does not explain.
+TEST(GateText, SaysWhyALimitIsInconclusiveThatTheIntervalKeeps) {
+  const auto text_of = [](Verdict verdict) {
+    JudgedGates judged{.gates = {parse_gate("accuracy>=-2", {.names = {"no", "yes"}})}};
+    judged.verdict = {.gates = {std::move(verdict)}};
+    return gate_text(judged, "test, n = 1,000");
+  };
+  const Verdict within{.margin = 0.02, .change_interval = Interval{-0.01, 0.01}, .candidates = 10};
+  EXPECT_NE(text_of(within).find("corrected for 10 comparisons"), std::string::npos);
+  EXPECT_NE(text_of(overruled(within, "something else decides")).find("something else decides"),
+            std::string::npos);
+  const Verdict wide{.margin = 0.02, .change_interval = Interval{-0.05, 0.01}, .candidates = 10};
+  EXPECT_TRUE(text_of(wide).ends_with("inconclusive.")) << text_of(wide);
 }
 
 // It gains nothing, however many examples there are.

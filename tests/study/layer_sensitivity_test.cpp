@@ -27,13 +27,15 @@ LayerChange in_format(const std::string& text) {
   return {.label = text, .formats = LayerFormats::reads(format_called(text))};
 }
 
-// Formats with a calibrated state, with one for every row, without any; and a sparsity.
+// Formats with a calibrated state, with one for every row, without any; and sparsities.
 std::vector<LayerChange> usual_changes() {
-  return {in_format("integer(width=8)"),
-          {.label = "weights in int",
-           .formats = LayerFormats{.weight = format_called("int(bits=4,per=row)")}},
-          in_format("bf16"),
-          {.label = "50%", .sparsity = 0.5}};
+  return {
+      in_format("integer(width=8)"),
+      {.label = "weights in int",
+       .formats = LayerFormats{.weight = format_called("int(bits=4,per=row)")}},
+      in_format("bf16"),
+      {.label = "50%", .sparsity = {.share = 0.5}},
+      {.label = "50% in blocks", .sparsity = {.share = 0.5, .structure = parse_structure("1x4")}}};
 }
 
 SensitivityStudy study_of(const Model& model, const EncodedSet& texts, double most_bytes = 1e9,
@@ -50,9 +52,10 @@ std::vector<float> rows_of(const Model& model, const EncodedSet& texts) {
 // The model with one layer changed, as the jobs make it.
 Model changed_apart(const std::string& layer, const LayerChange& change) {
   Model model = tiny_model();
-  if (change.sparsity) {
+  if (change.sparsity.share > 0) {
     prune(model.graph, model.parameters,
-          {.target = {layer}, .rule = {.sparsity = *change.sparsity}});
+          {.target = {layer},
+           .rule = {.sparsity = change.sparsity.share, .structure = change.sparsity.structure}});
     return model;
   }
   return compress(model, tiny_splits(), {.plan = {{layer, *change.formats}}, .calibration = kLook},

@@ -9,30 +9,30 @@ namespace {
 
 // Zhu and Gupta, equation 1, by hand.
 TEST(SparsitySchedule, RisesAsACubeAndStays) {
-  const SparsitySchedule schedule = cubic_schedule(0.8, 0.5, 8);
+  const SparsitySchedule schedule = cubic_schedule(0.5, 8);
   EXPECT_EQ(schedule.rising_steps, 4);
   EXPECT_EQ(schedule.at(0), 0.0);
-  EXPECT_DOUBLE_EQ(schedule.at(1).value(), 0.8 * (1 - 27.0 / 64));
-  EXPECT_DOUBLE_EQ(schedule.at(2).value(), 0.8 * (1 - 1.0 / 8));
-  EXPECT_DOUBLE_EQ(schedule.at(3).value(), 0.8 * (1 - 1.0 / 64));
-  EXPECT_EQ(schedule.at(4), 0.8);
+  EXPECT_DOUBLE_EQ(schedule.at(1).value(), 1 - 27.0 / 64);
+  EXPECT_DOUBLE_EQ(schedule.at(2).value(), 1 - 1.0 / 8);
+  EXPECT_DOUBLE_EQ(schedule.at(3).value(), 1 - 1.0 / 64);
+  EXPECT_EQ(schedule.at(4), 1.0);
   EXPECT_FALSE(schedule.at(5));
 }
 
 TEST(SparsitySchedule, PrunesAtFiftyStepsAtMost) {
-  const SparsitySchedule schedule = cubic_schedule(0.5, 1, 1001);
+  const SparsitySchedule schedule = cubic_schedule(1, 1001);
   int prunings = 0;
   for (std::int64_t step = 0; step <= 1001; ++step) prunings += schedule.at(step).has_value();
   EXPECT_EQ(prunings, 51);  // the first prunes nothing
-  EXPECT_EQ(schedule.at(1000), 0.5);
+  EXPECT_EQ(schedule.at(1000), 1.0);
 }
 
 TEST(SparsitySchedule, LeavesAStepToTrainWhatWasPrunedLast) {
-  EXPECT_EQ(cubic_schedule(0.5, 1, 2).rising_steps, 1);
-  EXPECT_EQ(message_of([] { cubic_schedule(0.5, 0.5, 1); }),
+  EXPECT_EQ(cubic_schedule(1, 2).rising_steps, 1);
+  EXPECT_EQ(message_of([] { cubic_schedule(0.5, 1); }),
             "`schedule` cubic lets sparsity rise while the model is trained, and one step is no "
             "training to do that in; give more steps, or prune in one shot");
-  EXPECT_EQ(message_of([] { cubic_schedule(0.5, 0, 10); }),
+  EXPECT_EQ(message_of([] { cubic_schedule(0, 10); }),
             "`ramp`: expected a share of the training above 0 and up to 1, got 0");
 }
 

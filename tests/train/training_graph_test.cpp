@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "hone/ir/print.h"
 #include "hone/ir/verify.h"
+#include "hone/passes/prune.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
@@ -193,6 +196,87 @@ TEST(TrainingGraph, SumsGradientsOfBatchesAndUpdatesByThem) {
   const std::vector<float> weight = elements_of(parameters.at("head.weight"));
   const std::vector<float> expected = {1.5, 2.5, 2.5, 3.5};
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(weight[i], expected[i], 1e-6);
+}
+
+// d loss / d (W ⊙ M) of `small_graph`, by hand: softmax less the label, times x.
+std::vector<double> masked_gradient(const std::vector<float>& w, const std::vector<int>& kept) {
+  const double first = 3.0 * kept[0] * w[0] + 4.0 * kept[1] * w[1],
+               second = 3.0 * kept[2] * w[2] + 4.0 * kept[3] * w[3];
+  const double wrong = 1 / (1 + std::exp(first - second));
+  return {-wrong * 3, -wrong * 4, wrong * 3, wrong * 4};
+}
+
+const std::vector<int> kFewKept = {1, 0, 1, 1};
+
+Graph masked_graph(ParameterStore& parameters) {
+  Graph graph = small_graph();
+  set_mask(graph, parameters, *graph.find("head.weight"), testing::booleans({2, 2}, kFewKept));
+  return graph;
+}
+
+AdamWOptions scoring() {
+  AdamWOptions options{.max_grad_norm = 0.01};  // scores do not see that gradients are clipped
+  options.scored.insert("head.weight");
+  return options;
+}
+
+TEST(TrainingGraph, ScoresHowFarStepsMoveWeightsFromZero) {
+  ParameterStore parameters = small_parameters();
+  parameters.set("head.weight", Tensor::of<float>({2, 2}, {0.1f, 0.2f, 0.3f, -0.1f}));
+  Graph graph = masked_graph(parameters);
+  add_training_step(graph, scoring());
+  verify(graph);
+  add_optimizer_state(graph, parameters);
+  ThreadPool pool(1);
+  Interpreter interpreter(graph, testing::references(), pool);
+  std::vector<double> scores(4);
+  for (std::int64_t step = 1; step <= 3; ++step) {
+    const std::vector<float> before = elements_of(parameters.at("head.weight"));
+    const double rate = 0.5 / static_cast<double>(step);
+    NamedTensors inputs = small_inputs(static_cast<float>(rate));
+    inputs["step"] = Tensor::scalar(step);
+    interpreter.run(inputs, parameters);
+    const std::vector<double> gradient = masked_gradient(before, kFewKept);
+    const std::vector<float> after = elements_of(parameters.at("head.weight")),
+                             got = elements_of(parameters.at(movement_scores_of("head.weight")));
+    for (std::size_t i = 0; i < 4; ++i) {
+      scores[i] -= rate * before[i] * gradient[i];
+      EXPECT_NEAR(got[i], scores[i], 1e-5) << step << " " << i;
+      EXPECT_LT((after[i] - before[i]) * gradient[i], 0) << "masked ones are trained, too";
+    }
+  }
+  remove_optimizer_state(parameters);
+  EXPECT_FALSE(parameters.contains(movement_scores_of("head.weight")));
+}
+
+TEST(TrainingGraph, ScoresSummedGradientsAsThoseOfOneBatch) {
+  ParameterStore whole = small_parameters(), parts = small_parameters();
+  Graph step = masked_graph(whole), batch = masked_graph(parts);
+  add_training_step(step, scoring());
+  add_gradient_sums(batch, scoring());
+  const Graph update = update_of_sums(batch, scoring());
+  verify(update);
+  add_optimizer_state(step, whole);
+  for (const Graph* graph : {static_cast<const Graph*>(&batch), &update})
+    add_optimizer_state(*graph, parts);
+  ThreadPool pool(1);
+  Interpreter at_once(step, testing::references(), pool), sums(batch, testing::references(), pool),
+      updates(update, testing::references(), pool);
+  NamedTensors inputs = small_inputs(0.5f);
+  at_once.run(inputs, whole);
+  for (const std::int64_t first : {1, 0}) {
+    inputs["share"] = Tensor::scalar(0.5f);
+    inputs["first"] = Tensor::scalar(first);
+    sums.run(inputs, parts);
+  }
+  updates.run(inputs, parts);
+  const std::string name = movement_scores_of("head.weight");
+  const std::vector<float> expected = elements_of(whole.at(name)),
+                           got = elements_of(parts.at(name));
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NE(expected[i], 0);
+    EXPECT_NEAR(got[i], expected[i], 1e-5);
+  }
 }
 
 // Adam's first step moves by the learning rate.

@@ -9,11 +9,15 @@
 #include "hone/base/json.h"
 #include "hone/base/printable.h"
 #include "hone/frontends/huggingface/torch_file.h"
+#include "hone/tensor/bitmaps.h"
 
 namespace hone {
 namespace {
 
-TensorMap read_safetensors_tensors(const fs::path& path) { return read_safetensors(path).tensors; }
+using ReadFile = Safetensors (*)(const fs::path&);
+
+Safetensors read_safetensors_file(const fs::path& path) { return read_safetensors(path); }
+Safetensors read_pickled(const fs::path& path) { return {read_torch_file(path), {}}; }
 
 void refuse_pointer(const fs::path& path) {
   refuse_git_lfs_pointer(path, MappedFile(path).text(), "weights");
@@ -47,7 +51,7 @@ Index read_index(const fs::path& path) {
   return index;
 }
 
-TensorMap read_shards(const fs::path& index_path, TensorMap (*read)(const fs::path&)) {
+Safetensors read_shards(const fs::path& index_path, ReadFile read) {
   const Index index = read_index(index_path);
   TensorMap tensors;
   for (const std::string& file : index.files) {
@@ -56,7 +60,7 @@ TensorMap read_shards(const fs::path& index_path, TensorMap (*read)(const fs::pa
                "{}: no such file, but {} spreads the weights over it; fetch all of the model",
                path.string(), index_path.filename().string());
     refuse_pointer(path);
-    for (auto& [name, tensor] : read(path)) {
+    for (auto& [name, tensor] : read(path).tensors) {
       user_check(tensors.emplace(name, std::move(tensor)).second,
                  "{}: tensor '{}' is in another file of the model too", path.string(),
                  shown_name(name));
@@ -67,21 +71,21 @@ TensorMap read_shards(const fs::path& index_path, TensorMap (*read)(const fs::pa
                (index_path.parent_path() / file).string(), shown_name(name),
                index_path.filename().string());
   }
-  return tensors;
+  return {std::move(tensors), {}};
 }
 
 struct WeightSource {
   std::string_view file;
   bool index;  // names the files that hold the tensors
-  TensorMap (*read)(const fs::path& path);
+  ReadFile read;
 };
 
 constexpr WeightSource kWeightSources[] = {
-    {kWeightsFile, false, read_safetensors_tensors},
-    {"model.safetensors.index.json", true, read_safetensors_tensors},
-    {"pytorch_model.bin", false, read_torch_file},
-    {"pytorch_model.bin.index.json", true, read_torch_file},
-    {kOwnWeightsFile, false, read_safetensors_tensors},
+    {kWeightsFile, false, read_safetensors_file},
+    {"model.safetensors.index.json", true, read_safetensors_file},
+    {"pytorch_model.bin", false, read_pickled},
+    {"pytorch_model.bin.index.json", true, read_pickled},
+    {kOwnWeightsFile, false, read_safetensors_file},
 };
 
 }  // namespace
@@ -95,11 +99,12 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     looked_for += fmt::format("{}{}", looked_for.empty() ? "" : ", ", source.file);
     if (!path_exists(path)) continue;
     refuse_pointer(path);
-    TensorMap tensors = source.index ? read_shards(path, source.read) : source.read(path);
-    for (auto& [name, tensor] : tensors) {
+    Safetensors read = source.index ? read_shards(path, source.read) : source.read(path);
+    const std::size_t saved = with_context(path.string(), [&] { return restore_bitmaps(read); });
+    for (auto& [name, tensor] : read.tensors) {
       if (!tensor.contiguous()) tensor = tensor.contiguous_copy();
     }
-    return {std::move(tensors), std::string(source.file)};
+    return {std::move(read.tensors), std::string(source.file), saved};
   }
   fail("{}: no weights in this folder; looked for {}", folder.string(), looked_for);
 }

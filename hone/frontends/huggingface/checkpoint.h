@@ -12,8 +12,9 @@ inline constexpr const char* kWeightsFile = "model.safetensors";
 inline constexpr const char* kOwnWeightsFile = "parameters.safetensors";
 
 struct Checkpoint {
-  TensorMap tensors;   ///< contiguous; read-only views of the files where possible
-  std::string source;  ///< the file they came from, in the folder: "model.safetensors"
+  TensorMap tensors;            ///< contiguous; read-only views of the files where possible
+  std::string source;           ///< the file they came from, in the folder: "model.safetensors"
+  std::size_t bytes_saved = 0;  ///< by bitmaps in the file (hone/tensor/bitmaps.h)
 };
 
 /// Reads the first of these that the folder has: model.safetensors, model.safetensors.index.json

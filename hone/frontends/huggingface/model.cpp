@@ -19,6 +19,7 @@
 #include "hone/passes/pack.h"
 #include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
+#include "hone/tensor/bitmaps.h"
 
 namespace hone {
 namespace {
@@ -212,6 +213,14 @@ void predict_parameters(const Graph& graph) {
                  kBeside);
 }
 
+Safetensors saved_weights(const Model& model) {
+  Safetensors file{.tensors = {}, .metadata = {{"format", "pt"}}};
+  for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
+    if (info(parameter->role()).saved)
+      file.tensors.emplace(parameter->name(), model.parameters.at(parameter->name()).on(cpu()));
+  return file;
+}
+
 void check_none_missing(const std::vector<std::string>& missing, const Graph& graph,
                         const WeightMatcher& weights, std::string_view asked_by) {
   if (missing.empty()) return;
@@ -300,6 +309,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   check_none_missing(missing, model.graph, weights, graph_file);
   take_masks(model, weights);
   ThreadPool alone(1);
+  model.facts.stored_without_zeros = checkpoint.bytes_saved > 0 && !has_packed_weights(model.graph);
   if (has_packed_weights(model.graph)) {
     with_context(folder.string(),
                  [&] { check_packed_weights(model.graph, model.parameters, alone); });
@@ -369,11 +379,23 @@ void save_model(const Model& model, const fs::path& folder) {
   write_file(folder / "config.json", to_document(config));
   if (const std::string text = to_string(model.graph); text != built)
     write_file(folder / kGraphFile, graph_file_text(model.graph));
-  TensorMap tensors;
-  for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
-    if (info(parameter->role()).saved)
-      tensors.emplace(parameter->name(), model.parameters.at(parameter->name()).on(cpu()));
-  save_checkpoint(folder, tensors, elsewhere.loads() ? kWeightsFile : kOwnWeightsFile);
+  Safetensors weights = saved_weights(model);
+  if (is_packed(model)) store_bitmaps(weights);
+  write_safetensors(folder / (elsewhere.loads() ? kWeightsFile : kOwnWeightsFile), weights.tensors,
+                    weights.metadata);
+}
+
+bool is_packed(const Model& model) {
+  return has_packed_weights(model.graph) || model.facts.stored_without_zeros;
+}
+
+SavedBytes saved_bytes(const Model& model) {
+  Safetensors weights = saved_weights(model);
+  SavedBytes bytes;
+  for (const auto& [name, tensor] : weights.tensors)
+    bytes.all += static_cast<std::int64_t>(tensor.size_bytes());
+  bytes.left_out = static_cast<std::int64_t>(store_bitmaps(weights));
+  return bytes;
 }
 
 void check_unquantized(const Model& model, const std::string& name) {
@@ -384,7 +406,7 @@ void check_unquantized(const Model& model, const std::string& name) {
 
 void check_not_packed(const Model& model, const std::string& name) {
   user_check(
-      !has_packed_weights(model.graph),
+      !is_packed(model),
       "{}: its weights are packed; `hone unpack` writes a copy with weights that can be changed",
       name);
 }

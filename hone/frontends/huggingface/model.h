@@ -81,7 +81,8 @@ Graph config_graph(const ModelFacts& facts, const OpTable& ops);
 /// keys of the config are kept; a quantized model has a `quantization_config`, one that passes were run on a `hone_history`.
 ///
 /// The weights are model.safetensors where `transformers` loads the model (`transformers_loading`, other_programs.h). Of any other model they are
-/// parameters.safetensors, so that other programs fail instead of filling layers at random, and the config says why.
+/// parameters.safetensors, so that other programs fail instead of filling layers at random, and the config says why; packed ones
+/// leave out words that repeat (hone/tensor/bitmaps.h).
 /// Throws `UserError`, before anything is written, for weights that are NaN or infinite.
 void save_model(const Model& model, const fs::path& folder);
 
@@ -90,6 +91,15 @@ Json config_beside(const Model& model);
 
 /// Throws `UserError` when the model, called `name`, is quantized already.
 void check_unquantized(const Model& model, const std::string& name);
+
+/// Whether weights are stored in codes, or without zeros (`ModelFacts::stored_without_zeros`).
+bool is_packed(const Model& model);
+/// Bytes of the weights of a model that are saved, and how many of them a packed file leaves out (hone/tensor/bitmaps.h).
+struct SavedBytes {
+  std::int64_t all = 0, left_out = 0;
+  std::int64_t stored() const { return all - left_out; }
+};
+SavedBytes saved_bytes(const Model& model);
 
 /// Throws `UserError` when the weights of the model, called `name`, are packed, which neither trains nor is quantized further.
 void check_not_packed(const Model& model, const std::string& name);

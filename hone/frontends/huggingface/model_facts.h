@@ -43,6 +43,8 @@ struct ModelFacts {
   InputLimits limits;
   std::optional<Task> problem_type = {};  ///< of the config; none: see `task`
   History history = {};
+  /// Its fp32 weights are stored without zeros (hone/tensor/bitmaps.h), so that hone alone reads them.
+  bool stored_without_zeros = false;
   std::string activation_file = {};  ///< that has the activation of its scores; empty: config.json
 
   std::int64_t class_count() const { return static_cast<std::int64_t>(labels.size()); }

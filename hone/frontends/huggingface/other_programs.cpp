@@ -145,6 +145,8 @@ TransformersLoading transformers_loading(const Model& model) {
   std::vector<std::string> reasons;
   if (has_packed_weights(model.graph))
     reasons.emplace_back("its weights are packed in the codes of their formats");
+  else if (model.facts.stored_without_zeros)
+    reasons.emplace_back("its weights are stored without their zeros");
   if (!odd.empty()) reasons.push_back(odd);
   if (odd.empty() && !smoothed.empty())
     reasons.push_back(fmt::format("inputs of {} are multiplied by smooth scales",

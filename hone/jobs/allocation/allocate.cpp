@@ -7,6 +7,7 @@
 
 #include "hone/jobs/allocation/allocation_report.h"
 #include "hone/jobs/allocation/best_allocation.h"
+#include "hone/jobs/allocation/packed_options.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/search/search_subject.h"
 #include "hone/models/unrounded.h"
@@ -299,7 +300,11 @@ JobResult allocate_formats(const AllocateJob& job, Context& context) {
   AllocationTrials trials(subject, costs, job.request,
                           allocation_space(job.request, costs.layers, context.library.formats),
                           output.path() / "study.db", job.cache, context);
-  // An unreachable latency budget is refused before damages are measured.
+  // An unreachable budget of bytes or times is refused before damages are measured.
+  if (prunes(job.request.options))
+    leave_out_zeros(costs, job.request.options,
+                    stored_bits(subject.parent.model, costs.layers, job.request.options,
+                                subject.data, subject.calibration, context));
   time_layers_into(costs, job, subject, trials, context);
   check_request(subject.parent.model, job.request, costs);
   AllocationFindings found = Allocating(job, subject, costs, trials, context).run();

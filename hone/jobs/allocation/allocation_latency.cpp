@@ -7,27 +7,11 @@
 #include <numeric>
 
 #include "hone/base/text.h"
+#include "hone/jobs/allocation/packed_options.h"
 #include "hone/jobs/bench_work.h"
-#include "hone/jobs/compress.h"
 #include "hone/models/transform.h"
 
 namespace hone {
-namespace {
-
-// All linears in one option, as it would be run.
-Model packed_in(const Model& model, const std::vector<std::string>& layers,
-                const LayerOption& option, const EncodedSplits& data,
-                const CalibrationRun& calibration, Context& context) {
-  if (!option.formats) return model;
-  CompressOptions how{.plan = {}, .calibration = calibration};
-  how.calibration.heed_objections = false;
-  for (const std::string& layer : layers) how.plan.emplace_back(layer, *option.formats);
-  Model packed = round_weights(compress(model, data, how, context), context);
-  transform(packed, "pack", context.session());
-  return packed;
-}
-
-}  // namespace
 
 LatencyTable measure_latency(const Model& model, const std::vector<std::string>& layers,
                              const std::vector<LayerOption>& options, const EncodedSplits& data,

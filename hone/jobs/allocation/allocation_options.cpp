@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "hone/base/error.h"
-#include "hone/base/percentage.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -38,7 +37,7 @@ AllocationBudget parse_budget(std::string_view text) {
 }  // namespace
 
 std::string LayerOption::label() const {
-  return sparsity == 0 ? text : fmt::format("{}, {} pruned", text, share_text(sparsity));
+  return sparsity.share == 0 ? text : fmt::format("{}, {}", text, to_text(sparsity));
 }
 
 std::vector<Operand> parse_operands(const std::vector<std::string>& names) {
@@ -56,7 +55,7 @@ std::vector<Operand> parse_operands(const std::vector<std::string>& names) {
 }
 
 std::vector<LayerOption> parse_options(const std::vector<std::string>& texts,
-                                       const std::vector<double>& sparsities,
+                                       const SparsityTexts& sparsities,
                                        const std::vector<Operand>& operands,
                                        const FormatTable& formats) {
   std::vector<LayerOption> options;
@@ -73,7 +72,7 @@ std::vector<LayerOption> parse_options(const std::vector<std::string>& texts,
       user_check(other.formats != option.formats, "option {} stands twice", option.text);
     options.push_back(std::move(option));
   }
-  options = with_sparsities(std::move(options), sparsities);
+  options = with_sparsities(std::move(options), parse_sparsities(sparsities));
   user_check(options.size() > 1,
              "{} alone leaves nothing to choose; give two options or more, such as "
              "'int(bits=8),mxint(bits=4)', of which none is full precision",
@@ -88,23 +87,43 @@ std::vector<LayerOption> parse_format_options(std::string_view text,
 }
 
 std::vector<LayerOption> with_sparsities(std::vector<LayerOption> options,
-                                         const std::vector<double>& sparsities) {
+                                         const std::vector<LayerSparsity>& sparsities) {
   if (options.empty()) options = {{.text = std::string(kNone)}};
   const std::size_t formats = options.size();
-  for (std::size_t s = 0; s < sparsities.size(); ++s) {
-    user_check(sparsities[s] > 0 && sparsities[s] < 1,
-               "sparsity {}: expected a share above 0 and below 1; nothing pruned is an option "
-               "anyhow",
-               sparsities[s]);
-    user_check(std::find(sparsities.begin(), sparsities.begin() + static_cast<std::ptrdiff_t>(s),
-                         sparsities[s]) == sparsities.begin() + static_cast<std::ptrdiff_t>(s),
-               "sparsity {} stands twice", sparsities[s]);
+  for (const LayerSparsity& sparsity : sparsities)
     for (std::size_t i = 0; i < formats; ++i) {
       options.push_back(options[i]);
-      options.back().sparsity = sparsities[s];
+      options.back().sparsity = sparsity;
+    }
+  return options;
+}
+
+std::vector<LayerSparsity> parse_sparsities(const SparsityTexts& texts) {
+  std::vector<PruneStructure> structures;
+  for (const std::string& text : texts.structures)
+    structures.push_back(parse_layer_structure(text));
+  user_check(!texts.shares.empty() || structures == std::vector<PruneStructure>(1),
+             "structure {} without sparsities removes nothing; give both",
+             texts.structures.front());
+  std::vector<LayerSparsity> sparsities;
+  for (const double share : texts.shares) {
+    user_check(share > 0 && share < 1,
+               "sparsity {}: expected a share above 0 and below 1; nothing pruned is an option "
+               "anyhow",
+               share);
+    for (const PruneStructure& structure : structures) {
+      const LayerSparsity sparsity{.share = share, .structure = structure};
+      user_check(std::ranges::find(sparsities, sparsity) == sparsities.end(),
+                 "sparsity {} stands twice", share);
+      sparsities.push_back(sparsity);
     }
   }
-  return options;
+  return sparsities;
+}
+
+bool prunes(const std::vector<LayerOption>& options) {
+  return std::ranges::any_of(options,
+                             [](const LayerOption& option) { return option.sparsity.share > 0; });
 }
 
 std::span<const EnumWord> enum_words(BudgetFigure) {
@@ -131,7 +150,7 @@ Json spelled(const AllocationRequest& request) {
     for (const Operand operand : kReadOperands)
       if (option.formats && (*option.formats)[operand])
         formats[std::string(to_string(operand))] = to_string(*(*option.formats)[operand]);
-    options.push_back({{"formats", formats}, {"sparsity", option.sparsity}});
+    options.push_back({{"formats", formats}, {"sparsity", to_json(option.sparsity)}});
   }
   for (const AllocationBudget& budget : request.budgets)
     budgets.push_back({to_string(budget.figure), budget.most});

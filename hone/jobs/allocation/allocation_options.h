@@ -7,17 +7,18 @@
 
 #include "hone/base/fields.h"
 #include "hone/formats/plan.h"
+#include "hone/passes/layer_sparsity.h"
 
 /// What layers may take, and what all of them together may cost, as people write it.
 namespace hone {
 
-/// A format for operands of a layer, or full precision, and a share of its weights that goes.
+/// A format for operands of a layer, or full precision, and a share of its weights that goes first.
 struct LayerOption {
   std::string text;                          ///< the format as it was written; "none"
   std::optional<LayerFormats> formats = {};  ///< none: full precision
-  double sparsity = 0;                       ///< of the smallest magnitudes
+  LayerSparsity sparsity = {};               ///< of the smallest magnitudes
 
-  std::string label() const;  ///< "int(bits=8), 50% pruned"
+  std::string label() const;  ///< "int(bits=8), 50% pruned in blocks of 1x4"
 };
 
 /// What layers read.
@@ -32,16 +33,26 @@ std::vector<LayerOption> parse_format_options(std::string_view text,
                                               const std::vector<Operand>& operands,
                                               const FormatTable& formats);
 
-/// The same of a list, with these sparsities; both may be empty, not both at once. Throws `UserError` as the two others.
+/// How people write what layers may lose: shares, each in all of these structures ("weights", "1x4").
+struct SparsityTexts {
+  std::vector<double> shares = {};
+  std::vector<std::string> structures = {"weights"};
+};
+/// Each share in each structure. Throws `UserError` for shares outside of (0, 1), one that stands twice, structures as
+/// `parse_layer_structure`, and those without a share.
+std::vector<LayerSparsity> parse_sparsities(const SparsityTexts& texts);
+
+/// The same of a list, with these sparsities; both may be empty, not both at once. Throws `UserError` as the others.
 std::vector<LayerOption> parse_options(const std::vector<std::string>& texts,
-                                       const std::vector<double>& sparsities,
+                                       const SparsityTexts& sparsities,
                                        const std::vector<Operand>& operands,
                                        const FormatTable& formats);
 
-/// Each option as it is, and pruned by each of these shares; of no options full precision. Throws `UserError` for shares outside of (0, 1),
-/// and one that stands twice.
+/// All options as they are, then all of them pruned by the first of these, and so on; of no options full precision.
 std::vector<LayerOption> with_sparsities(std::vector<LayerOption> options,
-                                         const std::vector<double>& sparsities);
+                                         const std::vector<LayerSparsity>& sparsities);
+/// Whether any of them prunes.
+bool prunes(const std::vector<LayerOption>& options);
 
 /// What a budget bounds: the figures of that name that searches have too.
 enum class BudgetFigure : std::uint8_t {

@@ -219,6 +219,22 @@ void take_latency(LayerCosts& costs, LatencyTable latency, double most_ms) {
   costs.latency = std::move(latency);
 }
 
+void leave_out_zeros(LayerCosts& costs, const std::vector<LayerOption>& options,
+                     const std::vector<std::vector<std::int64_t>>& stored) {
+  for (std::size_t o = 0; o < options.size(); ++o) {
+    if (options[o].sparsity.share == 0) continue;
+    const auto whole = std::ranges::find_if(options, [&](const LayerOption& other) {
+      return other.sparsity.share == 0 && other.formats == options[o].formats;
+    });
+    const auto unpruned = static_cast<std::size_t>(whole - options.begin());
+    HONE_ASSERT(whole != options.end(), "{} is no option unpruned", options[o].text);
+    for (std::size_t i = 0; i < stored.size(); ++i)
+      costs.packed_bits[i][o] = std::max<std::int64_t>(
+          0, costs.packed_bits[i][unpruned] - (stored[i][unpruned] - stored[i][o]));
+  }
+  costs.leaves_out_zeros = true;
+}
+
 LayerCosts layer_costs(const Graph& graph, const std::vector<LayerOption>& options) {
   LayerCosts costs;
   std::int64_t of_layers = 0;  // in fp32
@@ -255,7 +271,7 @@ LayerSparsities allocated_sparsities(const LayerCosts& costs,
                                      const Allocation& allocation) {
   LayerSparsities sparsities;
   for (std::size_t i = 0; i < allocation.size(); ++i)
-    if (const double sparsity = options[allocation[i]].sparsity; sparsity > 0)
+    if (const LayerSparsity& sparsity = options[allocation[i]].sparsity; sparsity.share > 0)
       sparsities.emplace_back(costs.layers[i], sparsity);
   return sparsities;
 }

@@ -22,10 +22,11 @@ struct LayerCosts {
   std::vector<std::string> layers;  ///< linears, in the order of the graph
   /// (layers, options): of the weights that stay; where some go, a bit for each that tells which.
   std::vector<std::vector<std::int64_t>> weight_bits;
-  /// Of weights and biases: packing stores zeros as any numbers.
+  /// Of weights and biases, with all zeros until `leave_out_zeros`.
   std::vector<std::vector<std::int64_t>> packed_bits;
-  std::int64_t weights = 0;     ///< elements of the weights of all layers
-  std::int64_t other_bits = 0;  ///< of all other parameters, in fp32
+  std::int64_t weights = 0;       ///< elements of the weights of all layers
+  std::int64_t other_bits = 0;    ///< of all other parameters, in fp32
+  bool leaves_out_zeros = false;  ///< packed ones, of pruned options
 
   double average_bits(const Allocation& allocation) const;
   std::int64_t packed_bytes(const Allocation& allocation) const;
@@ -46,6 +47,11 @@ struct LayerCosts {
   std::vector<std::vector<std::int64_t>> latency_pieces = {};  ///< (layers, options), rounded up
   std::int64_t rest_pieces = 0;                                ///< of the rest, rounded up
 };
+
+/// Takes the zeros that files of packed models leave out off `packed_bits`: an option that prunes takes as much less than the same one
+/// that does not as `stored`, (layers, options) of `stored_bits`, says.
+void leave_out_zeros(LayerCosts& costs, const std::vector<LayerOption>& options,
+                     const std::vector<std::vector<std::int64_t>>& stored);
 
 /// So many pieces make a budget of milliseconds: what an allocation takes is counted too high by less than one piece for each layer and
 /// one for the rest.

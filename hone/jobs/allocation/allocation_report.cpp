@@ -67,7 +67,10 @@ std::vector<AllocatedLayer> allocated_layers(const AllocationFindings& f) {
                        .format = option.text,
                        .bits = f.costs.average_bits(i, own),
                        .divergence = f.alone[i][own].mean};
-    if (option.sparsity > 0) row.sparsity = option.sparsity;
+    if (option.sparsity.share > 0) {
+      row.sparsity = option.sparsity.share;
+      row.structure = structure_text(option.sparsity.structure);
+    }
     if (const std::optional<Neighbour> other = neighbour(f, i, /*cheaper=*/true)) {
       row.cheaper = f.job.request.options[other->option].label();
       row.cheaper_bits = other->bits;
@@ -129,7 +132,7 @@ Table point_table(const std::vector<EvaluatedAllocation>& points, const MetricNa
                {"chosen", "Chosen"}});
   for (const EvaluatedAllocation& point : points) {
     const auto [low, high] = point.metric_interval;
-    table.add_row({point.trial, to_string(point.kind), real(point.average_bits, 3),
+    table.add_row({shown_number(point.trial), to_string(point.kind), real(point.average_bits, 3),
                    bytes(point.packed_bytes),
                    point.latency_ms ? real(*point.latency_ms, 4) : Cell(absent),
                    real(point.predicted, digits), real(point.divergence, digits),
@@ -175,7 +178,8 @@ Figure front_figure(const AllocationFindings& f, const std::string& title) {
                      : point.kind == PointKind::front ? measured
                                                       : swaps;
     series.points.push_back({x_of(point.allocation), point.divergence.mean, point.divergence.low,
-                             point.divergence.high, fmt::format("trial {}", point.trial)});
+                             point.divergence.high,
+                             fmt::format("trial {}", shown_number(point.trial))});
   }
   Panel panel{.x = {.label = std::string(axis_text(f.solved.figure))},
               .y = {.label = "Divergence from the baseline", .logarithmic = true}};
@@ -267,9 +271,13 @@ const Fields& fields_of(const AllocatedLayer*) {
       field<&A::format>("format", "Of the layer; none: full precision.", "Format"),
       field<&A::sparsity>("sparsity", Unit::share,
                           "Of its weights that are pruned; null: it is not pruned.", "Pruned"),
+      field<&A::structure>("structure",
+                           "weights: single ones were pruned; else blocks of so many rows by "
+                           "columns; null: it is not pruned.",
+                           "Structure"),
       field<&A::bits>("bits", Unit::bits,
-                      "Per weight, shared scales included; of a pruned layer per remaining "
-                      "weight, and one for each position.",
+                      "Per weight, shared scales included; of a pruned layer those of the "
+                      "remaining weights, and one for each block.",
                       "Bits per weight"),
       field<&A::divergence>("divergence",
                             "Of the predictions with this layer alone in its format; null: an "

@@ -12,6 +12,7 @@ namespace hone {
 struct AllocatedLayer {
   std::string layer, format;
   std::optional<double> sparsity = {};
+  std::optional<std::string> structure = {};
   double bits = 0, divergence = 0;
   std::optional<std::string> cheaper = {};
   std::optional<double> cheaper_bits = {}, cheaper_divergence = {};

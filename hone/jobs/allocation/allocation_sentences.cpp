@@ -40,8 +40,8 @@ std::string prediction_text(const AllocationFindings& f, const PredictionCheck& 
       grouped(f.sampled), check.points, check.rank_correlation);
   if (check.interval.low > -1 && check.interval.low < check.interval.high)
     text += fmt::format(" (95% CI {:.3f} to {:.3f})", check.interval.low, check.interval.high);
-  text += fmt::format("; the largest error is {1:+.3g}, of trial {0}.", check.worst_trial,
-                      check.worst_residual);
+  text += fmt::format("; the largest error is {1:+.3g}, of trial {0}.",
+                      shown_number(check.worst_trial), check.worst_residual);
   const MetricName& figure = f.subject.parent_measured->evaluation.figure;
   const auto loss = [&](double lost) {
     return figure.may_be_negative ? fmt::format("{:+.3g}", lost) : points_text(lost) + " points";
@@ -52,7 +52,7 @@ std::string prediction_text(const AllocationFindings& f, const PredictionCheck& 
       "trial {}.",
       figure.text,
       check.fitted.back() > 0 ? "at most " + loss(check.fitted.back()) : std::string("nothing"),
-      loss(check.worst_misfit), check.misfit_trial);
+      loss(check.worst_misfit), shown_number(check.misfit_trial));
   return text;
 }
 
@@ -75,12 +75,13 @@ std::string correction_text(const AllocationFindings& f) {
   const MeasuredPoint &front = f.points[before], &best = f.points[after];
   if (before == after)
     return fmt::format("Swaps: none of {} around trial {}, the best of the front, was better.",
-                       swaps, front.trial);
+                       swaps, shown_number(front.trial));
   return fmt::format(
       "Swaps: divergence {:.3g} of trial {}, the best of the front, fell to {:.3g} of trial {}, "
       "the "
       "best of {} swaps around it.",
-      front.divergence.mean, front.trial, best.divergence.mean, best.trial, swaps);
+      front.divergence.mean, shown_number(front.trial), best.divergence.mean,
+      shown_number(best.trial), swaps);
 }
 
 std::string cheaper_text(const AllocationFindings& f) {
@@ -95,19 +96,18 @@ std::string cheaper_text(const AllocationFindings& f) {
   return fmt::format(
       "Cheaper: trial {} is within the confidence interval of the chosen one, with {:.3f} bits per "
       "weight, {} when packed, and divergence {}.",
-      point.trial, point.average_bits, display_text(bytes(point.packed_bytes)),
+      shown_number(point.trial), point.average_bits, display_text(bytes(point.packed_bytes)),
       divergence_text(point.divergence));
 }
 
-// What packing makes of zeros, where a budget is of bytes.
+// What zeros save.
 std::string zeros_text(const AllocationFindings& f) {
-  const bool prunes = std::ranges::any_of(
-      f.job.request.options, [](const LayerOption& option) { return option.sparsity > 0; });
-  return prunes
+  return prunes(f.job.request.options)
              ? "Pruning: the bits of pruned layers count the remaining weights and one bit per "
-               "weight "
-               "for their positions. `hone pack` stores zeros like other numbers: packed size and "
-               "latency do not fall."
+               "block "
+               "for their positions. The packed size is that of the file that `hone pack` writes, "
+               "which leaves out zeros where that makes it smaller. Latencies are those of sparse "
+               "kernels where they are faster."
              : "";
 }
 

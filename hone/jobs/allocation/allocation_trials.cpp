@@ -37,13 +37,16 @@ std::span<const EnumWord> enum_words(PointKind) {
 
 SearchRecipe allocation_space(const AllocationRequest& request,
                               const std::vector<std::string>& layers, const FormatTable& formats) {
-  Json names = Json::array(), sparsities = Json::array(), operands = Json::array(),
-       constraints = Json::array();
-  for (const LayerOption& option : request.options)
-    if (option.sparsity == 0) names.push_back(option.text);
-  for (const LayerOption& option : request.options)
-    if (std::ranges::find(sparsities, Json(option.sparsity)) == sparsities.end())
-      sparsities.push_back(option.sparsity);
+  Json names = Json::array(), sparsities = Json::array(), structures = Json::array(),
+       operands = Json::array(), constraints = Json::array();
+  const auto add_once = [](Json& list, const Json& value) {
+    if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+  };
+  for (const LayerOption& option : request.options) {
+    if (option.sparsity.share == 0) names.push_back(option.text);
+    add_once(sparsities, option.sparsity.share);
+    if (option.sparsity.share > 0) add_once(structures, structure_text(option.sparsity.structure));
+  }
   const auto some = std::ranges::find_if(
       request.options, [](const LayerOption& option) { return option.formats.has_value(); });
   for (const Operand operand : kReadOperands)
@@ -58,6 +61,8 @@ SearchRecipe allocation_space(const AllocationRequest& request,
         "operands = {}\n",
         to_line(layers), choice, to_line(names), to_line(operands));
     if (sparsities.size() > 1) text += fmt::format("sparsities = {}\n", to_line(sparsities));
+    if (!structures.empty() && structures != Json::array({"weights"}))
+      text += fmt::format("structure = {}\n", to_line(structures));
   };
   const bool all_tied = std::ranges::all_of(layers, [&](const std::string& layer) {
     return std::ranges::any_of(request.together,
@@ -127,13 +132,16 @@ std::string AllocationTrials::name_of(const std::string& layer) const {
 
 Json AllocationTrials::meant_values(const Allocation& allocation) const {
   const std::vector<FormatTemplate>& formats = space_.recipe().precision.front().formats;
-  const bool prunes = space_.recipe().precision.front().sparsity.varies();
+  const PrecisionGroup& group = space_.recipe().precision.front();
   Json values = Json::object();
   for (std::size_t i = 0; i < allocation.size(); ++i) {
     const std::string name = name_of(costs_.layers[i]);
+    const LayerSparsity& sparsity = request_.options[allocation[i]].sparsity;
     // Options are all formats, then all of them with the first sparsity, and so on.
     if (formats.size() > 1) values[name + ".format"] = formats[allocation[i] % formats.size()].name;
-    if (prunes) values[name + ".sparsity"] = request_.options[allocation[i]].sparsity;
+    if (group.sparsity.varies()) values[name + ".sparsity"] = sparsity.share;
+    if (group.structure.varies() && sparsity.share > 0)
+      values[name + ".structure"] = structure_text(sparsity.structure);
   }
   return values;
 }
@@ -152,7 +160,8 @@ Allocation AllocationTrials::allocation_of(const Assignment& values) const {
     const auto format = values.find(name_of(layer) + ".format");
     std::size_t number = 0;
     while (format != values.end() && format->second != formats[number].name) ++number;
-    const double sparsity = configuration.sparsities.value(layer, 0.0);
+    const LayerSparsity sparsity =
+        layer_sparsity_from(configuration.sparsities.value(layer, Json(0.0)));
     while (request_.options[number].sparsity != sparsity) number += formats.size();
     allocation.push_back(number);
   }
@@ -296,8 +305,8 @@ std::vector<MeasuredPoint> AllocationTrials::measure(const std::vector<WantedPoi
   SearchCallbacks callbacks;
   callbacks.on_trial = [&](const Trial& trial, const StudyView&) {
     if (trial.state == TrialState::fail)
-      tell_warnings(context_,
-                    {fmt::format("trial {} failed: {}", trial.number, failure_of(trial))});
+      tell_warnings(context_, {fmt::format("trial {} failed: {}", shown_number(trial.number),
+                                           failure_of(trial))});
     progress.update(++done,
                     trial.values.empty() ? "" : fmt::format("divergence {:.3g}", trial.values[0]));
   };

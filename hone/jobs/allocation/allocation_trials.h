@@ -41,7 +41,7 @@ struct MeasuredPoint {
 };
 
 /// The search in which each linear takes one of the options, those that a glob names the same one, for the least divergence within the
-/// budgets: parameters are "LAYER.format" and "LAYER.sparsity", or "GLOB.format".
+/// budgets: parameters are "LAYER.format", "LAYER.sparsity" and "LAYER.structure", or "GLOB.format".
 SearchRecipe allocation_space(const AllocationRequest& request,
                               const std::vector<std::string>& layers, const FormatTable& formats);
 

@@ -3,9 +3,18 @@
 #include <algorithm>
 
 #include "hone/base/error.h"
+#include "hone/jobs/allocation/packed_options.h"
 #include "hone/passes/quantize.h"
 
 namespace hone {
+namespace {
+
+bool bounds_bytes(const AllocationRequest& request) {
+  return std::ranges::find(request.budgets, BudgetFigure::packed_bytes,
+                           &AllocationBudget::figure) != request.budgets.end();
+}
+
+}  // namespace
 
 EncodedSet allocation_sample(const EncodedSet& part, std::int64_t samples, std::uint64_t seed) {
   const std::int64_t all = part.size(), wanted = samples == 0 ? all : samples;
@@ -22,10 +31,9 @@ AllocationTexts allocation_texts(const EncodedSplits& data, std::int64_t samples
 
 std::vector<LayerChange> changes_of(const std::vector<LayerOption>& options) {
   std::vector<LayerChange> changes;
-  for (const LayerOption& option : options) {
-    changes.push_back({.label = option.label(), .formats = option.formats});
-    if (option.sparsity > 0) changes.back().sparsity = option.sparsity;
-  }
+  for (const LayerOption& option : options)
+    changes.push_back(
+        {.label = option.label(), .formats = option.formats, .sparsity = option.sparsity});
   return changes;
 }
 
@@ -33,19 +41,16 @@ AloneDivergences measure_alone(const Model& model, const std::vector<LayerOption
                                const EncodedSet& sample, const EncodedSet& training,
                                const CalibrationRun& calibration, const VariantRuns& runs,
                                Context& context) {
-  const auto is_change = [](const LayerChange& change) {
-    return change.formats || change.sparsity;
-  };
   const std::vector<LayerChange> all = changes_of(options);
   std::vector<LayerChange> changes;
-  std::ranges::copy_if(all, std::back_inserter(changes), is_change);
+  std::ranges::copy_if(all, std::back_inserter(changes), &LayerChange::changes);
   const SensitivityStudy study =
       measure_sensitivity(model, changes, sample, training, calibration, runs, context);
   AloneDivergences alone;
   for (auto next = study.layers.begin(); next != study.layers.end();) {
     alone.emplace_back();
     for (const LayerChange& change : all)
-      alone.back().push_back(is_change(change) ? (next++)->divergence : Divergence{});
+      alone.back().push_back(change.changes() ? (next++)->divergence : Divergence{});
   }
   return alone;
 }
@@ -62,8 +67,15 @@ std::vector<std::vector<double>> damages_of(const AloneDivergences& alone) {
 BestAllocation best_allocation(const Model& model, const AllocationRequest& request,
                                const AllocationTexts& texts, const EncodedSet& training,
                                Context& context, AloneDivergences* alone) {
-  const LayerCosts costs = layer_costs(plain_graph(model), request.options);
+  LayerCosts costs = layer_costs(plain_graph(model), request.options);
   check_request(model, request, costs);
+  if (bounds_bytes(request) && prunes(request.options)) {
+    EncodedSplits ranges;
+    ranges.train = training;
+    leave_out_zeros(
+        costs, request.options,
+        stored_bits(model, costs.layers, request.options, ranges, texts.calibration, context));
+  }
   AloneDivergences now;
   AloneDivergences& known = alone == nullptr ? now : *alone;
   if (known.empty())
@@ -85,12 +97,12 @@ void check_request(const Model& model, const AllocationRequest& request, const L
     with_context(fmt::format("option {} (`operands` says what takes it)", option.text),
                  [&] { quantize(graph, uniform_plan(graph, *option.formats)); });
   }
-  // Times are not known yet.
   std::vector<AllocationBudget> known = request.budgets;
-  if (costs.latency_pieces.empty())
-    std::erase_if(known, [](const AllocationBudget& budget) {
-      return budget.figure == BudgetFigure::latency_ms;
-    });
+  const auto unknown = [&](BudgetFigure figure) {
+    std::erase_if(known, [&](const AllocationBudget& budget) { return budget.figure == figure; });
+  };
+  if (costs.latency_pieces.empty()) unknown(BudgetFigure::latency_ms);
+  if (prunes(request.options) && !costs.leaves_out_zeros) unknown(BudgetFigure::packed_bytes);
   const std::vector<std::vector<double>> harmless(costs.layers.size(),
                                                   std::vector<double>(request.options.size(), 0));
   const auto tied = tied_layers(costs.layers, request.together);

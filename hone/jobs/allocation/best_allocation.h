@@ -49,7 +49,8 @@ BestAllocation best_allocation(const Model& model, const AllocationRequest& requ
                                const AllocationTexts& texts, const EncodedSet& training,
                                Context& context, AloneDivergences* alone = nullptr);
 
-/// Throws `UserError` for an option that some layer cannot take, and budgets that nothing meets.
+/// Throws `UserError` for an option that some layer cannot take, and budgets that nothing meets. Budgets of times and of bytes without
+/// zeros are looked at once `costs` have these.
 void check_request(const Model& model, const AllocationRequest& request, const LayerCosts& costs);
 
 }  // namespace hone

@@ -8,6 +8,7 @@
 
 #include "hone/base/text.h"
 #include "hone/jobs/size_and_time.h"
+#include "hone/metrics/evidence.h"
 #include "hone/study/change_headline.h"
 
 namespace hone {
@@ -91,7 +92,9 @@ std::string smooth_text(const NativeFindings& found) {
   const auto applied = std::ranges::count_if(found.smooth, &SmoothScales::applies);
   if (applied == 0)
     return fmt::format(
-        "No smooth scales are used: at none of {} places do they raise the output SNR enough.",
+        "No smooth scales are used: they raise the output SNR enough at none of the {} places "
+        "where "
+        "layers could have them.",
         found.smooth.size());
   const std::string text =
       fmt::format("Smooth scales are used at {} of {} places", applied, found.smooth.size());
@@ -115,8 +118,9 @@ const GateVerdict* verdict_of_choice(const Widening& widening) {
 
 // "Wider formats, chosen on validation, n = 2,000: 3 of 15 steps, costliest layers first; 5 plans tried. The chosen plan: …"
 std::string widening_text(const Widening& widening) {
-  std::string text = fmt::format("Wider formats, chosen on {}, n = {}: ", widening.part,
-                                 grouped(widening.examples));
+  std::string text =
+      fmt::format("Wider formats, chosen on {}: ",
+                  part_text(widening.part, widening.examples, widening.effective_examples));
   text += widening.steps == 0
               ? "none needed"
               : fmt::format("{} of {} steps, costliest layers first; {} plans tried",

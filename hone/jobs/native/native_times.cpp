@@ -9,6 +9,7 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/random.h"
 #include "hone/ir/verify.h"
+#include "hone/kernels/packed_matrix.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/run_passes.h"
@@ -95,6 +96,15 @@ class Rounds {
 };
 
 }  // namespace
+
+bool has_native_panels(std::int64_t outputs) { return outputs >= kernels::kPackedRows; }
+
+std::string no_native_product(std::int64_t outputs, std::int64_t inputs) {
+  return has_native_panels(outputs)
+             ? fmt::format("no native kernel supports {} × {} weights", outputs, inputs)
+             : fmt::format("layers of fewer than {} outputs have no native kernel, and it has {}",
+                           kernels::kPackedRows, outputs);
+}
 
 const Fields& fields_of(const ProductTimes*) {
   using P = ProductTimes;

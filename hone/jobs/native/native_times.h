@@ -29,6 +29,10 @@ struct ProductTimes {
   std::int64_t inputs = 0, outputs = 0;
   std::optional<TimesInTurn> times = {};  ///< nothing: this version has no native kernel for it
 };
+/// Whether products of codes exist for so many outputs: packed weights lie in panels of `kernels::kPackedRows`.
+bool has_native_panels(std::int64_t outputs);
+/// Why there is no native product of such a layer, a clause: "layers of fewer than 16 outputs have no native kernel, and it has 3".
+std::string no_native_product(std::int64_t outputs, std::int64_t inputs);
 const Fields& fields_of(const ProductTimes*);
 
 /// Of the layers of `plan` whose inputs have a format. `native` is `model` with the plan's formats, packed. Inputs are drawn at

@@ -43,8 +43,7 @@ QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationP
     if (formats.input) {
       const ProductTimes& product = *product_of.at(name);
       if (!product.times) {
-        layer.reason = fmt::format("no native kernel supports {} × {} weights", product.outputs,
-                                   product.inputs);
+        layer.reason = no_native_product(product.outputs, product.inputs);
       } else if (!job.keep_slower && job.stays_for_speed(product)) {
         layer.slower = true;
         layer.reason = "native is slower on this machine, " + speedup_text(*product.times);
@@ -258,11 +257,15 @@ std::vector<std::string> hints_of(const NativeRun& run, const NativeOutcome& out
     hints.push_back(
         "this CPU has no int8 instructions (VNNI), so int8 products are about as fast as fp32 "
         "ones: expect less memory, but little or no speedup");
-  if (!run.job.keep_slower && !outcome.found.products.empty())
+  if (!run.job.keep_slower && !outcome.found.products.empty()) {
+    const auto slower = std::ranges::count_if(outcome.found.layers, &NativeLayer::slower);
     hints.push_back(fmt::format(
-        "which layers stay fp32 depends on latencies measured on this machine, so a repeat can "
-        "make another model; for a reproducible one, convert all layers with {}",
-        run.job.invocation.setting("keep_slower")));
+        "layers whose native product is slower than fp32 on this machine stay fp32 ({} here), so a "
+        "repeat can make another model; {} converts them, too",
+        slower == 0 ? "none" : std::to_string(slower), run.job.invocation.setting("keep_slower")));
+  }
+  if (std::string noise = noise_warning(outcome.found.times); !noise.empty())
+    hints.push_back(std::move(noise));
   return hints;
 }
 
@@ -289,8 +292,10 @@ std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutc
                                           std::vector<std::string>& doubts) {
   const NativeFindings& found = outcome.found;
   Section result{"", {PageTable{result_table(outcome), result_caption(run, outcome)}}};
-  for (Block& block : gate_blocks(outcome.both.gates, name_and_size(run.data.measured)))
+  for (Block& block : gate_blocks(outcome.both.gates, short_name_and_size(run.data.measured)))
     result.blocks.push_back(std::move(block));
+  if (outcome.without_head.empty())
+    result.blocks.push_back(Paragraph{use_sentence(outcome.both.gates, run.job.output.folder)});
   for (const std::string& line : lines_of(found)) result.blocks.push_back(Paragraph{line});
   result.blocks.push_back(
       native_figure(found, outcome.both, outcome.label, run.folder / "native", doubts));
@@ -299,6 +304,46 @@ std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutc
   sections.push_back(
       details_section(named_evaluations(outcome.both, run.data), outcome.model.facts.labels));
   return sections;
+}
+
+// What loses less, for a model that lost much.
+std::vector<NextCommand> commands_that_lose_less(const NativeRun& run) {
+  const NativeQuantizeJob& job = run.job;
+  const std::string& folder = job.output.folder;
+  std::vector<NextCommand> next;
+  const auto again_with = [&](const char* purpose, std::map<std::string, std::string> instead) {
+    if (!job.invocation.command_with) return;
+    instead.insert({"overwrite_output_dir", ""});
+    next.push_back({purpose, job.invocation.command_with(instead)});
+  };
+  if (const std::optional<Format> wider = wider_weights(job.weight))
+    again_with("Use more bits",
+               {{"native", to_string(*wider)}, {"output_dir", free_name(folder, "-more-bits")}});
+  const bool has_two_splits = run.data.measured.facts.part != run.data.measured_choice().facts.part;
+  if (!job.gates.any() && has_two_splits)
+    again_with("Keep the costliest layers wider",
+               {{"max_drop", "1"}, {"output_dir", free_name(folder, "-wider")}});
+  next.push_back(
+      {"Train through the quantizers",
+       fmt::format("hone quantize {} --format {} --qat --data {} -o {}", shell_word(job.model),
+                   shell_word(to_string(job.weight)), shell_word(job.data.options.source),
+                   shell_word(free_name(folder, "-qat")))});
+  return next;
+}
+
+std::vector<NextCommand> next_commands(const NativeRun& run, const NativeOutcome& outcome) {
+  const std::string &folder = run.job.output.folder, &data = run.job.data.options.source;
+  std::vector<NextCommand> next;
+  if (outcome.both.clearly_lost()) next = commands_that_lose_less(run);
+  if (!run.job.gates.any() && outcome.without_head.empty())
+    next.push_back({"Test a limit",
+                    fmt::format("hone compare {} {} --data {} --max_drop 1",
+                                shell_word(run.job.model), shell_word(folder), shell_word(data))});
+  next.push_back(command_to_export(folder, data, folder + "-onnx"));
+  next.push_back({"Search for a smaller model",
+                  fmt::format("hone shrink {} --data {} -o {}", shell_word(run.job.model),
+                              shell_word(data), shell_word(free_name(run.job.model, "-small")))});
+  return next;
 }
 
 Document document_of(const NativeRun& run, const NativeOutcome& outcome,
@@ -321,11 +366,7 @@ Document document_of(const NativeRun& run, const NativeOutcome& outcome,
   for (Fact& figure : key_figures_of(found, run.job.invocation.setting("keep_slower")))
     document.key_figures.push_back(std::move(figure));
   document.output = run.job.output.folder;
-  const std::string &folder = run.job.output.folder, &data = run.job.data.options.source;
-  document.next = {command_to_export(folder, data, folder + "-onnx"),
-                   {"Search for a smaller model",
-                    fmt::format("hone shrink {} --data {} -o {}", shell_word(run.job.model),
-                                shell_word(data), shell_word(folder + "-small"))}};
+  document.next = next_commands(run, outcome);
   return document;
 }
 

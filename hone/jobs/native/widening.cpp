@@ -5,6 +5,7 @@
 
 #include "hone/analysis/cost.h"
 #include "hone/base/interrupt.h"
+#include "hone/metrics/evidence.h"
 #include "hone/train/memory_check.h"
 #include "hone/train/predictor.h"
 #include "hone/train/text_examples.h"
@@ -84,6 +85,8 @@ const Fields& fields_of(const Widening*) {
       "then to fp32.",
       field<&W::part>("split", "Split on which the number of steps was chosen."),
       field<&W::examples>("n", Unit::examples, "Examples of it."),
+      field<&W::effective_examples>("effective_n", Unit::examples,
+                                    "For how many of them they count, as some repeat others."),
       field<&W::all_steps>("all_steps", "Steps to fp32 everywhere."),
       field<&W::steps>("steps", "Steps that were taken."),
       field<&W::too_few_examples>(
@@ -161,10 +164,16 @@ Widening choose_widening(const Model& model, const NativeCopies& copies,
   const Truth truth = truth_of(part.examples);
   const Measurement parent =
       measure(model, part.examples, batch_size, context, "fp32, " + part.name);
-  Widening result{
-      .part = part.name, .examples = part.examples.size(), .all_steps = std::ssize(costs)};
-  if (!judge(gates, parent.view(), parent.view(), truth).verdict.kept()) {
-    result.too_few_examples = true;
+  Widening result{.part = part.name,
+                  .examples = part.examples.size(),
+                  .effective_examples =
+                      effective_examples(parent.evaluation.examples, parent.evaluation.evidence),
+                  .all_steps = std::ssize(costs)};
+  const JudgedGates itself = judge(gates, parent.view(), parent.view(), truth);
+  for (std::size_t i = 0; i < gates.size(); ++i)
+    if (itself.changes[i].of_whole_answers && !itself.verdict.gates[i].kept())
+      result.too_few_examples = true;
+  if (result.too_few_examples) {
     return result;
   }
   const auto is_kept = [&](std::int64_t steps) {
@@ -192,7 +201,7 @@ void check_choice_part(const EncodedSplits& data) {
       "`max_drop`, `gate`: these need two splits: validation, to choose wider layers, and test, to "
       "report the result. The data has no test split, so both would be {}. Give data with a test "
       "split, such as a folder with train.csv and test.csv (`validation_split` sets validation "
-      "examples aside), or leave the limits out",
+      "examples aside), or leave the limits out here and give them to `hone compare`",
       name_and_size(data.measured));
 }
 

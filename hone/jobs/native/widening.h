@@ -43,6 +43,7 @@ const Fields& fields_of(const TriedWidening*);
 struct Widening {
   std::string part;                       ///< the split it was chosen on
   std::int64_t examples = 0;              ///< of that split
+  std::int64_t effective_examples = 0;    ///< as some repeat others
   std::int64_t all_steps = 0;             ///< from the plan to fp32 everywhere
   std::int64_t steps = 0;                 ///< that were taken
   std::vector<TriedWidening> tried = {};  ///< in their order

@@ -3,10 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hone/base/text.h"
 #include "hone/jobs/pipeline/pipeline_statements.h"
-#include "hone/jobs/pipeline/pipeline_tables.h"
 #include "hone/jobs/pipeline/pipeline_values.h"
 #include "hone/metrics/p_value.h"
 #include "hone/study/result.h"
@@ -92,11 +92,11 @@ void conclude(const std::vector<ComparedChange>& all, ClaimResult& judged) {
                                  largest.text(), member_of(largest.stage));
 }
 
-void judge_comparisons(const std::vector<std::size_t>& stages, const PipelineFindings& found,
+void judge_comparisons(const std::vector<ValuePlace>& places, const PipelineFindings& found,
                        ClaimResult& judged) {
   std::vector<ComparedChange> all;
-  for (const std::size_t stage : stages)
-    all.push_back(compared(found.pipeline.stages[stage], found.outcomes[stage].result));
+  for (const ValuePlace& place : places)
+    all.push_back(compared(found.pipeline.stages[place.stage], found.outcomes[place.stage].result));
   if (all.size() == 1 && all.front().interval) {
     judged.change = all.front().change;
     judged.change_interval = all.front().interval;
@@ -104,29 +104,45 @@ void judge_comparisons(const std::vector<std::size_t>& stages, const PipelineFin
   conclude(all, judged);
 }
 
-void judge_value(const PipelineClaim& claim, std::size_t stage, const PipelineFindings& found,
+std::string text_of(const ValueFormula& formula) {
+  return formula.path.empty() ? formula.formula.text() : formula.path;
+}
+
+// The ends of the interval, or twice the value that has none.
+Interval ends_of(const Estimate& estimate) {
+  if (std::isnan(estimate.low)) return {estimate.value, estimate.value};
+  return {estimate.low, estimate.high};
+}
+
+void judge_value(const PipelineClaim& claim, const ValuePlace& place, const PipelineFindings& found,
                  ClaimResult& judged) {
-  const std::optional<std::string> text = value_text({.stage = stage}, claim.y, false, found);
-  if (!text) {
-    judged.sentence = fmt::format("{}, as {} has found no {}", word_of(judged.conclusion),
-                                  found.pipeline.stages[stage].name, claim.y);
-    return;
+  const auto text_of_value = [&](const ValueFormula& formula) {
+    std::optional<std::string> text = value_text(formula, place, StatementText::Form::whole, found);
+    if (!text)
+      judged.sentence = fmt::format("{}, as {} has found no {}", word_of(judged.conclusion),
+                                    found.pipeline.stages[place.stage].name, text_of(formula));
+    return text;
+  };
+  std::optional<std::string> text = text_of_value(*claim.y);
+  if (!text) return;
+  if (!claim.is.empty()) {
+    judged.conclusion =
+        *text == claim.is ? ClaimConclusion::reproduced : ClaimConclusion::contradicted;
+  } else {
+    const ValueFormula& limit = claim.above ? *claim.above : *claim.below;
+    if (!limit.path.empty() || !limit.formula.names().empty()) {
+      const std::optional<std::string> other = text_of_value(limit);
+      if (!other) return;
+      *text += " against " + *other;
+    }
+    const Interval value = ends_of(computed(*claim.y, place, found)),
+                   bound = ends_of(computed(limit, place, found));
+    if (value.low > bound.high)
+      judged.conclusion = claim.above ? ClaimConclusion::reproduced : ClaimConclusion::contradicted;
+    else if (value.high < bound.low)
+      judged.conclusion = claim.below ? ClaimConclusion::reproduced : ClaimConclusion::contradicted;
   }
   judged.sentence = fmt::format("{}, {}", word_of(judged.conclusion), *text);
-  const auto say = [&](ClaimConclusion conclusion) {
-    judged.conclusion = conclusion;
-    judged.sentence = fmt::format("{}, {}", word_of(conclusion), *text);
-  };
-  if (!claim.is.empty())
-    return say(*text == claim.is ? ClaimConclusion::reproduced : ClaimConclusion::contradicted);
-  const Estimate value = estimate_in(stage, claim.y, found);
-  const bool is_exact = std::isnan(value.low);
-  const double low = is_exact ? value.value : value.low, high = is_exact ? value.value : value.high;
-  const double bound = claim.above ? *claim.above : *claim.below;
-  if (low > bound)
-    say(claim.above ? ClaimConclusion::reproduced : ClaimConclusion::contradicted);
-  else if (high < bound)
-    say(claim.below ? ClaimConclusion::reproduced : ClaimConclusion::contradicted);
 }
 
 }  // namespace
@@ -143,17 +159,17 @@ ClaimResult judge(const PipelineClaim& claim, const PipelineFindings& found) {
   ClaimResult judged{.claim = claim.name, .says = claim.says};
   if (!claim.source.empty()) judged.source = claim.source;
   judged.sentence = fmt::format("{}, as nothing was measured", word_of(judged.conclusion));
-  std::vector<std::size_t> stages;
+  std::vector<ValuePlace> places;
   for (const StageReference& reference : claim.stages)
-    if (const std::optional<std::size_t> stage = stage_of(reference, found))
-      stages.push_back(*stage);
-  if (!stages.empty()) {
-    const PipelineStage& first = found.pipeline.stages[stages.front()];
-    judged.stage = stages.size() == 1 ? first.name : first.group;
-    if (claim.y.empty())
-      judge_comparisons(stages, found, judged);
+    if (std::optional<ValuePlace> place = place_of(reference, found))
+      places.push_back(std::move(*place));
+  if (!places.empty()) {
+    const PipelineStage& first = found.pipeline.stages[places.front().stage];
+    judged.stage = places.size() == 1 ? first.name : first.group;
+    if (claim.y)
+      judge_value(claim, places.front(), found, judged);
     else
-      judge_value(claim, stages.front(), found, judged);
+      judge_comparisons(places, found, judged);
   }
   if (const std::optional<std::string> text = filled(claim.found, found);
       text && !claim.found.pieces.empty())

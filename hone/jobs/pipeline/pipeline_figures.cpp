@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "hone/base/text.h"
 #include "hone/jobs/pipeline/pipeline_values.h"
@@ -38,6 +39,8 @@ class FigureDrawer {
         figure.panels.front().references.push_back({measured.value, one.label});
       }
     }
+    tell_means(figure);
+    figure.note = ring_note(figure);
     add_published(figure.panels.front());
     for (std::size_t i = 0; i < figure.panels.size(); ++i)
       if (are_shares(described_.panels[i])) show_percent(figure.panels[i]);
@@ -57,8 +60,10 @@ class FigureDrawer {
 
   Panel panel_of(const PipelineHeight& height) const {
     Panel panel{.x = x_axis(), .y = {.label = height.label, .better = better_end_of(height)}};
+    std::vector<std::size_t> judged;
     for (const PipelineCurve& curve : described_.curves) {
       const std::string& y = curve.y.empty() ? height.y : curve.y;
+      const std::size_t first = panel.series.size();
       if (described_.is_of_trials()) {
         add_trials(curve, y, panel);
       } else {
@@ -67,23 +72,85 @@ class FigureDrawer {
                                 .draw = described_.x == kSteps ? Draw::line : Draw::curve,
                                 .spread = Spread::bars});
       }
+      if (is_training_loss(y)) continue;
+      for (std::size_t i = first; i < panel.series.size(); ++i) judged.push_back(i);
     }
-    ring_best(panel);
+    ring_best(panel, judged);
     return panel;
   }
 
-  // Of all points, where it is known which end is better.
-  void ring_best(Panel& panel) const {
+  // The loss of training falls on; nothing is chosen by it, nor reported as the best.
+  static bool is_training_loss(const std::string& y) { return y == "loss" || y.ends_with(".loss"); }
+
+  // Of the points of these series, where it is known which end is better, and of equal ones the first of each series. The mean
+  // over several searches is not the value of any of them.
+  void ring_best(Panel& panel, const std::vector<std::size_t>& judged) const {
     if (panel.y.better == BetterEnd::unknown || described_.x == kSteps) return;
-    Point* best = nullptr;
-    for (Series& series : panel.series)
-      for (Point& point : series.points) {
-        const bool is_better =
-            best == nullptr ||
-            (panel.y.better == BetterEnd::high ? point.y > best->y : point.y < best->y);
-        if (!std::isnan(point.y) && is_better) best = &point;
-      }
-    if (best != nullptr) best->is_ringed = true;
+    const auto is_better = [&](double y, double than) {
+      return panel.y.better == BetterEnd::high ? y > than : y < than;
+    };
+    double best = kNoValue;
+    for (const std::size_t i : judged) {
+      if (panel.series[i].spread == Spread::band) return;
+      for (const Point& point : panel.series[i].points)
+        if (!std::isnan(point.y) && (std::isnan(best) || is_better(point.y, best))) best = point.y;
+    }
+    for (const std::size_t i : judged) {
+      const auto found = std::ranges::find(panel.series[i].points, best, &Point::y);
+      if (found == panel.series[i].points.end()) continue;
+      found->is_ringed = true;
+      if (described_.is_of_trials() && described_.curves.size() == 1)
+        break;  // one trial, drawn twice
+    }
+  }
+
+  // "The circle marks the highest measured value.", with the label of the curve where others go beyond: those of training loss.
+  static std::string ring_note(const Figure& figure) {
+    std::size_t panels = 0, rings = 0;
+    std::string note;
+    for (const Panel& panel : figure.panels) {
+      const bool high = panel.y.better == BetterEnd::high;
+      std::string label;
+      double best = kNoValue;
+      for (const Series& series : panel.series)
+        for (const Point& point : series.points) {
+          if (!point.is_ringed) continue;
+          ++rings;
+          label = series.label;
+          best = point.y;
+        }
+      if (std::isnan(best)) continue;
+      ++panels;
+      const bool is_beaten = std::ranges::any_of(panel.series, [&](const Series& series) {
+        return std::ranges::any_of(series.points, [&](const Point& point) {
+          return high ? point.y > best : point.y < best;
+        });
+      });
+      note = fmt::format(
+          "{} the {} measured value{}.", rings == 1 ? "The circle marks" : "Circles mark",
+          high ? "highest" : "lowest", is_beaten && !label.empty() ? " of " + label : "");
+    }
+    return panels > 1 ? "Circles mark the best measured value of each panel." : note;
+  }
+
+  // Bands over several searches: the title says what they are where that holds for all curves, the legend otherwise.
+  static void tell_means(Figure& figure) {
+    std::set<std::string> details;
+    for (const Panel& panel : figure.panels)
+      for (const Series& series : panel.series) details.insert(detail_of(series));
+    const bool one_for_all = details.size() == 1;
+    if (one_for_all && !details.begin()->empty())
+      figure.title += fmt::format(" ({})", *details.begin());
+    for (Panel& panel : figure.panels)
+      for (Series& series : panel.series)
+        if (const std::string detail = detail_of(series); !one_for_all && !detail.empty())
+          series.label += ": " + detail;
+  }
+
+  // "mean of 3, lowest to highest"; empty: the series is no band.
+  static std::string detail_of(const Series& series) {
+    return series.spread == Spread::band && !series.points.empty() ? series.points.front().detail
+                                                                   : "";
   }
 
   // What others published, on data that they published it for.
@@ -95,9 +162,11 @@ class FigureDrawer {
       Series marks{.label = fmt::format("{} ({})", one.what, one.source),
                    .points = {},
                    .draw = Draw::points,
+                   .with_names = true,
                    .tone = Tone::quiet};
       for (const PublishedNumber::Mark& mark : one.marks)
-        if (&pipeline.figures[mark.figure] == &described_) marks.points.push_back({mark.x, mark.y});
+        if (&pipeline.figures[mark.figure] == &described_)
+          marks.points.push_back({.x = mark.x, .y = mark.y, .name = one.what});
       if (!marks.points.empty()) panel.series.push_back(std::move(marks));
     }
   }
@@ -171,8 +240,7 @@ class FigureDrawer {
     if (bests.size() == 1) panel.series.push_back(std::move(bests.front()));
     if (bests.size() < 2) return;
     const std::string detail = fmt::format("mean of {}, lowest to highest", bests.size());
-    panel.series.push_back(
-        band_of(bests, fmt::format("{}: {}", curve.label, detail), mean_value, detail));
+    panel.series.push_back(band_of(bests, curve.label, mean_value, detail));
   }
 
   // The objective of searches is what its figure is; a formula of several is a number.
@@ -208,14 +276,6 @@ class FigureDrawer {
   std::vector<std::string>& notes_;
 };
 
-bool has_ring(const Figure& figure) {
-  return std::ranges::any_of(figure.panels, [](const Panel& panel) {
-    return std::ranges::any_of(panel.series, [](const Series& series) {
-      return std::ranges::any_of(series.points, &Point::is_ringed);
-    });
-  });
-}
-
 }  // namespace
 
 void draw_pipeline_figure(const PipelineFigure& described, const PipelineFindings& findings,
@@ -223,10 +283,8 @@ void draw_pipeline_figure(const PipelineFigure& described, const PipelineFinding
   const Figure figure = FigureDrawer(described, findings, notes).drawn();
   const auto add = [&](const Figure& drawn, const std::string& name) {
     Block block = figure_block(drawn, findings.folder / kFigures / name, drawn.title, notes);
-    if (auto* page = std::get_if<PageFigure>(&block)) {
+    if (auto* page = std::get_if<PageFigure>(&block))
       page->file = fmt::format("{}/{}", kFigures, page->file);
-      if (has_ring(drawn)) page->caption += ". The circle marks the best value.";
-    }
     section.blocks.push_back(std::move(block));
   };
   add(figure, described.name);

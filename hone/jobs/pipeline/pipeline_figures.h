@@ -21,7 +21,10 @@ struct PipelineFindings {
 /// not draw is a line of `notes`.
 ///
 /// With `x` "trial" a curve is of the best trial so far: of one stage, with its trials as points where it is the only curve; of several,
-/// the mean over them with a band from the lowest to the highest.
+/// the mean over them with a band from the lowest to the highest, which the title says.
+///
+/// A circle marks the best measured value where it is known which end is better, but none of training loss, and none of means
+/// over searches.
 void draw_pipeline_figure(const PipelineFigure& described, const PipelineFindings& findings,
                           Section& section, std::vector<std::string>& notes);
 

@@ -110,12 +110,38 @@ struct PipelineFigure {
   bool is_of_trials() const { return x == kTrials || x == kCpuSeconds; }
 };
 
+/// A stage, or what a pick stands for.
+struct StageReference {
+  std::optional<std::size_t> stage = {};
+  std::optional<std::size_t> pick = {};
+};
+
+/// A value of a stage or of a pick: "{narrowest.after.eval_accuracy}".
+struct ValueReference {
+  StageReference from = {};
+  std::string path =
+      {};  ///< a variable of `each`, or a path into results; empty: the value that a pick was chosen by
+};
+
+/// A value of the stage or row that is looked at, or a number computed of such values ("best.values.0 - bits/100") and of others
+/// ("{narrowest.bits}").
+struct ValueFormula {
+  std::string path = {};  ///< a variable of `each`, or a path; empty: it is computed
+  MetricFormula formula = {};
+  std::map<std::string, ValueReference> others = {};  ///< by their names in it, with braces
+};
+
+/// What must hold of such numbers: "comparison.change_interval.1 >= 0", `left` being no more than `right`.
+struct ValueCondition {
+  ValueFormula left, right;
+};
+
 /// A column of a table: a number of each of its stages.
 struct PipelineColumn {
   std::string label = {};
   std::string key = {};  ///< for programs, made of the label: "PTQ, test" is "ptq_test"
   std::vector<std::size_t> stages = {};
-  std::string y = {};  ///< a path into results
+  ValueFormula y = {};
   /// In its place: how many trials it took until the best so far lay no further than this from the best of the stages of the column that
   /// differ in nothing but what makes the row.
   std::optional<double> within = {};
@@ -127,8 +153,8 @@ struct PipelineTable {
   int line = 0;
   std::string title = {};
   std::string by = {};  ///< what makes a row: a variable of `each`, or "stage"
-  /// In place of `by`: a path to a list or an object in the results of each stage, every member of which is a row; the columns are
-  /// of it.
+  /// In place of `by`: a path to a list or an object in the results of each stage, every member of which is a row, or "trial" for the
+  /// trials of a search; the columns are of it.
   std::string rows = {};
   bool folded = false;  ///< a detail, which is shown when it is opened
   std::vector<PipelineColumn> columns = {};
@@ -154,31 +180,29 @@ struct PublishedNumber {
   std::vector<Mark> marks = {};
 };
 
-/// A name for one stage out of several: the one whose value at `by` is the highest or the lowest.
+/// A name for one out of several: the stage, or the row of a list in their results, whose value `by` is the highest or the lowest.
 struct PipelinePick {
   std::string name;
   int line = 0;
   std::vector<std::size_t> stages = {};
-  std::string by = {};  ///< a variable of `each`, or a path into results
+  std::string rows = {};  ///< as in a table; empty: the stages themselves
+  ValueFormula by = {};
   bool highest = true;
-  /// What the results of the stage must fulfil: "comparison.change_interval.1 >= 0".
-  std::vector<FormulaConstraint> where = {};
-};
-
-/// A stage, or the stage that a pick stands for.
-struct StageReference {
-  std::optional<std::size_t> stage = {};
-  std::optional<std::size_t> pick = {};
+  std::vector<ValueCondition> where = {};
 };
 
 /// A text with values of stages in it: "{narrowest.width} bits reach {narrowest.after.eval_accuracy}".
 struct StatementText {
+  enum class Form : std::uint8_t {
+    whole,  ///< with its interval
+    value,  ///< "{narrowest.after.eval_accuracy:value}", without it
+    count,  ///< "{failing:count}", how many fulfil the conditions of a pick: "17 of 30"
+  };
   /// A text, and the value behind it.
   struct Piece {
     std::string text = {};
-    StageReference from = {};  ///< neither: there is no value
-    std::string path = {};     ///< a variable of `each`, or a path into results
-    bool without_interval = false;
+    std::optional<ValueReference> value = {};
+    Form form = Form::whole;
   };
   std::vector<Piece> pieces = {};
 };
@@ -189,11 +213,11 @@ struct PipelineClaim {
   int line = 0;
   std::string says = {};    ///< "trained through the quantizer, 4 bits are better than rounded"
   std::string source = {};  ///< who says so; empty: nobody else
-  /// Stages that compare, of each of which B is said to be the better. Otherwise one stage or pick, whose value at `y` is said to be
-  /// above or below a number, or to be a text.
+  /// Stages that compare, of each of which B is said to be the better. Otherwise one stage or pick, whose value `y` is said to be above
+  /// or below another, or whose text at the path `y` is said to be `is`.
   std::vector<StageReference> stages = {};
-  std::string y = {};
-  std::optional<double> above = {}, below = {};
+  std::optional<ValueFormula> y = {};
+  std::optional<ValueFormula> above = {}, below = {};
   std::string is = {};
   StatementText found =
       {};  ///< what the result says instead of the value or of the changes; empty: those

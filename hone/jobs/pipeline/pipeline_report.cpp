@@ -84,9 +84,11 @@ std::optional<Table> figures_table(const Pipeline& pipeline, const fs::path& fol
   if (runs.folders.empty()) return std::nullopt;
   const RankedRuns ranked = rank_runs(runs, "", false);
   const Json rows = to_json(ranked.rows);
-  const auto is_there = [&](const char* column) {
-    return std::ranges::any_of(rows,
-                               [&](const Json& row) { return !value_at(row, column).is_null(); });
+  const auto is_there = [&](std::string_view column) {
+    return std::ranges::any_of(rows, [&](const Json& row) {
+      const bool judges_nothing = column == "verdict" && row.at("limit").is_null();
+      return !judges_nothing && !value_at(row, std::string(column)).is_null();
+    });
   };
   // What figures were measured on is worth a table only with figures.
   constexpr const char* kFigureColumns[] = {

@@ -29,6 +29,16 @@ std::string key_of_label(const std::string& label) {
   return key;
 }
 
+// "tally.PATH.*.KEY" is a path; what has spaces, braces or parentheses is computed.
+bool is_path(std::string_view text) {
+  const auto belongs = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' ||
+           c == '*';
+  };
+  return !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_') &&
+         std::ranges::all_of(text, belongs);
+}
+
 // Of a table with `rows`, what its first columns may be called.
 bool is_row_key(const std::string& key) { return key == "stage" || key == "name"; }
 
@@ -41,6 +51,9 @@ class ShownReader {
     if (const toml::node* figures = file_.get("figure"))
       for (const auto& [name, node] : in_order(table_at(*figures, "figure", place_)))
         read_figure(name, *node);
+    if (const toml::node* picks = file_.get("pick"))
+      for (const auto& [name, node] : in_order(table_at(*picks, "pick", place_)))
+        read_pick(name, *node);
     if (const toml::node* tables = file_.get("table"))
       for (const auto& [name, node] : in_order(table_at(*tables, "table", place_)))
         read_table(name, *node);
@@ -50,9 +63,6 @@ class ShownReader {
     if (const toml::node* chapters = file_.get("chapters"))
       pipeline_.chapters = stages_named(*chapters, "chapters");
     read_published();
-    if (const toml::node* picks = file_.get("pick"))
-      for (const auto& [name, node] : in_order(table_at(*picks, "pick", place_)))
-        read_pick(name, *node);
     if (const toml::node* claims = file_.get("claim"))
       for (const auto& [name, node] : in_order(table_at(*claims, "claim", place_)))
         read_claim(name, *node);
@@ -226,7 +236,7 @@ class ShownReader {
     user_check((y == nullptr) != (within == nullptr),
                "{}: {}: expected y = \"PATH\" or within = NUMBER", place_.at(item), table.name);
     if (y != nullptr) {
-      column.y = scalar_text(*y, "y", place_);
+      column.y = formula_at(*y, "y");
     } else {
       user_check(within->is_number() && *within->value<double>() >= 0,
                  "{}: {}: within: expected a number from 0 on, in units of the objective",
@@ -241,7 +251,8 @@ class ShownReader {
                  table.name);
       column.within = *within->value<double>();
     }
-    column.label = string_at(told, "label", place_, column.y.empty() ? "trials" : column.y);
+    column.label =
+        string_at(told, "label", place_, y == nullptr ? "trials" : scalar_text(*y, "y", place_));
     column.key = key_of_label(column.label);
     user_check(!column.key.empty(), "{}: {}: label: expected letters or digits, got '{}'",
                place_.at(item), table.name, column.label);
@@ -280,6 +291,7 @@ class ShownReader {
                "{}: {}: stages stand in the columns of a table with `by`", place_.at(node), name);
     if (!table.rows.empty()) {
       const std::vector<std::size_t> stages = stages_named(needed(told, "stages", name), "stages");
+      check_rows(table.rows, stages, node, name);
       for (PipelineColumn& column : table.columns) column.stages = stages;
     }
     pipeline_.tables.push_back(std::move(table));
@@ -356,19 +368,26 @@ class ShownReader {
     user_check(std::ranges::find(known, name) == known.end() && !pipeline_.settings.contains(name),
                "{}: '{}' is a stage or a setting too", place_.at(node), name);
     const toml::table& told = table_at(node, name, place_);
-    check_keys(told, {"stages", "highest", "lowest", "where"}, "a pick", place_);
+    check_keys(told, {"stages", "rows", "highest", "lowest", "where"}, "a pick", place_);
     const toml::node *highest = told.get("highest"), *lowest = told.get("lowest");
     user_check((highest == nullptr) != (lowest == nullptr),
                "{}: {}: expected highest = \"PATH\" or lowest = \"PATH\"", place_.at(node), name);
-    PipelinePick pick{.name = name,
-                      .line = line_of(node),
-                      .stages = stages_named(needed(told, "stages", name), "stages"),
-                      .by = scalar_text(highest != nullptr ? *highest : *lowest, "by", place_),
-                      .highest = highest != nullptr};
+    PipelinePick pick{
+        .name = name,
+        .line = line_of(node),
+        .stages = stages_named(needed(told, "stages", name), "stages"),
+        .rows = string_at(told, "rows", place_),
+        .by = highest != nullptr ? formula_at(*highest, "highest") : formula_at(*lowest, "lowest"),
+        .highest = highest != nullptr};
+    check_rows(pick.rows, pick.stages, node, name);
     if (const toml::node* where = told.get("where"))
-      for (const std::string& text : texts_at(*where, "where", place_))
-        with_context(fmt::format("{}: where", place_.at(*where)),
-                     [&] { pick.where.push_back(parse_constraint(text)); });
+      for (const std::string& text : texts_at(*where, "where", place_)) {
+        FormulaConstraint both = with_context(fmt::format("{}: where", place_.at(*where)), [&] {
+          return parse_constraint(with_settings(text));
+        });
+        pick.where.push_back({.left = value_formula(std::move(both.left), *where, "where"),
+                              .right = value_formula(std::move(both.right), *where, "where")});
+      }
     pipeline_.picks.push_back(std::move(pick));
   }
 
@@ -395,25 +414,21 @@ class ShownReader {
       for (const std::size_t index : stages_named(stage, "stage"))
         claim.stages.push_back({.stage = index});
     }
-    claim.y = string_at(table, "y", place_);
+    if (const toml::node* y = table.get("y")) claim.y = formula_at(*y, "y");
     claim.is = string_at(table, "is", place_);
     if (const toml::node* found = table.get("found")) claim.found = statement_text(*found, "found");
     for (const auto& [key, bound] :
          {std::pair("above", &claim.above), std::pair("below", &claim.below)})
-      if (const toml::node* value = table.get(key)) {
-        user_check(value->is_number(), "{}: {}: {}: expected a number", place_.at(*value), name,
-                   key);
-        *bound = *value->value<double>();
-      }
+      if (const toml::node* value = table.get(key)) *bound = formula_at(*value, key);
     const auto limits =
         std::ptrdiff_t{claim.above.has_value()} + claim.below.has_value() + !claim.is.empty();
-    if (claim.y.empty()) {
+    if (!claim.y) {
       const auto compares = [&](const StageReference& one) {
-        return one.stage
-                   ? pipeline_.stages[*one.stage].kind.compares
-                   : std::ranges::all_of(pipeline_.picks[*one.pick].stages, [&](std::size_t i) {
-                       return pipeline_.stages[i].kind.compares;
-                     });
+        if (one.stage) return pipeline_.stages[*one.stage].kind.compares;
+        const PipelinePick& pick = pipeline_.picks[*one.pick];
+        return pick.rows.empty() && std::ranges::all_of(pick.stages, [&](std::size_t i) {
+                 return pipeline_.stages[i].kind.compares;
+               });
       };
       user_check(std::ranges::all_of(claim.stages, compares) && limits == 0,
                  "{}: {}: expected stages that run compare, of which B is said to be the better; "
@@ -491,20 +506,38 @@ class ShownReader {
     return statement;
   }
 
-  // "STAGE.PATH" or "PICK.PATH". Names and paths both have dots: the longest name counts.
   StatementText::Piece value_piece(const std::string& name, const toml::node& node,
                                    std::string_view key) const {
-    constexpr std::string_view kValueAlone = ":value";
-    StatementText::Piece piece{.path = name};
-    piece.without_interval = name.ends_with(kValueAlone);
-    if (piece.without_interval) piece.path.resize(name.size() - kValueAlone.size());
-    const std::string whole = piece.path;
-    for (std::size_t dot = whole.rfind('.'); dot != std::string::npos && dot > 0;
-         dot = whole.rfind('.', dot - 1)) {
-      const std::string owner = whole.substr(0, dot);
-      piece.path = whole.substr(dot + 1);
-      piece.from.pick = pick_named(owner);
-      if (piece.from.pick) return piece;
+    using Form = StatementText::Form;
+    constexpr std::pair<std::string_view, Form> kForms[] = {{":value", Form::value},
+                                                            {":count", Form::count}};
+    StatementText::Piece piece;
+    std::string whole = name;
+    for (const auto& [ending, form] : kForms)
+      if (name.ends_with(ending)) {
+        whole.resize(name.size() - ending.size());
+        piece.form = form;
+      }
+    piece.value = reference_of(whole, node, key);
+    user_check(
+        piece.form != Form::count || (piece.value->from.pick && piece.value->path.empty()),
+        "{}: {}: {{{}}}: expected a pick, how many of whose stages or rows fulfil its conditions",
+        place_.at(node), key, name);
+    return piece;
+  }
+
+  // "STAGE.PATH", "PICK.PATH" or "PICK". Names and paths both have dots: the longest name counts.
+  ValueReference reference_of(const std::string& name, const toml::node& node,
+                              std::string_view key) const {
+    ValueReference value;
+    value.from.pick = pick_named(name);
+    if (value.from.pick) return value;
+    for (std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0;
+         dot = name.rfind('.', dot - 1)) {
+      const std::string owner = name.substr(0, dot);
+      value.path = name.substr(dot + 1);
+      value.from.pick = pick_named(owner);
+      if (value.from.pick) return value;
       std::vector<std::size_t> found;
       for (std::size_t i = 0; i < pipeline_.stages.size(); ++i)
         if (pipeline_.stages[i].name == owner || pipeline_.stages[i].group == owner)
@@ -512,11 +545,60 @@ class ShownReader {
       if (found.empty()) continue;
       user_check(found.size() == 1, "{}: {}: {{{}}}: {} is {} stages; name one, or a pick",
                  place_.at(node), key, name, owner, found.size());
-      piece.from.stage = found.front();
-      return piece;
+      value.from.stage = found.front();
+      return value;
     }
-    fail("{}: {}: {{{}}}: expected a setting, or {{STAGE.PATH}} or {{PICK.PATH}}", place_.at(node),
-         key, name);
+    fail("{}: {}: {{{}}}: expected a setting, or {{STAGE.PATH}}, {{PICK.PATH}} or {{PICK}}",
+         place_.at(node), key, name);
+  }
+
+  // With the values of settings in place of their names.
+  std::string with_settings(const std::string& text) const {
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const std::size_t end = text[i] == '{' ? text.find('}', i) : std::string::npos;
+      const auto setting = end == std::string::npos
+                               ? pipeline_.settings.end()
+                               : pipeline_.settings.find(text.substr(i + 1, end - i - 1));
+      if (setting == pipeline_.settings.end()) {
+        result += text[i];
+      } else {
+        result += setting->second;
+        i = end;
+      }
+    }
+    return result;
+  }
+
+  ValueFormula value_formula(MetricFormula formula, const toml::node& node,
+                             std::string_view key) const {
+    ValueFormula made{.formula = std::move(formula)};
+    for (const std::string& name : made.formula.names()) {
+      if (name.starts_with('{'))
+        made.others.emplace(name, reference_of(name.substr(1, name.size() - 2), node, key));
+      else if (name == made.formula.text())
+        made.path = name;
+    }
+    return made;
+  }
+
+  ValueFormula formula_at(const toml::node& node, std::string_view key) const {
+    const std::string text = with_settings(scalar_text(node, key, place_));
+    if (is_path(text)) return {.path = text};
+    return value_formula(with_context(fmt::format("{}: {}", place_.at(node), key),
+                                      [&] { return parse_formula(text); }),
+                         node, key);
+  }
+
+  // Of a table or a pick: trials are rows of searches.
+  void check_rows(const std::string& rows, const std::vector<std::size_t>& stages,
+                  const toml::node& node, const std::string& name) const {
+    if (rows != kTrials) return;
+    for (const std::size_t index : stages)
+      user_check(pipeline_.stages[index].kind.searches,
+                 "{}: {}: rows: the stage {} runs {}, which has no trials; those of search have",
+                 place_.at(node), name, pipeline_.stages[index].name,
+                 pipeline_.stages[index].command.front());
   }
 
   const toml::table& file_;
@@ -540,8 +622,17 @@ void read_shown(const toml::table& file, const TomlPlace& place, Pipeline& pipel
 
 void follow_stages(Pipeline& pipeline, const std::vector<std::optional<std::size_t>>& moved,
                    const std::vector<std::string>& names) {
+  const auto follow_value = [&](ValueReference& value) {
+    if (value.from.stage) value.from.stage = moved[*value.from.stage];
+  };
+  const auto follow_formula = [&](ValueFormula& formula) {
+    for (auto& [name, value] : formula.others) follow_value(value);
+  };
   for (PipelineTable& table : pipeline.tables)
-    for (PipelineColumn& column : table.columns) keep(column.stages, moved);
+    for (PipelineColumn& column : table.columns) {
+      keep(column.stages, moved);
+      follow_formula(column.y);
+    }
   const auto left_out = [&](const std::string& what, int line, std::size_t stage) {
     fail("{}, line {}: {}: the stage {} is left out, as no other needs it", pipeline.where, line,
          what, names[stage]);
@@ -558,16 +649,26 @@ void follow_stages(Pipeline& pipeline, const std::vector<std::optional<std::size
     if (!moved[picture.stage]) left_out("picture " + picture.title, 1, picture.stage);
     picture.stage = *moved[picture.stage];
   }
-  for (PipelinePick& pick : pipeline.picks) keep(pick.stages, moved);
-  for (PipelineClaim& claim : pipeline.claims)
+  for (PipelinePick& pick : pipeline.picks) {
+    keep(pick.stages, moved);
+    follow_formula(pick.by);
+    for (ValueCondition& condition : pick.where) {
+      follow_formula(condition.left);
+      follow_formula(condition.right);
+    }
+  }
+  for (PipelineClaim& claim : pipeline.claims) {
+    for (std::optional<ValueFormula>* formula : {&claim.y, &claim.above, &claim.below})
+      if (*formula) follow_formula(**formula);
     for (StageReference& reference : claim.stages) {
       if (!reference.stage) continue;
       if (!moved[*reference.stage]) left_out("claim " + claim.name, claim.line, *reference.stage);
       reference.stage = moved[*reference.stage];
     }
+  }
   const auto follow = [&](StatementText& text) {
     for (StatementText::Piece& piece : text.pieces)
-      if (piece.from.stage) piece.from.stage = moved[*piece.from.stage];
+      if (piece.value) follow_value(*piece.value);
   };
   for (std::vector<PipelineStatement>* statements :
        {&pipeline.answer, &pipeline.evidence, &pipeline.why})

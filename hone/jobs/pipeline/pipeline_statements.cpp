@@ -3,32 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 
 #include "hone/base/text.h"
-#include "hone/jobs/pipeline/pipeline_tables.h"
 #include "hone/jobs/pipeline/pipeline_values.h"
 
 namespace hone {
 namespace {
-
-// A variable of `each` as a number, or a number in the results; NaN: neither.
-double number_of(std::size_t stage, const std::string& path, const PipelineFindings& found) {
-  if (const std::string* variable = variable_of(found.pipeline.stages[stage], path))
-    return number_in_text(*variable);
-  return estimate_in(stage, path, found).value;
-}
-
-bool fulfils(std::size_t stage, const std::vector<FormulaConstraint>& where,
-             const PipelineFindings& found) {
-  for (const FormulaConstraint& constraint : where) {
-    std::map<std::string, double> values;
-    for (const MetricFormula* formula : {&constraint.left, &constraint.right})
-      for (const std::string& name : formula->names()) values[name] = number_of(stage, name, found);
-    if (!(constraint.violation(values) <= 0)) return false;  // NaN: a value is missing
-  }
-  return true;
-}
 
 std::string interval_text(const Estimate& estimate) {
   if (estimate.of == Quantity::share || estimate.of == Quantity::flips)
@@ -40,35 +20,33 @@ std::string interval_text(const Estimate& estimate) {
                      three_digits(estimate.low), three_digits(estimate.high));
 }
 
-}  // namespace
-
-std::optional<std::size_t> stage_of(const StageReference& reference,
-                                    const PipelineFindings& found) {
-  if (!reference.pick) return reference.stage;
-  const PipelinePick& pick = found.pipeline.picks[*reference.pick];
-  std::optional<std::size_t> best;
-  double best_value = kNoValue;
-  for (const std::size_t stage : pick.stages) {
-    const double value = number_of(stage, pick.by, found);
-    if (std::isnan(value) || !fulfils(stage, pick.where, found)) continue;
-    if (best && (pick.highest ? value <= best_value : value >= best_value)) continue;
-    best = stage;
-    best_value = value;
+// Of the reference in a text.
+std::optional<std::string> piece_value(const StatementText::Piece& piece,
+                                       const PipelineFindings& found) {
+  const ValueReference& value = *piece.value;
+  if (piece.form == StatementText::Form::count) {
+    const PickCount count = count_of(found.pipeline.picks[*value.from.pick], found);
+    if (count.all == 0) return std::nullopt;
+    return fmt::format("{} of {}", grouped(count.fulfilling), grouped(count.all));
   }
-  return best;
+  const std::optional<ValuePlace> place = place_of(value.from, found);
+  if (!place) return std::nullopt;
+  return value_text(value.path.empty() ? found.pipeline.picks[*value.from.pick].by
+                                       : ValueFormula{.path = value.path},
+                    *place, piece.form, found);
 }
 
-std::optional<std::string> value_text(const StageReference& from, const std::string& path,
-                                      bool without_interval, const PipelineFindings& found) {
-  const std::optional<std::size_t> stage = stage_of(from, found);
-  if (!stage) return std::nullopt;
-  if (const std::string* variable = variable_of(found.pipeline.stages[*stage], path))
-    return *variable;
-  const Cell cell = stage_cell(*stage, path, found);
+}  // namespace
+
+std::optional<std::string> value_text(const ValueFormula& formula, const ValuePlace& place,
+                                      StatementText::Form form, const PipelineFindings& found) {
+  const std::string* variable = variable_of(found.pipeline.stages[place.stage], formula.path);
+  if (variable != nullptr && !place.row) return *variable;
+  const Cell cell = computed_cell(formula, place, found);
   if (cell.is_absent()) return std::nullopt;
   if (const auto* estimate = std::get_if<Estimate>(&cell.value());
       estimate != nullptr && !std::isnan(estimate->low)) {
-    if (!without_interval) return interval_text(*estimate);
+    if (form == StatementText::Form::whole) return interval_text(*estimate);
     if (estimate->of == Quantity::points) return points_text(estimate->value) + " points";
     return display_text(estimate->of == Quantity::number
                             ? significant(estimate->value)
@@ -81,9 +59,8 @@ std::optional<std::string> filled(const StatementText& text, const PipelineFindi
   std::string result;
   for (const StatementText::Piece& piece : text.pieces) {
     result += piece.text;
-    if (piece.path.empty()) continue;
-    const std::optional<std::string> value =
-        value_text(piece.from, piece.path, piece.without_interval, found);
+    if (!piece.value) continue;
+    const std::optional<std::string> value = piece_value(piece, found);
     if (!value) return std::nullopt;
     result += *value;
   }

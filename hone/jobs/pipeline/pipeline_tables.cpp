@@ -8,31 +8,12 @@
 #include <map>
 
 #include "hone/base/text.h"
+#include "hone/jobs/pipeline/pipeline_formulas.h"
 #include "hone/jobs/pipeline/pipeline_values.h"
 #include "hone/jobs/search/best_history.h"
 
 namespace hone {
 namespace {
-
-constexpr std::string_view kTally = "tally.", kAny = ".*.";
-
-// Of the texts at "best.configuration.formats.*.weight", up to their parentheses, the most frequent first.
-Cell tally_cell(const Json& result, const std::string& path) {
-  const std::size_t any = path.find(kAny);
-  const Json& members = value_at_path(result, path.substr(0, any));
-  if (any == std::string::npos || !members.is_structured()) return absent;
-  std::map<std::string, std::int64_t> counts;
-  for (const Json& member : members) {
-    const Json& text = value_at_path(member, path.substr(any + kAny.size()));
-    if (!text.is_string()) continue;
-    const auto whole = text.get<std::string>();
-    ++counts[whole.substr(0, whole.find('('))];
-  }
-  Tally tally{{counts.begin(), counts.end()}};
-  std::ranges::stable_sort(tally.counts, std::greater(),
-                           &std::pair<std::string, std::int64_t>::second);
-  return tally;
-}
 
 // Decimals of a plain number; nothing for any other text.
 std::optional<int> decimals_in(const std::string& text) {
@@ -133,13 +114,14 @@ class TableMaker {
     cells_[{*value, column}].push_back(index);
   }
 
-  Cell cell_of_stages(const std::string& y, const std::vector<std::size_t>& stages) const {
+  Cell cell_of_stages(const ValueFormula& y, const std::vector<std::size_t>& stages) const {
     std::vector<Estimate> numbers;
     std::vector<Cell> cells;
     for (const std::size_t index : stages) {
-      const Estimate one = estimate_in(index, y, findings_);
+      const ValuePlace place{.stage = index};
+      const Estimate one = computed(y, place, findings_);
       if (!std::isnan(one.value)) numbers.push_back(one);
-      const Cell cell = stage_cell(index, y, findings_);
+      const Cell cell = computed_cell(y, place, findings_);
       if (!cell.is_absent()) cells.push_back(cell);
     }
     if (numbers.size() > 1) return mean_cell(numbers);
@@ -193,6 +175,22 @@ class TableMaker {
   std::map<std::pair<std::string, std::size_t>, std::vector<std::size_t>> cells_;
 };
 
+// A search dimension is called what a column calls its chosen value: "hidden_size" is "Hidden size" where one of that label shows
+// "best.configuration.architecture.hidden_size".
+std::string dimension_in_words(const std::string& name, const Pipeline& pipeline) {
+  constexpr std::string_view kChosen = "best.configuration.";
+  for (const PipelineTable& table : pipeline.tables)
+    for (const PipelineColumn& column : table.columns)
+      if (column.y.path.starts_with(kChosen) && column.y.path.ends_with("." + name))
+        return column.label;
+  return name;
+}
+
+Cell in_words(const Cell& cell, const Pipeline& pipeline) {
+  const auto* text = std::get_if<std::string>(&cell.value());
+  return text == nullptr ? cell : Cell(dimension_in_words(*text, pipeline));
+}
+
 // A row for each member of a list or an object.
 Table table_of_rows(const PipelineTable& described, const PipelineFindings& findings) {
   const std::vector<std::size_t>& stages = described.columns.front().stages;
@@ -206,12 +204,12 @@ Table table_of_rows(const PipelineTable& described, const PipelineFindings& find
     columns.emplace_back(column.key, column.label);
   Table table(columns);
   for (const std::size_t index : stages) {
-    const Json& rows = value_at_path(findings.outcomes[index].result, described.rows);
-    for (const auto& [name, row] : rows.items()) {
+    for (const ValuePlace& row : rows_at(index, described.rows, findings)) {
       std::vector<Cell> line;
       if (stages.size() > 1) line.emplace_back(findings.pipeline.stages[index].name);
-      if (named) line.emplace_back(name);
-      for (const PipelineColumn& column : described.columns) line.push_back(cell_at(row, column.y));
+      if (named) line.emplace_back(row.name);
+      for (const PipelineColumn& column : described.columns)
+        line.push_back(in_words(computed_cell(column.y, row, findings), findings.pipeline));
       table.add_row(line);
     }
   }
@@ -219,18 +217,6 @@ Table table_of_rows(const PipelineTable& described, const PipelineFindings& find
 }
 
 }  // namespace
-
-Estimate estimate_in(std::size_t stage, const std::string& path, const PipelineFindings& found) {
-  const StageOutcome& outcome = found.outcomes[stage];
-  return estimate_of(outcome.result, found.folder / outcome.stands_for, path);
-}
-
-Cell stage_cell(std::size_t stage, const std::string& path, const PipelineFindings& found) {
-  const Json& result = found.outcomes[stage].result;
-  if (path.starts_with(kTally)) return tally_cell(result, path.substr(kTally.size()));
-  const Cell cell = cell_at(result, path);
-  return cell.is_absent() ? cell_of(estimate_in(stage, path, found)) : cell;
-}
 
 Table pipeline_table(const PipelineTable& described, const PipelineFindings& findings) {
   return described.rows.empty() ? TableMaker(described, findings).made()

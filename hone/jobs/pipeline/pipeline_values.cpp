@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "hone/base/text.h"
+#include "hone/formats/format.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -17,6 +18,8 @@ constexpr std::string_view kHighest = "log.highest.", kLast = "log.last.";
 
 // Keys of results that are shares, besides those that end in "share" and those of metrics.
 constexpr std::string_view kShares[] = {"sparsity", "activations", "zeros", "clipped", "flushed"};
+// Keys of results that are formats.
+constexpr std::string_view kFormats[] = {"format", "input", "weight", "bias", "output"};
 // Words in the names of metrics that are shares: "eval_f1_macro", "subset_accuracy".
 constexpr std::string_view kMetrics[] = {"accuracy", "f1", "precision", "recall", "auc", "r2"};
 
@@ -74,6 +77,11 @@ BetterEnd better_end_at(const std::string& path) {
   return key.ends_with("loss") ? BetterEnd::low : BetterEnd::unknown;
 }
 
+std::string text_in_words(const std::string& text, const std::string& path) {
+  const bool is_format = std::ranges::find(kFormats, last_key(path).first) != std::end(kFormats);
+  return is_format ? format_in_words(text) : text;
+}
+
 Estimate estimate_at(const Json& json, const std::string& path) {
   Estimate estimate{std::nan(""), std::nan(""), std::nan(""), quantity_at(path)};
   const Json& value = value_at_path(json, path);
@@ -96,7 +104,7 @@ Cell cell_at(const Json& json, const std::string& path) {
   const Json& value = value_at_path(json, path);
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_string() && !value.get_ref<const std::string&>().empty())
-    return value.get<std::string>();
+    return text_in_words(value.get<std::string>(), path);
   const auto is_text = [](const Json& item) { return item.is_string(); };
   if (value.is_array() && !value.empty() && std::ranges::all_of(value, is_text))
     return fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ", "));

@@ -29,6 +29,9 @@ Estimate estimate_at(const Json& json, const std::string& path);
 /// Returns the cell of a number; absent where there is none. A cell without an interval has the kind of its quantity.
 Cell cell_of(const Estimate& estimate);
 
+/// Returns the text at a path as tables show it: a format that is "none" is "full precision".
+std::string text_in_words(const std::string& text, const std::string& path);
+
 /// Returns the number, text or truth value there as a cell; absent where there is none.
 Cell cell_at(const Json& json, const std::string& path);
 

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "hone/jobs/distillation.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
@@ -14,6 +15,7 @@ namespace hone {
 struct PruneJob {
   std::string model;         ///< as `open_model` takes it
   SparsifyOptions how = {};  ///< seeds, checkpoints and `save_steps` are set from the members below
+  DistillJob distill = {};   ///< a teacher of the training
   GateOptions gates = {};    ///< the drops that are allowed
   std::string split = {};    ///< the split to measure on, see `measured_texts`
   JobData data = {};

@@ -45,7 +45,11 @@ const Fields& fields_of(const PrunedZerosResult*) {
       field<&Z::all_parameters>("all_parameters", "Of all parameters of the model."),
       field<&Z::skipped>("skipped",
                          "Weights whose products skip their zeros: at most half of the blocks of "
-                         "4x1 or a quarter of the weights are not zero."));
+                         "4x1 or a quarter of the weights are not zero."),
+      field<&Z::packed_bytes>("packed_bytes", Unit::bytes,
+                              "Of all weights after `hone pack`, with their zeros."),
+      field<&Z::left_out_bytes>("left_out_bytes", Unit::bytes,
+                                "Of these, what `hone pack` leaves out of the file."));
   return fields;
 }
 
@@ -54,8 +58,9 @@ const Fields& fields_of(const PruneFields*) {
   static const Fields fields = describe<P>(
       "prune", "A model with pruned weights beside its baseline.", inlined<&P::pruned>(),
       field<&P::inputs>("inputs", "Each threshold in front of a layer; none without activations."),
-      field<&P::calibration_examples>("calibration_examples", Unit::examples,
-                                      "Training examples that thresholds were taken from."),
+      field<&P::calibration_examples>(
+          "calibration_examples", Unit::examples,
+          "Training examples that the method and thresholds were calibrated on."),
       field<&P::zeros>("zeros", "Counted in the weights as they are multiplied."));
   return fields;
 }
@@ -75,8 +80,8 @@ const Fields& fields_of(const PruningResult*) {
                           "Share that was to be removed; null: the structure determines it."),
       field<&P::method>(
           "method",
-          "How weights or units were chosen: l1, wanda, l2, first_order or random; null: "
-          "only layers were removed."),
+          "How weights or units were chosen: l1, l2, wanda, first_order, movement, sparsegpt or "
+          "random; null: only layers were removed."),
       field<&P::scope>("scope",
                        "Of what the sparsity is a share: local or global; null: only layers were "
                        "removed."),
@@ -85,6 +90,7 @@ const Fields& fields_of(const PruningResult*) {
                           "weights."),
       field<&P::activations>("activations", Unit::share,
                              "Share of the layers' inputs that was to become zero; null: none."),
+      field<&P::distill>("distill", kDistillMeaning),
       field<&P::arithmetic>("arithmetic", kArithmeticMeaning),
       field<&P::average_weight_bits>("average_weight_bits", Unit::bits, kWeightBitsMeaning),
       field<&P::protocol>("protocol",

@@ -6,6 +6,7 @@
 
 #include "hone/analysis/sparsity.h"
 #include "hone/jobs/before_and_after.h"
+#include "hone/jobs/distillation.h"
 #include "hone/jobs/prune/shapes.h"
 #include "hone/jobs/size_and_time.h"
 #include "hone/study/result.h"
@@ -22,6 +23,7 @@ struct PruningResult {
   std::optional<double> sparsity = {};
   std::optional<std::string> method = {}, scope = {}, schedule = {};
   std::optional<double> activations = {};
+  std::optional<DistillationResult> distill = {};
   std::string arithmetic;
   double average_weight_bits = 32;
   std::string protocol;
@@ -49,6 +51,8 @@ struct PrunedZerosResult {
   std::int64_t masked = 0;                     ///< zeros under a mask; others were rounded to 0
   Zeros all_parameters = {};
   std::int64_t skipped = 0;  ///< weights whose products skip their zeros
+  /// Of all weights after `hone pack`, and what that leaves out of their file.
+  std::int64_t packed_bytes = 0, left_out_bytes = 0;
 };
 /// The result of one seed, of single weights.
 struct PruneFields {

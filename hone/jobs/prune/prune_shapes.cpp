@@ -24,13 +24,14 @@ std::vector<std::string> structures_of(const PruneShapesJob& job) {
   return names;
 }
 
-// "pruned 50.0% of heads and neurons, l1, local"
+// "pruned 50.0% of heads and neurons, chosen by l1 within each layer"
 std::string label_of(const PruneShapesJob& job) {
   std::string text = fmt::format("pruned {} of {}", share_text(job.structure.sparsity),
                                  fmt::join(structures_of(job), " and "));
   if (!job.structure.kinds.empty())
-    text += fmt::format(", {}, {}", job.structure.method,
-                        job.structure.scope == UnitScope::local ? "local" : "global");
+    text += fmt::format(
+        ", chosen by {} {}", job.structure.method,
+        job.structure.scope == UnitScope::local ? "within each layer" : "across all layers");
   return text;
 }
 
@@ -69,8 +70,8 @@ std::optional<TrainedOn> record_of(const PruneJob& job, const TextModel& parent,
 }
 
 PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& run,
-                              bool parent_is_unrounded, std::uint64_t seed,
-                              const fs::path& folder) {
+                              bool parent_is_unrounded, const FineTuneOptions& training,
+                              std::uint64_t seed, const fs::path& folder) {
   PruneShapesJob job = shared;
   job.common.seed = seed;
   const PruneJob& common = job.common;
@@ -91,7 +92,7 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
   PrunedModel pruned;
   std::int64_t steps = 0;
   if (common.how.trains) {
-    FineTuneOptions options = common.how.fine_tune;
+    FineTuneOptions options = training;
     options.title = "train pruned";
     options.training.seed = seed;
     options.training.save_steps = common.resume.save_steps;
@@ -132,18 +133,17 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
 std::optional<ShapeStructure> parse_shape_structure(const std::string& text) {
   ShapeStructure structure;
   const std::vector<std::string> words = split(text, ',');
-  const auto is_shape = [](std::string_view word) {
-    return word == kLayers || word == to_string(UnitKind::heads) ||
-           word == to_string(UnitKind::neurons);
-  };
+  const std::vector<std::string> known = {std::string(to_string(UnitKind::heads)),
+                                          std::string(to_string(UnitKind::neurons)),
+                                          std::string(kLayers)};
   if (text == "weights" || text.find_first_of(":0123456789") != std::string::npos)
     return std::nullopt;
   for (const std::string& word : words) {
     user_check(
-        is_shape(word) && std::ranges::count(words, word) == 1,
+        std::ranges::count(known, word) == 1 && std::ranges::count(words, word) == 1,
         "expected weights, 4x1, N:M such as 2:4, or some of heads, neurons and layers, each once, "
-        "separated by commas, got '{}'",
-        text);
+        "separated by commas, got '{}'{}",
+        text, did_you_mean(word, known));
     if (word == kLayers) {
       structure.layers = true;
     } else {
@@ -169,16 +169,16 @@ JobResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   const std::vector<Gate> gates = gates_of(common.gates, parent.model, common.model);
   groups_of(parent.model.graph,
             job.structure.kinds);  // refuses before data is read
-  const EncodedSplits data =
-      load_encoded(parent, common.model, common.data, common.split, common.seed,
-                   FiguresOf::one_model, context, result.document.notes);
-  if (!begin_run(common.invocation, parent.model.parameters, data, output))
-    return finished<JobResult>(output, common.output);
-  const Measurement before = measure_before(parent, data, common.how.fine_tune.eval_batch_size,
-                                            context, result.document.notes, "pruning");
+  FineTuneOptions training = common.how.fine_tune;
+  const std::optional<EncodedSplits> loaded =
+      load_with_teacher(common, parent, output, training, result.document.notes, context);
+  if (!loaded) return finished<JobResult>(output, common.output);
+  const EncodedSplits& data = *loaded;
+  const Measurement before = measure_before(parent, data, training.eval_batch_size, context,
+                                            result.document.notes, "pruning");
   const PruneReport run{common, label_of(job), parent, data, before, gates, output, context};
   return report_pruned(run, std::move(result), [&](std::uint64_t seed, const fs::path& folder) {
-    return prune_shapes_once(job, run, parent_is_unrounded, seed, folder);
+    return prune_shapes_once(job, run, parent_is_unrounded, training, seed, folder);
   });
 }
 

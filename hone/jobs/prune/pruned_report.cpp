@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "hone/base/text.h"
 #include "hone/base/usage_check.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/learning_curve.h"
 #include "hone/jobs/model_card.h"
+#include "hone/jobs/run_identity.h"
 #include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
@@ -113,6 +115,27 @@ void check_seeds(const PruneJob& job, bool draws) {
               "examples; this one has none, so all seeds would give the same model");
 }
 
+std::optional<EncodedSplits> load_with_teacher(const PruneJob& job, TextModel& parent,
+                                               OutputFolder& output, FineTuneOptions& fine_tune,
+                                               std::vector<std::string>& notes, Context& context) {
+  usage_check(job.distill.parent.empty() || job.how.trains,
+              "`distill` needs training, which `epochs` or `max_steps` ask for");
+  parent.trained_on = record_with_parent(parent.trained_on, job.distill);
+  std::optional<Parent> teacher;
+  EncodedSplits data = load_encoded(
+      parent, job.model, job.data, job.split, job.seed, FiguresOf::one_model, context, notes,
+      [&](const DataSet& texts, const MeasuredTexts&, std::vector<std::string>& warnings) {
+        teacher = open_parent(job.distill, parent.model, texts, job.data.cut, context, warnings);
+      });
+  if (!begin_run(job.invocation, parent.model.parameters, data, output,
+                 teacher ? &*teacher : nullptr))
+    return std::nullopt;
+  if (teacher)
+    learn_from(*std::exchange(teacher, std::nullopt), data.train, job.distill, job.seed, job.seeds,
+               fine_tune, context);
+  return data;
+}
+
 std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const fs::path& folder,
                            PrunedModel& pruned) {
   Section curve = learning_curve_section(log, run.label + "; one seed", folder / "learning_curve",
@@ -133,6 +156,7 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
   const std::string_view arithmetic = arithmetic_of(after.graph);
   PrunedModelResult& measured = pruned.measured;
   measured.pruning = {.subject = subject_result(job.model, run.data.identity, run.data.measured),
+                      .distill = distillation_result(job.distill),
                       .arithmetic = std::string(arithmetic),
                       .average_weight_bits = weight_bits,
                       .protocol = to_string(run.data.protocol)};

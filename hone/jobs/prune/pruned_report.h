@@ -40,6 +40,12 @@ struct PruneReport {
 /// Throws `UsageError` for several seeds of a job without randomness.
 void check_seeds(const PruneJob& job, bool draws);
 
+/// `load_encoded` of the job's data, with its teacher's logits in `fine_tune`. Nothing where the job is finished (`begin_run`).
+/// Throws `UsageError` for a teacher without training, and as `open_parent` does.
+std::optional<EncodedSplits> load_with_teacher(const PruneJob& job, TextModel& parent,
+                                               OutputFolder& output, FineTuneOptions& fine_tune,
+                                               std::vector<std::string>& notes, Context& context);
+
 /// Draws the learning curve of a training into `folder` and the document; returns the number of steps.
 std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const fs::path& folder,
                            PrunedModel& pruned);

@@ -1,37 +1,130 @@
 #include "hone/jobs/prune/sparsify.h"
 
+#include <algorithm>
+
 #include "hone/base/percentage.h"
+#include "hone/base/text.h"
 #include "hone/base/usage_check.h"
 #include "hone/jobs/compress.h"
 #include "hone/models/transform.h"
 #include "hone/passes/prune_inputs.h"
+#include "hone/tensor/dense.h"
+#include "hone/train/input_hessians.h"
 #include "hone/train/input_norms.h"
 #include "hone/train/input_thresholds.h"
+#include "hone/train/observed_gradients.h"
+#include "hone/train/sparsegpt.h"
 #include "hone/train/sparsity_schedule.h"
 #include "hone/train/text_examples.h"
+#include "hone/train/training_graph.h"
 
 namespace hone {
 namespace {
 
-// Lets masks take on more while the model trains. What they hold follows from the weights, so a run that goes on does the same.
+// Lets training score the weights that are pruned. The masks that are there stay, and no others.
+void score_movement(const SparsifyOptions& options, const Model& model, PruneOptions& pruning,
+                    FineTuneOptions& training) {
+  for (const Node* weight : prunable_weights(model.graph, options.pruning.target)) {
+    const std::string& name = weight->name();
+    user_check(weight->trainable() && std::ranges::none_of(training.freeze,
+                                                           [&](const std::string& glob) {
+                                                             return glob_match(glob, name);
+                                                           }),
+               "{} is frozen, and `method` movement scores weights by how training moves them; "
+               "leave it out of `target` or of `freeze`",
+               name);
+    training.training.optimizer.scored.insert(name);
+    pruning.final_masks.emplace(name,
+                                dense_on(model.parameters.at(mask_of(*weight).name()), cpu()));
+  }
+}
+
+// Lets masks take on more while the model trains. What they hold follows from the parameters, so a run that goes on does the same.
 void prune_as_it_trains(const SparsifyOptions& options, const Model& model,
                         const SparsitySchedule& schedule, FineTuneOptions& training) {
+  PruneOptions pruning = options.pruning;
+  if (pruning.rule.method == PruneMethod::movement)
+    score_movement(options, model, pruning, training);
   training.choose_from_step = schedule.rising_steps + 1;
-  training.before_step = [schedule, graph = model.graph, pruning = options.pruning](
+  training.before_step = [schedule, graph = model.graph, pruning = std::move(pruning),
+                          scored = training.training.optimizer.scored](
                              std::int64_t step, ParameterStore& parameters) mutable {
-    const std::optional<double> sparsity = schedule.at(step);
-    if (!sparsity) return;
-    pruning.rule.sparsity = *sparsity;
+    const std::optional<double> reached = schedule.at(step);
+    if (!reached) return;
+    pruning.rule.reached = *reached;
+    for (const std::string& weight : scored)
+      pruning.statistics[weight] = dense_on(parameters.at(movement_scores_of(weight)), cpu());
     prune(graph, parameters, pruning);
   };
 }
 
+// Of the weights that read the inputs of `hessian`.
+void update_and_mask(const PruneRule& rule, InputHessian hessian, Model& model, ThreadPool& pool) {
+  const InverseFactor factor = inverse_factor(std::move(hessian.sums), hessian.columns, pool);
+  for (const std::string& name : hessian.weights) {
+    Node& weight = *model.graph.find(name);
+    const Tensor values = dense_on(model.parameters.at(name), cpu());
+    const Tensor before =
+        is_masked(weight) ? dense_on(model.parameters.at(mask_of(weight).name()), cpu()) : Tensor();
+    const CompensatedWeight updated = sparsegpt(rule, {name, values, before}, factor, pool);
+    model.parameters.set(name, updated.values.on(model.parameters.at(name).device()));
+    put_mask(model.graph, model.parameters, weight, updated.kept);
+  }
+}
+
+// Bytes that `update_and_mask` takes for the largest weight: the factor, the weight in double, copies in fp32 and masks.
+double bytes_of_updates(const Model& model, const std::vector<std::string>& target) {
+  double most = 0;
+  for (const Node* weight : prunable_weights(model.graph, target)) {
+    const Tensor& values = model.parameters.at(weight->name());
+    const auto columns = static_cast<double>(values.size(-1));
+    most = std::max(most, 8 * columns * columns + 22 * static_cast<double>(values.count()));
+  }
+  return most;
+}
+
+void record_pruning(const SparsifyOptions& options, Model& model, const Session& session,
+                    const std::function<bool()>& change) {
+  change_model(model, "prune", change, session,
+               prune_text(options.pruning) + (options.cubic ? " while it was trained" : ""));
+}
+
+// Where sparsity rises, masks that take nothing yet.
 void put_masks(const SparsifyOptions& options, Model& model, const Session& session) {
   PruneOptions first = options.pruning;
-  if (options.cubic) first.rule.sparsity = 0;
-  change_model(
-      model, "prune", [&] { return prune(model.graph, model.parameters, first); }, session,
-      prune_text(options.pruning) + (options.cubic ? " while it was trained" : ""));
+  if (options.cubic) {
+    first.rule.reached = 0;
+    first.rule.method = PruneMethod::l1;  // `movement` has no scores yet
+  }
+  record_pruning(options, model, session,
+                 [&] { return prune(model.graph, model.parameters, first); });
+}
+
+void prune_by_sparsegpt(const SparsifyOptions& options, const EncodedSplits& data, Model& model,
+                        const Session& session) {
+  const PruneOptions& pruning = options.pruning;
+  std::vector<InputHessian> hessians = input_hessians(
+      forward_graph(model), pruning.target, model.parameters, text_examples(data.train),
+      options.calibration, session, bytes_of_updates(model, pruning.target));
+  record_pruning(options, model, session, [&] {
+    for (InputHessian& hessian : hessians)
+      update_and_mask(pruning.rule, std::move(hessian), model, session.pool);
+    return true;
+  });
+}
+
+// What the method reads from examples.
+std::map<std::string, Tensor> statistics_of(const SparsifyOptions& options,
+                                            const EncodedSplits& data, Model& model,
+                                            const Session& session) {
+  const std::vector<std::string>& target = options.pruning.target;
+  if (options.pruning.rule.method == PruneMethod::wanda)
+    return input_norms(forward_graph(model), target, model.parameters, text_examples(data.train),
+                       options.calibration, session);
+  if (options.pruning.rule.method == PruneMethod::first_order)
+    return absolute_gradients(model.graph, target, model.parameters, text_examples(data.train),
+                              options.calibration, session);
+  return {};
 }
 
 void put_thresholds(const SparsifyOptions& options, const EncodedSplits& data, Model& model,
@@ -45,9 +138,13 @@ void put_thresholds(const SparsifyOptions& options, const EncodedSplits& data, M
                        *options.activations, options.calibration, session);
 }
 
-// With all that will be masked in the end: whether formats have a zero is better known before a training than after.
+// With as many masked as in the end, whichever: whether formats have a zero is better known before a training than after.
 void check_formats(Model model, const SparsifyOptions& options, Context& context) {
-  prune(model.graph, model.parameters, options.pruning);
+  if (options.cubic) {
+    PruneOptions all = options.pruning;
+    all.rule.method = PruneMethod::l1;
+    prune(model.graph, model.parameters, all);
+  }
   round_weights(model, context);
 }
 
@@ -58,13 +155,16 @@ void check(const SparsifyOptions& options) {
   usage_check(!options.activations || (*options.activations >= 0 && *options.activations < 1),
               "`activation_sparsity`: expected a share from 0 on and below 1, got {}",
               options.activations.value_or(0));
-  if (!options.cubic) return;
-  usage_check(options.trains,
+  const PruneMethod method = options.pruning.rule.method;
+  usage_check(method != PruneMethod::movement || (options.cubic && options.trains),
+              "`method` movement scores weights by how training moves them: give `schedule` cubic, "
+              "and `epochs` or `max_steps`");
+  usage_check(method != PruneMethod::sparsegpt || !options.cubic,
+              "`method` sparsegpt removes weights at once and updates the others: leave out "
+              "`schedule`; training after it goes on from there");
+  usage_check(!options.cubic || options.trains,
               "`schedule` cubic lets sparsity rise while the model is trained: give `epochs` or "
               "`max_steps` too");
-  usage_check(!options.pruning.rule.structure.pattern,
-              "`schedule` cubic goes with `structure` weights or blocks: {} is all or nothing",
-              structure_text(options.pruning.rule.structure));
 }
 
 Model sparsify(const Model& parent, const EncodedSplits& data, const SparsifyOptions& given,
@@ -74,14 +174,14 @@ Model sparsify(const Model& parent, const EncodedSplits& data, const SparsifyOpt
   FineTuneOptions training = options.fine_tune;
   std::optional<SparsitySchedule> schedule;
   if (options.cubic)
-    schedule = cubic_schedule(options.pruning.rule.sparsity, options.rise,
-                              total_steps(training.training, data.train.size()));
+    schedule = cubic_schedule(options.rise, total_steps(training.training, data.train.size()));
   Model model = parent;
-  if (options.pruning.rule.method == PruneMethod::wanda)
-    options.pruning.input_norms =
-        input_norms(forward_graph(model), options.pruning.target, model.parameters,
-                    text_examples(data.train), options.calibration, context.session());
-  put_masks(options, model, context.session());
+  options.pruning.statistics = statistics_of(options, data, model, context.session());
+  if (options.pruning.rule.method == PruneMethod::sparsegpt) {
+    prune_by_sparsegpt(options, data, model, context.session());
+  } else {
+    put_masks(options, model, context.session());
+  }
   if (options.activations) put_thresholds(options, data, model, context.session());
   if (!options.trains) return model;
   check_formats(model, options, context);
@@ -108,7 +208,7 @@ std::string summary(const SparsifyOptions& options) {
 
 std::vector<std::int64_t> calibration_rows(const EncodedSplits& data,
                                            const SparsifyOptions& options) {
-  if (!options.activations && options.pruning.rule.method != PruneMethod::wanda) return {};
+  if (!options.activations && !needs_examples(options.pruning.rule.method)) return {};
   return calibration_rows(data.train.size(), options.calibration);
 }
 

@@ -41,6 +41,7 @@ SparsityCurve study_method(PruneMethod method, const Model& parent,
     SparsifyOptions how = options.how;
     how.pruning.rule.sparsity = sparsity;
     how.pruning.rule.method = method;
+    how.cubic = method == PruneMethod::movement;
     if (options.both) how.activations = sparsity;
     const std::string name = fmt::format("{}-{}", to_string(method), sparsity);
     how.fine_tune.title = "train " + name;
@@ -93,7 +94,11 @@ Figure sparsity_figure(const SparsityStudy& study) {
 SparsityStudy study_sparsities(const Model& parent, const EncodedSplits& data,
                                const SparsityStudyOptions& options, Context& context) {
   check(options.sparsities);
-  usage_check(!options.methods.empty(), "`methods`: expected some of l1, wanda and random");
+  usage_check(!options.methods.empty(), "`methods`: expected one at least");
+  usage_check(options.how.trains || std::ranges::find(options.methods, PruneMethod::movement) ==
+                                        options.methods.end(),
+              "`methods` movement scores weights by how training moves them: give `epochs` or "
+              "`max_steps`");
   const std::int64_t batch_size = options.how.fine_tune.eval_batch_size;
   SparsityStudy study{.choice = begin_choice(parent, data, batch_size, context),
                       .curves = {},

@@ -66,7 +66,9 @@ BestHistory history_of(const ShownStudy& study, const std::string& label, const 
       history.by_cpu_seconds = {.label = label, .points = {}, .draw = Draw::steps};
   double seconds = 0, cpu_seconds = 0, count = 0;
   for (const TrialOnTheWay& one : trials_on_the_way(study.view)) {
-    const double x = place == TrialPlace::number ? static_cast<double>(one.trial->number) : count++;
+    ++count;
+    const double x =
+        place == TrialPlace::number ? static_cast<double>(shown_number(one.trial->number)) : count;
     seconds += seconds_of(*one.trial);
     cpu_seconds += cpu_seconds_of(*one.trial);
     const double value = trial_value(*one.trial, metric);

@@ -37,8 +37,8 @@ inline BetterEnd better_end(Direction direction) {
 
 /// What stands for a trial along x.
 enum class TrialPlace {
-  number,  ///< its own
-  count    ///< how many of `trials_on_the_way` ended before it
+  number,  ///< its own, as `shown_number` has it
+  count    ///< its place in `trials_on_the_way`, from 1
 };
 
 /// `metric`: what of trials is drawn, "value" the first objective, else one of their metrics. What is not feasible is never the best.

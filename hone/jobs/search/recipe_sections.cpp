@@ -60,6 +60,8 @@ Options options_of(const PruningSection*) {
   return {option<&S::weights, &PruneOptions::rule, &PruneRule::sparsity>(
               "sparsity", "fraction of the weights to remove")
               .from(0, 1),
+          option<&S::weights, &PruneOptions::rule, &PruneRule::structure>(
+              "structure", "what to remove: weights, blocks such as 1x4, or N:M"),
           option<&S::weights, &PruneOptions::rule, &PruneRule::method>(
               "method", "criterion for what to remove"),
           option<&S::weights, &PruneOptions::rule, &PruneRule::scope>(

@@ -45,12 +45,14 @@ struct LoraSection {
 };
 Options options_of(const LoraSection*);
 
-/// [pruning]: single weights, and small activations.
+/// [pruning]: weights, single ones or blocks, and small activations.
 struct PruningSection {
   PruneOptions weights = {.rule = {.sparsity = 0}};
   double activations = 0;  ///< share of what the pruned layers read that goes
 
-  bool idle() const { return weights.rule.sparsity == 0 && activations == 0; }
+  /// A pattern such as 2:4 sets the sparsity itself.
+  bool has_pattern() const { return weights.rule.structure.pattern.has_value(); }
+  bool idle() const { return weights.rule.sparsity == 0 && !has_pattern() && activations == 0; }
 };
 Options options_of(const PruningSection*);
 

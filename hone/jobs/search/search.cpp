@@ -292,8 +292,8 @@ class SearchRun {
       const std::int64_t done = count_trials(study).finished();
       tell_cost(trial, done, progress);
       if (trial.state == TrialState::fail)
-        tell_warnings(context_,
-                      {fmt::format("trial {} failed: {}", trial.number, failure_of(trial))});
+        tell_warnings(context_, {fmt::format("trial {} failed: {}", shown_number(trial.number),
+                                             failure_of(trial))});
       progress.update(done, best_text(study));
     };
     callbacks.on_warning = [&](const std::string& sentence) {
@@ -479,11 +479,13 @@ namespace {
 // That no trial can be expected to pass the gates; "": some may.
 std::string too_few_trials_sentence(const SearchJob& job, const TrialSubject& subject) {
   if (subject.gates.empty()) return "";
-  return too_few_sentence(
-      judge_parent(subject.gates, subject.parent_measured->view(),
-                   truth_of(subject.data.validation), job.budget.trials),
-      name_and_size(subject.data.measured_choice()),
-      fmt::format("{} trial{}", job.budget.trials, job.budget.trials == 1 ? "" : "s"), "--trials");
+  const ParentJudged judged = judge_parent(subject.gates, subject.parent_measured->view(),
+                                           truth_of(subject.data.validation), job.budget.trials);
+  if (judged.passes) return "";
+  return fmt::format("{} Needed: {}.",
+                     too_few_sentence(judged, name_and_size(subject.data.measured_choice()),
+                                      counted_text(job.budget.trials, "trial")),
+                     needed_text(judged, "--trials"));
 }
 
 }  // namespace

@@ -183,8 +183,8 @@ void tell_apart(std::vector<FormatTemplate>& formats, const std::string& where) 
 PrecisionGroup group_of(const TomlPlace& place, const toml::node& node,
                         const FormatTable& formats) {
   const toml::table& table = table_at(node, "precision", place);
-  check_keys(table, {"layers", "choice", "formats", "operands", "sparsities"}, "[[precision]]",
-             place);
+  check_keys(table, {"layers", "choice", "formats", "operands", "sparsities", "structure"},
+             "[[precision]]", place);
   PrecisionGroup group{.line = line_of(node)};
   if (const toml::node* layers = table.get("layers"))
     group.layers = texts_at(*layers, "layers", place);
@@ -210,6 +210,15 @@ PrecisionGroup group_of(const TomlPlace& place, const toml::node& node,
         settings_of<PruningSection>({{"sparsity", sample}});
     });
   }
+  if (const toml::node* structure = table.get("structure")) {
+    user_check(table.contains("sparsities"),
+               "{}: structure without sparsities removes nothing; give both", place.at(*structure));
+    group.structure = setting_of(place, "structure", *structure);
+    with_context(fmt::format("{}: structure", place.at(*structure)), [&] {
+      for (const Json& sample : samples_of(group.structure))
+        parse_layer_structure(sample.is_string() ? sample.get<std::string>() : to_line(sample));
+    });
+  }
   const toml::node* list = table.get("formats");
   user_check(list != nullptr, "{}: [[precision]] has no `formats` to choose from", place.at(node));
   for (const std::string& text : texts_at(*list, "formats", place))
@@ -227,12 +236,13 @@ AllocationSection allocation_of(const TomlPlace& place, const toml::node& node,
                                 const FormatTable& formats) {
   const toml::table& table = table_at(node, "allocation", place);
   check_keys(table,
-             {"options", "sparsities", "operands", "budget", "together", "sensitivity_samples"},
+             {"options", "sparsities", "structure", "operands", "budget", "together",
+              "sensitivity_samples"},
              "[allocation]", place);
   AllocationSection section{.line = line_of(node)};
   AllocationRequest& request = section.request;
   std::vector<std::string> options = {}, operands = {"input", "weight", "bias"}, budgets;
-  std::vector<double> sparsities;
+  SparsityTexts sparsities;
   // Lists, or texts with commas as the flags of `hone allocate` have them.
   const auto texts = [&](const char* key, std::vector<std::string>& to) {
     const toml::node* list = table.get(key);
@@ -244,13 +254,14 @@ AllocationSection allocation_of(const TomlPlace& place, const toml::node& node,
   texts("options", options);
   texts("operands", operands);
   texts("budget", budgets);
+  texts("structure", sparsities.structures);
   user_check(!budgets.empty(),
              "{}: [allocation] bounds nothing; give budget = \"average_bits <= 5\"",
              place.at(node));
   texts("together", request.together);
   if (const toml::node* list = table.get("sparsities"))
     for (const Json& share : samples_of(setting_of(place, "sparsities", *list)))
-      sparsities.push_back(share.is_number() ? share.get<double>() : -1);
+      sparsities.shares.push_back(share.is_number() ? share.get<double>() : -1);
   if (const toml::node* samples = table.get("sensitivity_samples")) {
     user_check(samples->is_integer() && *samples->value<std::int64_t>() >= 0,
                "{}: sensitivity_samples: expected a whole number, 0 for all", place.at(*samples));
@@ -311,13 +322,17 @@ void read_objectives(const TomlPlace& place, const toml::table& table, SearchRec
 // What prunes layer by layer does not go with what prunes all alike.
 void check_one_pruning(const SearchRecipe& recipe) {
   if (!recipe.pruning) return;
-  bool each = recipe.allocation &&
-              std::ranges::any_of(recipe.allocation->request.options,
-                                  [](const LayerOption& option) { return option.sparsity > 0; });
+  bool each = recipe.allocation && prunes(recipe.allocation->request.options);
   for (const PrecisionGroup& group : recipe.precision)
     each = each || group.sparsity.varies() || group.sparsity.value != 0;
   user_check(!each, "{}: [pruning] and `sparsities` of layers both choose what goes; give one",
              recipe.where);
+  for (const SearchSetting& setting : *recipe.pruning)
+    for (const Json& sample : samples_of(setting))
+      user_check(setting.key != "method" || sample != "movement",
+                 "{}: pruning.method: movement takes a schedule, which trials do not have; use "
+                 "`hone prune`",
+                 recipe.at(setting.line));
 }
 
 // Units are scored once for all trials.
@@ -335,10 +350,12 @@ void check_native(const SearchRecipe& recipe, const FormatTable& formats) {
   user_check(recipe.precision.empty() && !recipe.allocation,
              "{}: [native] and {} both choose formats of layers; give one", recipe.where,
              recipe.allocation ? "[allocation]" : "[[precision]]");
-  user_check(!recipe.pruning,
-             "{}: [pruning] sets weights to zero, which packed codes do not hold "
-             "to, so nothing would be gained; leave it or [native] out",
-             recipe.where);
+  if (recipe.pruning)
+    for (const SearchSetting& setting : *recipe.pruning)
+      user_check(setting.key != "activations",
+                 "{}: pruning.activations: native products do not set inputs to zero; leave it or "
+                 "[native] out",
+                 recipe.at(setting.line));
   for (const SearchSetting& setting : *recipe.native)
     with_context(fmt::format("{}: native.{}", recipe.at(setting.line), setting.key), [&] {
       for (const Json& sample : samples_of(setting)) {
@@ -367,7 +384,8 @@ bool varies(const SearchRecipe& recipe) {
     if (const SearchRecipe::Section& settings = recipe.*section.settings)
       result = result || any(*settings);
   for (const PrecisionGroup& group : recipe.precision) {
-    result = result || group.formats.size() > 1 || group.sparsity.varies();
+    result = result || group.formats.size() > 1 || group.sparsity.varies() ||
+             (group.structure.varies() && group.sparsity.value != 0);
     for (const FormatTemplate& one : group.formats) result = result || any(one.parameters);
   }
   return result;

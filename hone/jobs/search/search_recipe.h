@@ -31,6 +31,7 @@
 ///
 ///     [pruning]
 ///     sparsity = [0, 0.3, 0.5]
+///     structure = ["weights", "1x4"]
 ///
 ///     [[precision]]                                # later ones win
 ///     layers = "*"
@@ -93,6 +94,7 @@ struct PrecisionGroup {
   std::vector<FormatTemplate> formats = {};
   SearchSetting sparsity = {.key = "sparsity",
                             .value = 0};  ///< of their weights, before they are rounded
+  SearchSetting structure = {.key = "structure", .value = "weights"};  ///< of what goes
   std::vector<std::string> operands = {"input", "weight", "bias"};
   std::string name() const;  ///< of its parameters, where it chooses together: "all", or the globs
 };

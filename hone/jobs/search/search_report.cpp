@@ -173,7 +173,7 @@ void describe_winner(const SearchFindings& f, const Reported& reported, const Mo
   document.key_figures.push_back(
       {"Objective",
        fmt::format("{}{} on {}, trial {}", findings.winner_text(), findings.runs_text(),
-                   findings.made_on(), findings.winner().number)});
+                   findings.made_on(), shown_number(findings.winner().number))});
   document.key_figures.push_back(
       {"Size when packed", short_bytes(static_cast<double>(size.packed_bytes))});
 }
@@ -190,9 +190,9 @@ std::string excluded_sentence(const SearchFindings& f) {
   const double best = excluded.front()->values[0];
   if (f.winner.trial == nullptr || loss_of(best, f.view.directions[0]) <
                                        loss_of(f.winner.trial->values[0], f.view.directions[0]))
-    text += fmt::format("; trial {}, the best by {} ({}), is one of them", excluded.front()->number,
-                        f.space.recipe().objectives.front().formula.text(),
-                        rounded_text(best, kObjectiveDigits));
+    text += fmt::format(
+        "; trial {}, the best by {} ({}), is one of them", shown_number(excluded.front()->number),
+        f.space.recipe().objectives.front().formula.text(), rounded_text(best, kObjectiveDigits));
   return text + ".";
 }
 
@@ -295,7 +295,7 @@ std::string failure_of(const Trial& trial) {
 std::string first_failure(const StudyView& view) {
   for (const Trial* trial : view.trials)
     if (trial->state == TrialState::fail && !failure_of(*trial).empty())
-      return fmt::format("; trial {} failed: {}", trial->number, failure_of(*trial));
+      return fmt::format("; trial {} failed: {}", shown_number(trial->number), failure_of(*trial));
   return "";
 }
 

@@ -127,7 +127,7 @@ class TrialSteps {
     Model& model = trial.unrounded;
     plan_ = fitting(plan_of(configuration_, context_.library.formats), plain_graph(model));
     for (const auto& [layer, share] : configuration_.sparsities.items())
-      sparsities_.emplace_back(layer, share.get<double>());
+      sparsities_.emplace_back(layer, layer_sparsity_from(share));
     take_shape(model);
     train(model);
     if (!ended_) compress(model, trial);
@@ -159,9 +159,12 @@ class TrialSteps {
 
   // Packed, by rounding alone with what makes that exact, or as training through the formats left it.
   Model native(const Model& model) {
-    if (!configuration_.train_on)
-      return NativeCopies(model, plan_, subject_.data.train, subject_.calibration, {}, context_)
+    if (!configuration_.train_on) {
+      Model unmasked = model;
+      transform(unmasked, "unprune", context_.session());  // nothing trains it: zeros stay
+      return NativeCopies(unmasked, plan_, subject_.data.train, subject_.calibration, {}, context_)
           .make(plan_);
+    }
     Model packed = round_weights(model, context_);
     transform(packed, "pack", context_.session());
     return packed;
@@ -274,7 +277,7 @@ class TrialSteps {
     sparsities_ = std::move(best.sparsities);
     take_shape(model);
     Json sparsities = Json::object();
-    for (const auto& [layer, share] : sparsities_) sparsities[layer] = share;
+    for (const auto& [layer, share] : sparsities_) sparsities[layer] = to_json(share);
     trial.allocated = {{"formats", formats_json(plan_)},
                        {"sparsities", sparsities},
                        {"predicted", best.predicted}};
@@ -302,9 +305,9 @@ class TrialSteps {
     TrainingLog log;
     if (configuration_.pruning) {
       SparsifyOptions how = pruning_of(subject_, *configuration_.pruning, seed_);
-      if (trains && plan_.empty() && !space_.recipe().allocation) {
+      if (trains && plan_.empty() && !space_.recipe().allocation && !configuration_.native) {
         how.trains = true;
-        how.fine_tune = training_options(*configuration_.train_on, "train_on");
+        how.fine_tune = training_options(*configuration_.train_on, "train again");
       }
       model = sparsify(model, learnt_from_, how, log, context_);
       if (how.trains) return;
@@ -325,15 +328,24 @@ class TrialSteps {
       if (trains) {
         how.qat = true;
         if (const auto known = finished(trained_on_by())) how.trained = known->weights;
-        if (!how.trained) how.fine_tune = training_options(*configuration_.train_on, "train_on");
+        if (!how.trained) how.fine_tune = training_options(*configuration_.train_on, "train again");
       }
       const TrialClock clock;
       model = hone::compress(model, learnt_from_, how, log, context_);
       if (trains && !how.trained) keep(trained_on_by(), model, clock);
     } else if (trains) {
-      fine_tune(model, learnt_from_, training_options(*configuration_.train_on, "train_on"), log,
+      fine_tune(model, learnt_from_, training_options(*configuration_.train_on, "train again"), log,
                 context_);
     }
+  }
+
+  bool is_pruned() const { return configuration_.pruning || !sparsities_.empty(); }
+
+  // Packed, it takes what it takes: scales that rounding put between layers too. Files leave out the zeros of pruned weights.
+  std::int64_t packed_bytes(const Model& model) const {
+    Model packed = model;
+    if (!has_packed_weights(packed.graph)) transform(packed, "pack", context_.session());
+    return is_pruned() ? saved_bytes(packed).stored() : model_size(packed, {}).memory_bytes;
   }
 
   // What the metrics of a trial are of.
@@ -352,9 +364,8 @@ class TrialSteps {
                 context_, "validate", ProgressEnd::vanishes);
     trial.metrics = evaluation_metrics(trial.measurement.evaluation);
     trial.metrics.insert(shape_.begin(), shape_.end());
-    // Packed, it takes what it takes: scales that rounding put between layers too.
-    if (configuration_.native)
-      trial.metrics["packed_bytes"] = static_cast<double>(model_size(trial.model, {}).memory_bytes);
+    if (configuration_.native || is_pruned())
+      trial.metrics["packed_bytes"] = static_cast<double>(packed_bytes(trial.model));
     const TaskEvaluation& evaluation = trial.measurement.evaluation;
     trial.intervals[kJudgedMetric] = {evaluation.value, evaluation.interval.low,
                                       evaluation.interval.high};

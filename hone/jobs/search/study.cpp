@@ -161,7 +161,7 @@ Table table_of(const std::vector<ReadStudy>& studies) {
     const TrialCounts counts = count_trials(study.shown.view);
     const Trial* best = best_alone(study.shown.view);
     table.add_row({study.study.name, aim_of(study), best_cell(study),
-                   best == nullptr ? Cell(absent) : Cell(best->number), counts.all(),
+                   best == nullptr ? Cell(absent) : Cell(shown_number(best->number)), counts.all(),
                    counts.complete, counts.cached, counts.pruned, counts.failed, counts.running,
                    counts.waiting, real(seconds_of(study), 1), to_minute(last_time(study))});
   }

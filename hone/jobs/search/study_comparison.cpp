@@ -9,6 +9,7 @@
 #include "hone/base/text.h"
 #include "hone/jobs/search/best_history.h"
 #include "hone/jobs/search/study_tables.h"
+#include "hone/metrics/metric_name.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -75,6 +76,13 @@ std::string reach_text(const StudyFamily& family, double target) {
   if (std::ranges::count(trials, trials[0]) == std::ssize(trials)) return text(trials[0]);
   const auto [least, most] = std::ranges::minmax(trials);
   return fmt::format("{} ({} to {})", text(median_of(trials)), text(least), text(most));
+}
+
+// "0.005", of accuracies "0.5 points".
+std::string within_text(const std::vector<StudyFamily>& families) {
+  const bool is_accuracy = families.at(0).studies.at(0)->objectives.at(0) == kAccuracy.key;
+  return is_accuracy ? fmt::format("{:g} points", 100 * kWithinReach)
+                     : fmt::format("{}", kWithinReach);
 }
 
 std::vector<double> bests_of_studies(const StudyFamily& family) {
@@ -169,7 +177,7 @@ Table comparison_table(const std::vector<StudyFamily>& families) {
       {{"studies", "Studies"},
        {"seeds", "Seeds"},
        {"best", "Best"},
-       {"trials_to_reach", fmt::format("Trials to within {} of {}", kWithinReach,
+       {"trials_to_reach", fmt::format("Trials to within {} of {}", within_text(families),
                                        rounded_text(best_of_all(families), kObjectiveDigits))}});
   const double target = best_of_all(families);
   for (const StudyFamily& family : families)
@@ -259,7 +267,7 @@ std::optional<StudyLeader> leader_of(const std::vector<StudyFamily>& families) {
                              std::ranges::any_of(families, &StudyFamily::has_several)
                                  ? "Median trials (range over seeds)"
                                  : "Trials",
-                             kWithinReach, fmt::join(trials_of_all, ", "))};
+                             within_text(families), fmt::join(trials_of_all, ", "))};
 }
 
 Figure compared_histories(const std::vector<StudyFamily>& families) {

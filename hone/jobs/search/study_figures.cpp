@@ -28,7 +28,9 @@ std::string title_of(const ShownStudy& study, std::string_view what) {
                           : fmt::format("{}; {} trials", what, study.view.trials.size());
 }
 
-std::string name_of(const Trial& trial) { return fmt::format("trial {}", trial.number); }
+std::string name_of(const Trial& trial) {
+  return fmt::format("trial {}", shown_number(trial.number));
+}
 
 // The seconds of a time as storages write it; NaN: it is none.
 double seconds_at(const std::string& time) {
@@ -177,14 +179,9 @@ Figure importance_figure(const ShownStudy& study) {
   return {.title = title_of(study, what), .panels = {panel}};
 }
 
-std::string text_of(const Json& value) {
-  return value.is_string()         ? value.get<std::string>()
-         : value.is_number_float() ? fmt::format("{:.4g}", value.get<double>())
-                                   : to_line(value);
-}
-
 /// Where the values of a parameter lie on an axis: numbers by themselves, others by their places.
 struct ValueAxis {
+  std::string parameter;
   Axis axis;
   bool by_number = true;
   bool logarithmic = false;
@@ -192,12 +189,24 @@ struct ValueAxis {
   std::map<std::string, double> places = {};  ///< of values that are no numbers
 
   double place(const Json& value) const {
-    return by_number ? value.get<double>() : places.at(text_of(value));
+    return by_number ? value.get<double>() : places.at(value_text(parameter, value));
   }
 };
 
+// A tick at each tested value, where these are few.
+std::vector<Tick> ticks_at(const std::string& parameter, const std::vector<Json>& numbers) {
+  constexpr std::size_t kMostTicks = 6;
+  std::map<double, std::string> ticks;
+  for (const Json& number : numbers)
+    ticks.emplace(number.get<double>(), value_text(parameter, number));
+  std::vector<Tick> result;
+  if (ticks.size() <= kMostTicks)
+    for (const auto& [value, text] : ticks) result.push_back({value, text});
+  return result;
+}
+
 ValueAxis axis_of(const ShownStudy& study, const std::string& name, const Trials& trials) {
-  ValueAxis axis{.axis = {.label = name}};
+  ValueAxis axis{.parameter = name, .axis = {.label = name}};
   std::vector<Json> values;
   for (const Trial* trial : trials)
     if (const TrialParameter* parameter = trial->parameter(name)) {
@@ -206,7 +215,7 @@ ValueAxis axis_of(const ShownStudy& study, const std::string& name, const Trials
       axis.logarithmic = parameter->distribution.logarithmic;
     }
   for (const Json& value : values)
-    if (!axis.by_number) axis.places.emplace(text_of(value), 0);
+    if (!axis.by_number) axis.places.emplace(value_text(name, value), 0);
   double next = 0;
   for (auto& [text, place] : axis.places) {
     place = next++;
@@ -217,6 +226,7 @@ ValueAxis axis_of(const ShownStudy& study, const std::string& name, const Trials
     axis.low = std::fmin(axis.low, place);
     axis.high = std::fmax(axis.high, place);
   }
+  if (axis.by_number) axis.axis.ticks = ticks_at(name, values);
   axis.axis.logarithmic = axis.logarithmic;
   if (!axis.by_number) axis.axis.range = Range{-0.5, next - 0.5};
   return axis;

@@ -10,6 +10,7 @@
 
 #include "hone/base/json.h"
 #include "hone/base/text.h"
+#include "hone/formats/format.h"
 #include "hone/metrics/metric_name.h"
 #include "hone/metrics/proportion.h"
 #include "hone/search/engine/trial_table.h"
@@ -79,6 +80,8 @@ std::optional<Proportion> proportion_of(const ShownStudy& study, std::size_t ind
 
 Cell value_cell(const ShownStudy& study, std::size_t index, double value) {
   const std::optional<Proportion> share = proportion_of(study, index, value);
+  constexpr double kLarge = 1000;
+  if (!share && std::abs(value) >= kLarge && std::round(value) == value) return std::llround(value);
   if (!share) return real(value, kObjectiveDigits);
   const Interval interval = wilson_interval(share->successes, share->trials, share->evidence);
   return percent_within(value, interval.low, interval.high);
@@ -176,7 +179,7 @@ std::string best_text(const StudyView& study) {
   return best == nullptr
              ? ""
              : fmt::format("best {} of trial {}", rounded_text(best->values[0], kObjectiveDigits),
-                           best->number);
+                           shown_number(best->number));
 }
 
 Json shown_values(const ShownStudy& study, const Trial& trial) {
@@ -184,6 +187,14 @@ Json shown_values(const ShownStudy& study, const Trial& trial) {
   for (const TrialParameter& parameter : trial.parameters)
     values[parameter.name] = shown_value(study, parameter);
   return values;
+}
+
+std::string value_text(const std::string& parameter, const Json& value) {
+  if (value.is_string()) {
+    const auto text = value.get<std::string>();
+    return parameter.ends_with(kFormatSuffix) ? format_in_words(text) : text;
+  }
+  return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : to_line(value);
 }
 
 std::string values_text(const ShownStudy& study, const Trial& trial) {
@@ -197,7 +208,8 @@ std::string values_text(const ShownStudy& study, const Trial& trial) {
       prefixes.push_back(name.substr(0, name.size() - kFormatSuffix.size()) + ".");
     }
   for (const auto& [format, choices] : choices_by_format)
-    parts.push_back(fmt::format("{}{} {}", parts.empty() ? "formats: " : "", choices, format));
+    parts.push_back(
+        fmt::format("{}{} {}", parts.empty() ? "formats: " : "", choices, format_in_words(format)));
   std::size_t left = 0;
   for (const auto& [name, value] : values.items()) {
     if (std::ranges::any_of(prefixes, [&name = name](const std::string& prefix) {
@@ -208,11 +220,7 @@ std::string values_text(const ShownStudy& study, const Trial& trial) {
       ++left;
       continue;
     }
-    parts.push_back(fmt::format("{} {}", name,
-                                value.is_string() ? value.get<std::string>()
-                                : value.is_number_float()
-                                    ? fmt::format("{:.4g}", value.get<double>())
-                                    : to_line(value)));
+    parts.push_back(fmt::format("{} {}", name, value_text(name, value)));
   }
   if (left > 0) parts.push_back(fmt::format("and {} more", left));
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -227,7 +235,7 @@ std::string headline_of(const ShownStudy& study) {
   const std::string of_trials = fmt::format("{} trial{}", grouped(trials), trials == 1 ? "" : "s");
   if (const Trial* best = best_alone(study.view))
     return fmt::format("Best of {}: {} = {} (trial {})", of_trials, study.objectives[0],
-                       rounded_text(best->values[0], kObjectiveDigits), best->number);
+                       rounded_text(best->values[0], kObjectiveDigits), shown_number(best->number));
   const std::size_t front = pareto_front(study.view).size();
   const char* none =
       count_trials(study.view).complete == 0 ? "complete" : "shown to be within the limits";
@@ -239,7 +247,7 @@ Table best_trials(const ShownStudy& study) { return trials_table(study, ranked(s
 
 Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& trials) {
   const bool candidates = std::ranges::any_of(trials, is_candidate);
-  std::vector<Column> columns = {{"number", "Trial"}};
+  std::vector<Column> columns = {{"trial", "Trial"}};
   if (candidates) columns.insert(columns.begin(), {"candidate", "Candidate"});
   for (const std::string& objective : study.objectives) columns.push_back({objective, objective});
   if (candidates) columns.push_back({"within_limits", "Within limits"});
@@ -250,7 +258,7 @@ Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& tri
   Table table(columns);
   for (const Trial* trial : trials) {
     if (table.rows().size() >= kShownTrials) break;
-    std::vector<Cell> row = {trial->number};
+    std::vector<Cell> row = {shown_number(trial->number)};
     if (candidates) row.insert(row.begin(), cell_of(value_or_null(*trial, kCandidateAttribute)));
     for (std::size_t i = 0; i < trial->values.size(); ++i)
       row.push_back(value_cell(study, i, trial->values[i]));

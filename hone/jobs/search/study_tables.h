@@ -61,6 +61,8 @@ double trial_value(const Trial& trial, const std::string& name);
 
 /// The values of a trial's parameters, by their names.
 Json shown_values(const ShownStudy& study, const Trial& trial);
+/// The value of a parameter, "0.0003"; of a layer's format "full precision" in place of "none".
+std::string value_text(const std::string& parameter, const Json& value);
 /// "learning_rate 0.0003, batch 16, …"; of formats chosen layer by layer how many are which: "formats: 9 int, 5 none, …".
 std::string values_text(const ShownStudy& study, const Trial& trial);
 

@@ -76,10 +76,15 @@ TrialCache::TrialCache(const fs::path& store, const TrialSubject& subject) {
 
 std::string TrialCache::key(const TrialConfiguration& configuration, std::uint64_t seed,
                             bool watched) const {
-  return fingerprint(to_line({{"trial", subject_},
-                              {"configuration", to_json(configuration)},
-                              {"seed", seed},
-                              {"watched", watched}}));
+  Json of = {{"trial", subject_},
+             {"configuration", to_json(configuration)},
+             {"seed", seed},
+             {"watched", watched}};
+  // Records of older versions count bytes with zeros.
+  if (configuration.pruning || !configuration.sparsities.empty() ||
+      !configuration.allocation.is_null())
+    of["zeros"] = "left out";
+  return fingerprint(to_line(of));
 }
 
 std::optional<TrialRecord> TrialCache::find(const TrialConfiguration& configuration,

@@ -24,6 +24,12 @@ struct BitMean {
 constexpr std::string_view kShapeMetrics[] = {"average_bits", "average_data_bits", "parameters",
                                               "packed_bytes", "flops"};
 
+bool prunes(const SearchRecipe& recipe) {
+  return recipe.pruning || std::ranges::any_of(recipe.precision, [](const PrecisionGroup& group) {
+           return group.sparsity.varies() || group.sparsity.value != 0;
+         });
+}
+
 }  // namespace
 
 std::map<std::string, double> evaluation_metrics(const TaskEvaluation& evaluation) {
@@ -76,6 +82,7 @@ std::vector<std::string> metric_names(const TrialSubject& subject) {
 }
 
 bool is_known_on_the_way(const std::string& name, const SearchRecipe& recipe, Task task) {
+  if (name == "packed_bytes" && prunes(recipe)) return false;  // which zeros are left out
   // What is allocated at its end is not known before.
   return (!recipe.allocation &&
           std::ranges::find(kShapeMetrics, name) != std::end(kShapeMetrics)) ||

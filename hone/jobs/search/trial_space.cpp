@@ -28,6 +28,14 @@ void leave_out_idle(TrialConfiguration& trial) {
   for (const RecipeSection& section : recipe_sections())
     if (std::optional<Json>& values = trial.*section.values; values && section.idle(*values))
       values.reset();
+  if (trial.pruning) {
+    const auto pruning = settings_of<PruningSection>(*trial.pruning);
+    if (pruning.has_pattern()) {
+      trial.pruning->erase("sparsity");
+    } else if (pruning.weights.rule.sparsity == 0) {
+      trial.pruning->erase("structure");
+    }
+  }
   if (trial.native && !settings_of<NativeSection>(*trial.native).narrows())
     for (const char* key : {"narrow", "narrow_share"}) trial.native->erase(key);
   if (!trial.training && !trial.train_on) trial.distillation.reset();
@@ -215,6 +223,11 @@ void TrialSpace::add_formats(const std::string& name, const PrecisionGroup& grou
     space_.parameters.push_back({format, choice_of(std::move(names)), active});
   }
   add_setting(name + ".sparsity", group.sparsity, active);
+  add_setting(name + ".structure", group.structure,
+              [active, name, sparsity = group.sparsity](const Assignment& earlier) {
+                return (!active || active(earlier)) &&
+                       meant(sparsity, name + ".sparsity", earlier) != 0;
+              });
   for (const FormatTemplate& one : group.formats)
     for (const SearchSetting& parameter : one.parameters)
       add_setting(fmt::format("{}.{}.{}", name, one.name, parameter.key), parameter,
@@ -268,11 +281,14 @@ TrialConfiguration TrialSpace::configuration_of(const Assignment& values) const 
     const PrecisionGroup* group = group_of(linear);
     if (group == nullptr || !has_layer(linear, values)) continue;
     const bool each = group->choice == LayersChoose::each;
-    const std::string format = format_of(each ? linear : group->name(), *group, values);
+    const std::string name = each ? linear : group->name();
+    const std::string format = format_of(name, *group, values);
     for (const std::string& operand : group->operands) result.formats[linear][operand] = format;
-    const Json sparsity =
-        meant(group->sparsity, (each ? linear : group->name()) + ".sparsity", values);
-    if (sparsity != 0) result.sparsities[linear] = sparsity;
+    const Json share = meant(group->sparsity, name + ".sparsity", values);
+    if (share == 0) continue;
+    const Json structure = meant(group->structure, name + ".structure", values);
+    result.sparsities[linear] = to_json(LayerSparsity{
+        .share = share.get<double>(), .structure = parse_structure(structure.get<std::string>())});
   }
   if (recipe_.allocation) result.allocation = spelled(recipe_.allocation->request);
   return result;

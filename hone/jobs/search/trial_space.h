@@ -28,7 +28,7 @@ struct TrialConfiguration {
                       train_on = {}, distillation = {};
   /// Formats by layer and operand, as they print: {"layer": {"weight": "int(bits=8)"}}.
   Json formats = Json::object();
-  Json sparsities = Json::object();  ///< shares of weights that go, by layer; 0 is left out
+  Json sparsities = Json::object();  ///< as `LayerSparsity`, by layer; 0 is left out
   Json allocation = {};              ///< what each trial allocates within what; null: nothing
 };
 Json to_json(const TrialConfiguration& configuration);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "hone/base/interrupt.h"
 #include "hone/base/periodic.h"
@@ -66,10 +67,11 @@ void check_job(const ShrinkJob& job) {
   usage_check(job.only.empty() || std::ranges::any_of(job.only,
                                                       [](const std::string& word) {
                                                         return word == "prune" ||
+                                                               word == "sparsify" ||
                                                                word == "quantize";
                                                       }),
-              "`only`: nothing that can be tried step by step is among {}; give prune or quantize "
-              "too, or use `hone trim`",
+              "`only`: nothing that can be tried step by step is among {}; give prune, sparsify "
+              "or quantize too, or use `hone trim`",
               fmt::join(job.only, ", "));
 }
 
@@ -132,6 +134,11 @@ Trimming trim(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialS
   const std::size_t others = respelled_texts(given.parent.tokenizer, given.data.validation,
                                              subject.parent.tokenizer, subject.data.validation)
                                  .size();
+  // The only evaluation is a candidate's.
+  if (others > 0 && job.looks == 1) {
+    found.summary = "no model was evaluated: the one evaluation is for a candidate";
+    return trimming;
+  }
   found.looked = others > 0;
   if (found.looked) {
     const Measurement measured = measure(subject.parent.model, subject.data.validation,
@@ -144,7 +151,7 @@ Trimming trim(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialS
   } else {
     found.applied = true;
     found.summary = fmt::format("no text of {} has another, so each is the same tokens as before",
-                                name_and_size(given.data.measured_choice()));
+                                short_name_and_size(given.data.measured_choice()));
   }
   if (!found.applied) return trimming;
   // All is judged beside the model as it was given.
@@ -198,7 +205,9 @@ class Shrinking {
       stop_if_interrupted();
       const std::vector<JudgedPoint> judged = trials_.judged();
       const auto looks = looks_before_ + std::ssize(judged);
-      if (looks >= job_.looks) return fmt::format("all {} evaluations are used", job_.looks);
+      if (looks >= job_.looks)
+        return job_.looks == 1 ? "the one evaluation is used"
+                               : fmt::format("all {} evaluations are used", job_.looks);
       ShrinkState state{.parameters = trials_.parameters(),
                         .effects = effects,
                         .goal = job_.goal,
@@ -212,7 +221,7 @@ class Shrinking {
       state.tried = tried_points(judged, [&](const JudgedPoint& one) { return stays(one); });
       std::string why;
       std::optional<ShrinkStep> step = next_step(state, why);
-      if (!step) return why;
+      if (!step) return reason_of(state, why);
       const std::int64_t number = std::ssize(judged) + 1;
       tell(*step, number, state);
       trials_.look(*step, number);
@@ -239,6 +248,17 @@ class Shrinking {
   }
 
  private:
+  // Why there is no next step: `why`, unless there was one if validation examples could show more.
+  std::string reason_of(ShrinkState state, const std::string& why) const {
+    std::string other;
+    state.seconds_left = std::numeric_limits<double>::infinity();
+    if (!state.shown_kept || next_step(state, other)) return why;
+    state.shown_kept = nullptr;
+    if (!next_step(state, other)) return why;
+    return fmt::format("{} has too few examples to show that another candidate is within the limit",
+                       short_name_and_size(subject_.data.measured_choice()));
+  }
+
   // By what the original takes for a text: forward and backward are three times that, what it says of the texts is one.
   double seconds_for(const ShrinkPoint& point) const {
     constexpr double kForwards = 4.5, kFixedSeconds = 1;
@@ -283,16 +303,21 @@ class Shrinking {
     const std::optional<std::size_t> best = state.best();
     say(fmt::format(
         "candidate {} of at most {}: {}\n  predicted: {} of the size, {} of the latency; {}; about "
-        "{}. "
-        "{} so far: {} of the size, {} of the latency. {} of {} spent",
+        "{}.{} {} of {} spent",
         number, job_.looks - looks_before_, step.recipe, percent_text(step.shares.bytes),
         percent_text(step.shares.time),
         too_few_texts_ ? "too few examples to show that it is within the limit"
                        : fmt::format("{:.0f}% chance to be within the limit", 100 * step.chance),
-        clock_text(std::max(1.0, step.seconds)), too_few_texts_ ? "Most promising" : "Best",
-        percent_text(best ? state.tried[*best].shares.bytes : 1),
-        percent_text(best ? state.tried[*best].shares.time : 1), clock_text(spent()),
+        clock_text(std::max(1.0, step.seconds)),
+        best ? best_text(state.tried[*best].shares) : std::string(), clock_text(spent()),
         clock_text(job_.budget_seconds)));
+  }
+
+  // " Best so far: 10.5% of the size, 75.8% of the latency."
+  std::string best_text(const ShrinkShares& shares) const {
+    return fmt::format(" {} so far: {} of the size, {} of the latency.",
+                       too_few_texts_ ? "Most promising" : "Best", percent_text(shares.bytes),
+                       percent_text(shares.time));
   }
 
   static std::string percent_text(double share) { return fmt::format("{:.1f}%", 100 * share); }

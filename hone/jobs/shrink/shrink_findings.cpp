@@ -10,7 +10,8 @@ const Fields& fields_of(const TrimmedVocabulary*) {
       field<&T::after>("tokens", Unit::tokens, "Used by the training split, or never removed."),
       field<&T::looked>("evaluated",
                         "Whether the model with these was evaluated; false: no example of the "
-                        "split that chooses has another token."),
+                        "split that chooses has another token, or there is one evaluation, which "
+                        "is a candidate's."),
       field<&T::applied>("applied",
                          "Whether the model with these is within the limit, so that all "
                          "candidates have this vocabulary."),

@@ -45,7 +45,7 @@ struct ShrinkFindings {
   double margin() const;
   const MeasuredPart& chosen_on() const { return subject.data.measured_choice(); }
   /// "validation, n = 300": the split that choices are made on.
-  std::string made_on() const { return name_and_size(chosen_on()); }
+  std::string made_on() const { return short_name_and_size(chosen_on()); }
   /// Choices are made on the split that is reported.
   bool is_measured_where_chosen() const;
   /// Nothing became smaller, and no model is written.

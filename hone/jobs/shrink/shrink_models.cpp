@@ -15,11 +15,13 @@ ShrunkModel write_and_measure(const ShrinkFindings& f, const TextModel& made,
                               const fs::path& output, Context& context) {
   ShrunkModel written{.name = name, .model = made.model, .both = {}, .takes = {}, .arithmetic = {}};
   written.both = measure_after(made.model, before, f.subject.data, f.job.eval_batch_size, f.gates,
-                               context, "after", f.evaluations_behind());
+                               context, /*title=*/"", f.evaluations_behind());
   if (!f.proven)
     overrule(written.both,
-             fmt::format("but no candidate was shown to be within the limit on {}, which decides",
-                         f.made_on()));
+             f.is_measured_where_chosen()
+                 ? "it is not shown to be within the limit"
+                 : fmt::format("no candidate was shown to be within the limit on {}, which decides",
+                               f.made_on()));
   written.arithmetic = arithmetic_of_run(forward_graph(made.model), context.session());
   const fs::path folder = output / name;
   fs::create_directories(folder);

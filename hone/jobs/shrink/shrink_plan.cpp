@@ -16,7 +16,7 @@ namespace {
 constexpr double kSure = 0.95, kHopeless = 0.05;
 constexpr double kLeastGain = 1.01;
 constexpr std::string_view kLinears = "native.linears", kNarrow = "native.narrow",
-                           kNarrowShare = "native.narrow_share";
+                           kNarrowShare = "native.narrow_share", kSparsity = "pruning.sparsity";
 
 /// Damage, in nats, that is thought to be harmless, and to be too much with so much work behind, before anything was tried.
 constexpr double kHarmless = 1e-4;
@@ -67,16 +67,21 @@ ShrinkShares predicted(const ShrinkState& state, const ShrinkPoint& point) {
   return shares;
 }
 
-// "heads -50%", "trained 128 steps": a level, for people. `narrow` is the narrow format of linear layers.
+// "heads -50%", "trained 128 steps": a level, for people. `narrow` is the narrow format of linear layers;
+// `quantizes`: formats are what is trained for.
 std::string level_text(const ShrinkParameter& parameter, const Json& value,
-                       const std::string& narrow) {
+                       const std::string& narrow, bool quantizes) {
   const std::string_view name = parameter.name;
   const std::string text = value.is_string() ? value.get<std::string>() : to_line(value);
   const auto percent = [&] { return fmt::format("{:.0f}%", 100 * value.get<double>()); };
   if (parameter.is_structure() && value.is_number())
     return fmt::format("{} -{}", name.substr(name.find('.') + 1), percent());
   if (name == "training.max_steps") return fmt::format("trained {} steps", text);
-  if (name == "train_on.max_steps") return fmt::format("QAT {} steps", text);
+  if (name == "train_on.max_steps")
+    return fmt::format("{} {} steps", quantizes ? "QAT" : "trained again", text);
+  if (name == kSparsity && value.is_number())
+    return fmt::format("{} of the weights removed{}", percent(),
+                       parameter.blocks == "weights" ? "" : " in blocks of " + parameter.blocks);
   if (name == kLinears) return "linear layers " + text;
   if (name == kNarrowShare && value.is_number())
     return (value == 1 ? "linear layers " : percent() + " of them ") + narrow;
@@ -142,7 +147,8 @@ bool is_ruled_out(const ShrinkState& state, const ShrinkPoint& point) {
 }  // namespace
 
 std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const Json& index_values,
-                                               const std::string& narrow) {
+                                               const std::string& narrow,
+                                               const std::string& blocks) {
   std::vector<ShrinkParameter> parameters;
   for (const SpaceParameter& one : space.parameters) {
     const Distribution& d = one.distribution;
@@ -157,6 +163,7 @@ std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const J
                           ? index_values[one.name].get<std::vector<Json>>()
                           : parameter.values;
     if (one.name == kNarrowShare) parameter.narrow = narrow;
+    if (one.name == kSparsity) parameter.blocks = blocks;
     parameters.push_back(std::move(parameter));
   }
   return parameters;
@@ -197,6 +204,9 @@ std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const Sh
     return none ? Json() : meant_of(found);
   };
   const auto narrow = parameter_called(kNarrow);
+  bool quantizes = parameter_called(kSparsity) == parameters.end();
+  for (std::size_t i = 0; i < point.size(); ++i)
+    quantizes = quantizes || (parameters[i].is_native() && point[i] > 0);
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < point.size(); ++i) {
     const std::string& name = parameters[i].name;
@@ -207,7 +217,8 @@ std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const Sh
     if (point[i] == 0 || does_nothing) continue;
     parts.push_back(level_text(
         parameters[i], parameters[i].meant[point[i]],
-        narrow == parameters.end() ? parameters[i].narrow : meant_of(narrow).get<std::string>()));
+        narrow == parameters.end() ? parameters[i].narrow : meant_of(narrow).get<std::string>(),
+        quantizes));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

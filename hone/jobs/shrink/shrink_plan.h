@@ -21,9 +21,12 @@ struct ShrinkParameter {
   std::vector<Json> values = {};  ///< as studies hold them
   std::vector<Json> meant = {};   ///< what they stand for
   std::string narrow = {};        ///< of "native.narrow_share": the format that takes this share
+  std::string blocks = {};        ///< of "pruning.sparsity": what goes as one, "1x4"; "weights"
 
-  /// It takes something away ("structure", "native"), or is work that wins back what that cost ("training", "train_on").
-  bool takes_away() const { return is_structure() || name.starts_with("native."); }
+  /// It takes something away ("structure", "pruning", "native"), or is work that wins back what that cost ("training", "train_on").
+  bool takes_away() const { return is_structure() || is_pruning() || is_native(); }
+  bool is_pruning() const { return name.starts_with("pruning."); }
+  bool is_native() const { return name.starts_with("native."); }
   bool is_structure() const { return name.starts_with("structure."); }
   /// Work before anything is rounded ("training"); "train_on" is behind it.
   bool trains_floats() const { return name.starts_with("training."); }
@@ -33,9 +36,11 @@ struct ShrinkParameter {
 using ShrinkPoint = std::vector<std::size_t>;
 
 /// The parameters of a space as levels; `index_values` are its lists of which studies hold the places (`TrialSpace`), `narrow` is its
-/// narrow format, where it does not vary. Throws `UserError` for a parameter without a list of values.
+/// narrow format and `blocks` its structure of pruned weights, where they do not vary. Throws `UserError` for a parameter without a list
+/// of values.
 std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const Json& index_values,
-                                               const std::string& narrow = {});
+                                               const std::string& narrow = {},
+                                               const std::string& blocks = "weights");
 Assignment assignment_of(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& point);
 /// Nothing where the values are none of the parameters'.
 std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& parameters,

@@ -5,6 +5,7 @@
 #include "hone/base/text.h"
 #include "hone/jobs/export.h"
 #include "hone/jobs/model_card.h"
+#include "hone/jobs/shrink/shrink_advice.h"
 #include "hone/jobs/shrink/shrink_figures.h"
 #include "hone/jobs/shrink/shrink_result.h"
 #include "hone/jobs/shrink/shrink_sentences.h"
@@ -36,8 +37,9 @@ std::vector<std::string> joined(std::initializer_list<std::vector<std::string>> 
 // Headline, key figures and evidence.
 void fill_document(const ShrinkFindings& f, const ShrunkModel& judged, Document& document) {
   describe_change(document, size_and_speed(judged.takes), judged.both, f.data.measured);
-  document.headline =
-      fmt::format("{}, {}", size_and_speed(judged.takes), gate_headline(judged.both.gates));
+  const std::string size = size_and_speed(judged.takes), change = gate_headline(judged.both.gates);
+  document.headline = judged.both.clearly_lost() ? fmt::format("{}, {}", capitalized(change), size)
+                                                 : fmt::format("{}, {}", size, change);
   const std::vector<Fact> figures = size_and_latency_figures(judged.takes);
   document.key_figures.insert(document.key_figures.begin(), figures.begin(), figures.end());
   if (!f.proven)
@@ -55,14 +57,18 @@ void fill_document(const ShrinkFindings& f, const ShrunkModel& judged, Document&
 
 std::vector<NextCommand> next_commands(const ShrinkFindings& f) {
   const std::string model = fmt::format("{}/{}", f.job.output.folder, f.judged_folder());
-  std::vector<NextCommand> next = {
-      {"Classify a text", fmt::format("hone predict {} \"some text\"", shell_word(model))},
+  std::vector<NextCommand> next = commands_that_help(f);
+  const bool classes = f.subject.parent.model.facts.task() != Task::regression;
+  next.push_back({classes ? "Classify a text" : "Predict for a text",
+                  fmt::format("hone predict {} \"some text\"", shell_word(model))});
+  const std::vector<NextCommand> others = {
       {"Evaluate it on other data, beside the baseline",
        fmt::format("hone compare {} {} --data other.csv", shell_word(f.job.model),
                    shell_word(model))},
       command_to_export(model, f.job.data.options.source, f.job.output.folder + "-onnx"),
       {"List the candidates",
        fmt::format("hone study {}/study.db shrink", shell_word(f.job.output.folder))}};
+  next.insert(next.end(), others.begin(), others.end());
   if (f.job.loadable)
     next.push_back(
         {"Load it in Python", fmt::format("AutoModelForSequenceClassification.from_pretrained({})",
@@ -74,7 +80,7 @@ std::vector<NextCommand> next_commands(const ShrinkFindings& f) {
 Section result_section(const ShrinkFindings& f, const std::vector<ShrunkModel>& models,
                        const fs::path& folder, std::vector<std::string>& notes) {
   const ShrunkModel& judged = models.front();
-  const std::string measured_on = name_and_size(f.data.measured);
+  const std::string measured_on = short_name_and_size(f.data.measured);
   Section section{
       "",
       {PageTable{before_and_after_table(models),
@@ -88,8 +94,10 @@ Section result_section(const ShrinkFindings& f, const std::vector<ShrunkModel>& 
     write_file(folder / "summary-dark.svg", dark_svg(read_file(figure)));
   for (Block& block : gate_blocks(judged.both.gates, measured_on))
     section.blocks.push_back(std::move(block));
-  for (Block& block :
-       paragraphs(joined({choice_sentences(f), {end_sentence(f)}, loadable_sentences(f, models)})))
+  for (Block& block : paragraphs(joined({{use_of_result(f, judged.both.gates)},
+                                         choice_sentences(f),
+                                         {end_sentence(f)},
+                                         loadable_sentences(f, models)})))
     section.blocks.push_back(std::move(block));
   return section;
 }
@@ -118,13 +126,14 @@ void add_candidates(const ShrinkFindings& f, Document& document, const fs::path&
                      document.notes),
         Paragraph{
             fmt::format("Bars are 95% intervals of each evaluation alone, on {}.", f.made_on())},
-        PageTable{candidate_table(f),
-                  fmt::format(
-                      "Predictions, in brackets, were made before the candidate was. \"Trained\" "
-                      "is distillation from the baseline on training examples. p tests a drop of "
-                      "{:g} points or more and is multiplied by the number of tests ({}); 0.025 or "
-                      "less is within the limit.",
-                      100 * f.margin(), f.tests())}},
+        PageTable{
+            candidate_table(f),
+            fmt::format(
+                "Predictions, in brackets, were made before the candidate was. \"Trained\" "
+                "is distillation from the baseline on training examples. p: one-sided test of "
+                "a drop of {:g} points or more, times the number of tests ({}); 0.025 or "
+                "less is within the limit.",
+                100 * f.margin(), f.tests())}},
        /*folded=*/true});
 }
 
@@ -155,10 +164,12 @@ JobResult report_nothing(const ShrinkFindings& f, JobResult result, OutputFolder
   document.tone = Tone::unclear;
   document.headline =
       f.points.empty()
-          ? "No model was written: no candidate was evaluated"
-          : fmt::format("No model was written: every candidate lost more than {:g} points",
+          ? "No smaller model was found: no candidate was evaluated"
+          : fmt::format("No smaller model was found: every candidate lost more than {:g} points",
                         100 * f.margin());
-  document.evidence = fmt::format("On {}. {}", f.made_on(), end_sentence(f));
+  document.evidence =
+      fmt::format("Candidates are evaluated on {}. {}", f.made_on(), end_sentence(f));
+  document.next = commands_that_help(f);
   document.output = f.job.output.folder;
   document.sections = {{"", paragraphs(choice_sentences(f))},
                        folded("Details", search_sentences(f))};

@@ -1,5 +1,7 @@
 #include "hone/jobs/shrink/shrink_result.h"
 
+#include "hone/jobs/shrink/shrink_advice.h"
+
 namespace hone {
 
 const Fields& fields_of(const ShrunkModelResult*) {
@@ -32,9 +34,11 @@ const Fields& fields_of(const ShrinkFields*) {
       field<&S::seed>("seed", "Random seed."),
       field<&S::seeds>("seeds", Unit::seeds, "Number of seeds."),
       field<&S::chosen_on>("chosen_on", "Split on which choices are made."),
-      field<&S::examples_needed>("examples_needed", Unit::examples,
-                                 "How many of them would show the baseline itself to be within the "
-                                 "limit; null: there are enough, or no number would do."),
+      field<&S::examples_needed>(
+          "examples_needed", Unit::examples,
+          "How many of them would show the most promising candidate, and the "
+          "baseline itself, to be within the limit (power 80%); null: it is "
+          "shown, or no number is known."),
       field<&S::candidate>("candidate",
                            "Number of the chosen one; null: nothing but tokens was removed, or "
                            "nothing."),
@@ -76,7 +80,7 @@ ShrinkFields shrink_fields(const ShrinkFindings& f, const std::vector<ShrunkMode
                       .chosen_on = measured_split_result(f.chosen_on()),
                       .candidates = f.points,
                       .vocabulary = f.trimmed};
-  if (!f.itself.passes) fields.examples_needed = f.itself.hardest.examples_needed;
+  if (const auto needed = examples_needed(f)) fields.examples_needed = needed->validation;
   if (f.chosen) {
     fields.candidate = f.points[*f.chosen].number;
     fields.trial = f.points[*f.chosen].trial;

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "hone/base/text.h"
+#include "hone/jobs/shrink/shrink_advice.h"
 #include "hone/jobs/shrink/shrink_tables.h"
+#include "hone/metrics/evidence.h"
 #include "hone/models/vocabulary_cut.h"
 
 namespace hone {
@@ -22,16 +24,19 @@ std::string trimmed_text(const ShrinkFindings& f) {
         grouped(trimmed.before), grouped(trimmed.after), trimmed.summary);
   return fmt::format(
       "Vocabulary: {} of {} tokens are kept, those that the training split uses ({}; {} examples "
-      "of {} are tokenized differently). `--only prune,quantize,allocate,train` keeps all tokens.",
+      "of {} are tokenized differently). `--only prune,sparsify,quantize,allocate,train` keeps all "
+      "tokens.",
       grouped(trimmed.after), grouped(trimmed.before), trimmed.summary,
-      grouped(static_cast<std::int64_t>(respelled())), name_and_size(f.data.measured));
+      grouped(static_cast<std::int64_t>(respelled())), short_name_and_size(f.data.measured));
 }
 
 }  // namespace
 
 std::string too_few_texts_sentence(const ShrinkFindings& f) {
-  return too_few_sentence(f.itself, f.made_on(), fmt::format("{} evaluations", f.job.looks),
-                          "--max_evaluations");
+  if (f.itself.passes) return "";
+  return fmt::format(
+      "{} {}", too_few_sentence(f.itself, f.made_on(), counted_text(f.job.looks, "evaluation")),
+      needed_sentence(f));
 }
 
 std::string size_and_speed(const SizeAndTime& t) {
@@ -39,6 +44,15 @@ std::string size_and_speed(const SizeAndTime& t) {
                                  static_cast<double>(t.size.memory_bytes));
   if (text == "the same") text = "same size";
   return fmt::format("{}, {}", text, speedup_headline(t.times.front().times.ratio()));
+}
+
+std::string use_of_result(const ShrinkFindings& f, const JudgedGates& gates) {
+  const std::string folder = fmt::format("{}/{}", f.job.output.folder, f.judged_folder());
+  if (f.proven) return use_sentence(gates, folder);
+  return fmt::format(
+      "{} is the most promising candidate. It is not shown to be within the limit, so do not rely "
+      "on it.",
+      folder);
 }
 
 std::vector<std::string> choice_sentences(const ShrinkFindings& f) {
@@ -65,20 +79,12 @@ std::vector<std::string> choice_sentences(const ShrinkFindings& f) {
 
 std::string end_sentence(const ShrinkFindings& f) {
   const bool vocabulary = f.trimmed && f.trimmed->looked;
-  std::string text = fmt::format(
-      "The search ended after {} candidate{} ({} of at most {} evaluations{}) and {} of {}: {}.",
-      f.points.size(), f.points.size() == 1 ? "" : "s", f.evaluations(), f.job.looks,
-      vocabulary ? ", 1 of the smaller vocabulary" : "", clock_text(f.seconds),
-      clock_text(f.job.budget_seconds), f.end);
-  if (f.itself.passes) return text;
-  const bool has_number =
-      !f.proven && f.chosen && f.points[*f.chosen].measured->examples_needed.has_value();
-  if (!has_number) return too_few_texts_sentence(f) + " " + text;
-  text += fmt::format(" {} has too few examples for {} evaluations", capitalized(f.made_on()),
-                      f.job.looks);
-  if (f.itself.evaluations_that_show > 0)
-    text += fmt::format("; --max_evaluations {} needs fewer", f.itself.evaluations_that_show);
-  return text + ".";
+  const std::string needed = needed_sentence(f);
+  return fmt::format("The search ended after {} ({} of at most {}{}) and {} of {}: {}.{}{}",
+                     counted_text(std::ssize(f.points), "candidate"), f.evaluations(),
+                     counted_text(f.job.looks, "evaluation"),
+                     vocabulary ? ", 1 of the smaller vocabulary" : "", clock_text(f.seconds),
+                     clock_text(f.job.budget_seconds), f.end, needed.empty() ? "" : " ", needed);
 }
 
 std::string reused_sentence(const ShrinkFindings& f) {
@@ -93,19 +99,19 @@ std::string reused_sentence(const ShrinkFindings& f) {
 std::string removed_tokens_sentence(const ShrinkFindings& f) {
   if (!f.trimmed || !f.trimmed->applied) return "";
   return fmt::format(
-      "{} of {} tokens were removed from the vocabulary, so words that the training split lacks "
-      "may be classified differently.",
+      "{} of {} tokens were removed from the vocabulary, so predictions for texts with words "
+      "that the training split lacks may differ.",
       grouped(f.trimmed->before - f.trimmed->after), grouped(f.trimmed->before));
 }
 
 std::string stricter_tests_text(const ShrinkFindings& f) {
   if (f.tests() == 1) return "";
   return fmt::format(
-      " Up to {} models are evaluated on the {} split, so one may pass by chance. hone therefore "
-      "tests each at a level of {:.2g}% instead of {:g}% (Bonferroni correction for {} tests). A "
-      "candidate may be inconclusive although its whole interval is within the limit.",
-      f.job.looks, f.chosen_on().facts.part, 100 * kVerdictLevel / static_cast<double>(f.tests()),
-      100 * kVerdictLevel, f.tests());
+      " With up to {} tests on the {} split, a candidate may pass by chance. hone therefore tests "
+      "each at a level of {:.2g}% instead of {:g}% (Bonferroni correction), so a candidate may be "
+      "inconclusive although its whole interval is within the limit.",
+      f.tests(), f.chosen_on().facts.part, 100 * kVerdictLevel / static_cast<double>(f.tests()),
+      100 * kVerdictLevel);
 }
 
 std::vector<std::string> search_sentences(const ShrinkFindings& f) {
@@ -122,7 +128,7 @@ std::vector<std::string> model_sentences(const ShrinkFindings& f, const ShrunkMo
   std::vector<std::string> lines;
   if (const std::optional<Comparison>& counted = written.both.comparison.counted)
     lines.push_back(fmt::format("Predictions on {}: correct → wrong {}, wrong → correct {}.",
-                                name_and_size(f.data.measured), grouped(counted->only_parent),
+                                short_name_and_size(f.data.measured), grouped(counted->only_parent),
                                 grouped(counted->only_candidate)));
   for (std::string& line : lines_of(written.takes)) lines.push_back(std::move(line));
   return lines;
@@ -141,35 +147,45 @@ std::vector<std::string> loadable_sentences(const ShrinkFindings& f,
   } else {
     lines.push_back(fmt::format("{}/ is the same model packed ({}), for hone only: {}. On {}, {}.",
                                 all[1].name, all[1].arithmetic, size_and_speed(all[1].takes),
-                                name_and_size(f.data.measured), all[1].both.verdict.summary));
+                                short_name_and_size(f.data.measured), all[1].both.verdict.summary));
   }
   return lines;
 }
 
 std::vector<std::string> reading_notes(const ShrinkFindings& f, std::string_view arithmetic) {
-  return {
-      fmt::format("Within limit: the whole 95% confidence interval of the change is above -{:g} "
-                  "points. It does not mean that nothing was lost.",
-                  100 * f.margin()),
+  const std::string& part = f.chosen_on().facts.part;
+  std::vector<std::string> notes = {
+      fmt::format(
+          "Within limit: the change is shown to be above -{:g} points. One test alone shows "
+          "it where the whole 95% confidence interval is; several tests ask for more. It "
+          "does not mean that nothing was lost.",
+          100 * f.margin()),
       fmt::format("All tests on the {} split together accept a candidate that is not within the "
                   "limit in at most {:g}% of runs.{}",
-                  f.chosen_on().facts.part, 100 * kVerdictLevel, stricter_tests_text(f)),
-      "Latencies are medians over paired rounds; a speedup is the median of the rounds' ratios, so "
-      "it may differ from the ratio of the latencies.",
-      fmt::format("The compressed model is {}. Native models multiply in their few bits; simulated "
-                  "ones round values and compute in fp32.",
-                  arithmetic),
-      fmt::format(
-          "Each candidate depended on the results before it, so the numbers on the {} split "
-          "flatter the chosen one. {}",
-          f.chosen_on().facts.part,
-          f.is_measured_where_chosen()
-              ? "The result is measured on the same examples; evaluate it on others."
-              : fmt::format("The {} split was evaluated once in this run, at the end. "
-                            "Earlier runs on the same data are not counted.",
-                            f.data.measured.facts.part)),
-      "Candidates depend on latencies measured on this machine, so the same command may choose "
-      "otherwise. The same steps with the same data and seed give the same model, bit for bit."};
+                  part, 100 * kVerdictLevel, stricter_tests_text(f))};
+  if (f.chosen_on().facts.repeated_rows + f.data.measured.facts.repeated_rows > 0)
+    notes.emplace_back(kEffectiveSizeMeaning);
+  for (std::string& note : std::vector<std::string>{
+           "Latencies are medians over paired rounds; a speedup is the median of the rounds' "
+           "ratios, so it may differ from the ratio of the latencies. Noisy: one end of the 95% "
+           "interval of the speedup is more than 1.5 times the other.",
+           fmt::format("The compressed model is {}. Native models multiply in their few bits; "
+                       "simulated ones round values and compute in fp32.",
+                       arithmetic),
+           fmt::format(
+               "Each candidate depended on the results before it, so the numbers on the {} split "
+               "flatter the chosen one. {}",
+               part,
+               f.is_measured_where_chosen()
+                   ? "The result is measured on the same examples; evaluate it on others."
+                   : fmt::format("The {} split was evaluated once in this run, at the end. "
+                                 "Earlier runs on the same data are not counted.",
+                                 f.data.measured.facts.part)),
+           "Candidates depend on latencies measured on this machine, so the same command may "
+           "choose otherwise. The same steps with the same data and seed give the same model, bit "
+           "for bit."})
+    notes.push_back(std::move(note));
+  return notes;
 }
 
 }  // namespace hone

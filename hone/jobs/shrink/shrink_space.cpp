@@ -12,13 +12,15 @@
 #include "hone/jobs/prune/shapes.h"
 #include "hone/metrics/metric.h"
 #include "hone/passes/drop_layers.h"
+#include "hone/passes/prune.h"
 #include "hone/runtime/packed_kernels.h"
 
 namespace hone {
 namespace {
 
 constexpr std::string_view kEightBits = "int(bits=8,per=row)", kFourBits = "int(bits=4,per=row)";
-constexpr std::string_view kMeans[] = {"trim", "prune", "quantize", "allocate", "train"};
+constexpr std::string_view kMeans[] = {"trim",     "prune",    "sparsify",
+                                       "quantize", "allocate", "train"};
 
 // Near a quarter, a half and three quarters, as far as these take away different numbers of so many: "0, 0.3333, 0.6667" of three.
 std::string shares_of(std::int64_t count) {
@@ -84,6 +86,22 @@ QuantizationPlan all_native(const Model& model) {
   return native_plan(plain_graph(model), format, native_input(format, formats));
 }
 
+// A [pruning] of the linears that are not frozen; "": there are none to prune.
+std::string pruning_section(const Graph& graph, std::string_view structure,
+                            const std::vector<std::string>& freeze) {
+  if (graph.operations(kUsualLayer).size() < 2) return "";  // the classifier stays
+  std::vector<std::string> target;
+  const std::vector<Node*> prunable = prunable_products(graph, {});
+  for (const Node* node : prunable)
+    if (node->is(kUsualLayer) && !matches_any(freeze, node->name())) target.push_back(node->name());
+  if (target.empty()) return "";
+  std::string text =
+      fmt::format("\n[pruning]\nsparsity = [0, 0.6, 0.8]\nstructure = \"{}\"\n", structure);
+  if (target.size() < prunable.size())
+    text += fmt::format("target = \"{}\"\n", fmt::join(target, ","));
+  return text;
+}
+
 void check_names(const Model& model, const std::vector<std::string>& freeze) {
   for (const std::string& glob : freeze)
     user_check(
@@ -131,6 +149,12 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
       text += fmt::format("layers = [{}]\n", shares);
     text += frozen;
   }
+  // In the blocks that products of codes skip, or those of floats.
+  std::string sparse;
+  if (may("sparsify"))
+    sparse = pruning_section(model.graph, may("quantize") ? "1x4" : "4x1", freeze);
+  text += sparse;
+  const bool compresses = may("quantize") || !sparse.empty();
   if (may("train")) {
     const std::vector<std::int64_t> steps = steps_for(subject.data.train.size());
     std::string rate = fmt::format("batch_size = 32\nlearning_rate = {:.2g}\nwarmup_ratio = 0.1\n",
@@ -143,13 +167,13 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
       text +=
           fmt::format("\n[lora]\nr = 16\nalpha = 32\nlearning_rate = {:.2g}\nmost_steps = 512\n",
                       adapter_rate_for(model));
-    if (may("quantize"))
+    if (compresses)
       text += fmt::format(
           "\n[train_on]\nmax_steps = [{}]\n{}",
           fmt::join(steps.begin(), steps.begin() + std::min<std::ptrdiff_t>(3, std::ssize(steps)),
                     ", "),
           rate);
-    if (task == Task::single_label && (may("prune") || may("quantize")))
+    if (task == Task::single_label && (may("prune") || compresses))
       text += "\n[distillation]\nalpha = 0\ntemperature = 2\n";
   }
   if (may("quantize")) {

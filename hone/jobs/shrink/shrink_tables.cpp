@@ -5,6 +5,7 @@
 
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
+#include "hone/jobs/native/native_times.h"
 #include "hone/models/transform.h"
 #include "hone/study/change_headline.h"
 
@@ -121,9 +122,10 @@ Table before_and_after_table(const std::vector<ShrunkModel>& models) {
     return Cells{share_text(model.both.after.evaluation.value),
                  points_change(model.both.comparison)};
   });
-  table.add("Predictions changed", absent, [](const ShrunkModel& model) {
-    return Cells{absent, flips_figure(model.both.comparison).value};
-  });
+  table.add(flips_figure(models.front().both.comparison).name, absent,
+            [](const ShrunkModel& model) {
+              return Cells{absent, flips_figure(model.both.comparison).value};
+            });
   return std::move(table).take();
 }
 
@@ -137,7 +139,6 @@ Table candidate_table(const ShrinkFindings& f) {
                {"flip_share", "Predictions changed"},
                {"p_value", "p"},
                {"verdict", "Result"},
-               {"examples_needed", "Examples needed"},
                {"seconds", "Took (predicted), s"}});
   for (const JudgedPoint& one : f.points) {
     const auto& measured = one.measured;
@@ -147,7 +148,6 @@ Table candidate_table(const ShrinkFindings& f) {
          change_cell(one),
          measured && measured->flip_share ? percent(*measured->flip_share, 2) : Cell(absent),
          measured ? p_value(measured->p_value) : Cell(absent), result_cell(f, one),
-         measured && measured->examples_needed ? Cell(*measured->examples_needed) : Cell(absent),
          fmt::format("{} ({:.1f})", took_text(one), one.predicted.seconds)});
   }
   return table;
@@ -175,7 +175,11 @@ Table brief_candidate_table(const ShrinkFindings& f) {
 }
 
 Table layer_format_table(const Model& model) {
-  Table table({{"layer", "Layer"}, {"weight", "Weight"}, {"input", "Input"}, {"shape", "Shape"}});
+  Table table({{"layer", "Layer"},
+               {"weight", "Weight"},
+               {"input", "Input"},
+               {"shape", "Shape"},
+               {"remark", "Remark"}});
   if (!model.quantization) return table;
   const Graph graph = plain_graph(model);
   const auto text = [](const std::optional<Format>& format) {
@@ -184,12 +188,16 @@ Table layer_format_table(const Model& model) {
   for (const auto& [layer, formats] : model.quantization->plan) {
     const Node* node = graph.find(layer);
     // Tables are read by numbers of rows, which have no format.
-    Cell shape = absent, input = absent;
+    Cell shape = absent, input = absent, remark = absent;
     if (node != nullptr && node->is(kUsualLayer)) {
+      const std::int64_t outputs = node->types()[0].dim(-1).size,
+                         inputs = node->input_types()[0].dim(-1).size;
       input = text(formats.input);
-      shape = Cell::List{node->types()[0].dim(-1).size, node->input_types()[0].dim(-1).size};
+      shape = Cell::List{outputs, inputs};
+      if (formats.input && !has_native_panels(outputs))
+        remark = fmt::format("packed, multiplied in fp32: {}", no_native_product(outputs, inputs));
     }
-    table.add_row({layer, text(formats.weight), input, shape});
+    table.add_row({layer, text(formats.weight), input, shape, remark});
   }
   return table;
 }

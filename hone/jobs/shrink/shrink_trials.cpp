@@ -11,6 +11,7 @@
 #include "hone/jobs/search/search_report.h"
 #include "hone/jobs/search/study_tables.h"
 #include "hone/models/model_size.h"
+#include "hone/models/transform.h"
 #include "hone/search/engine/recovery.h"
 #include "hone/search/engine/trial_table.h"
 #include "hone/train/text_examples.h"
@@ -46,6 +47,12 @@ TrialSubject on_training_texts(const TrialSubject& subject, std::int64_t texts, 
 // Of linear layers, where it does not vary.
 std::string narrow_format(const SearchRecipe& recipe) {
   return settings_of<NativeSection>(fixed_values(recipe.native)).narrow;
+}
+
+// Of pruned weights, where it does not vary.
+std::string pruned_structure(const SearchRecipe& recipe) {
+  return structure_text(
+      settings_of<PruningSection>(fixed_values(recipe.pruning)).weights.rule.structure);
 }
 
 }  // namespace
@@ -129,8 +136,9 @@ ShrinkTrials::ShrinkTrials(const TrialSubject& subject, const TrialSpace& space,
       timer_(timer),
       checkpoints_(checkpoints),
       context_(context),
-      parameters_(
-          shrink_parameters(space.space(), space.index_values(), narrow_format(space.recipe()))),
+      parameters_(shrink_parameters(space.space(), space.index_values(),
+                                    narrow_format(space.recipe()),
+                                    pruned_structure(space.recipe()))),
       cache_(cache, subject),
       storage_(open_storage(file.string())) {
   if (const std::optional<Study> known = storage_->find_study(kStudyName)) {
@@ -139,7 +147,7 @@ ShrinkTrials::ShrinkTrials(const TrialSubject& subject, const TrialSpace& space,
   }
   study_ = storage_->create_study(kStudyName,
                                   {Direction::maximize, Direction::minimize, Direction::minimize});
-  Json names = {subject.parent_measured->evaluation.figure.text, "packed bytes", "ms of a text"};
+  Json names = {subject.parent_measured->evaluation.figure.text, "size in bytes", "ms per example"};
   for (const char* key : {kMetricNamesAttribute, "dashboard:objective_names"})
     storage_->set_study_attribute(study_.id, AttributeOwner::system, key, names);
   remember(kIndexValuesAttribute, space.index_values());
@@ -177,6 +185,8 @@ TrialModel ShrinkTrials::made(const TrialSubject& subject,
   trained_before_ = false;
   TrialModel model =
       run_trial(subject, space_, configuration, subject.seed, /*watch=*/{}, progress, context_);
+  // What was taken away is gone for good: masks would only take memory.
+  transform(model.model, "unprune", context_.session());
   remove_checkpoints();
   return model;
 }
@@ -207,10 +217,16 @@ std::string ShrinkTrials::meaning_of(const ShrinkPoint& point) const {
   return to_line(hone::to_json(configuration_of(point)));
 }
 
-// All at its first level, or another parameter at its second where this one does nothing without it: how many bits are narrow where
-// there are any.
+// All at its first level, or another parameter at its second where this one does nothing without it (how many bits are narrow where
+// there are any), or little: products that skip zeros are those of the format of linears.
 ShrinkPoint ShrinkTrials::context_of(std::size_t parameter) const {
   ShrinkPoint begin(parameters_.size(), 0);
+  const auto linears = std::ranges::find(parameters_, "native.linears", &ShrinkParameter::name);
+  if (parameters_[parameter].is_pruning() && linears != parameters_.end()) {
+    ShrinkPoint context = begin;
+    context[static_cast<std::size_t>(linears - parameters_.begin())] = 1;
+    return context;
+  }
   const auto does_something = [&](ShrinkPoint point) {
     const std::string before = meaning_of(point);
     point[parameter] = 1;
@@ -258,7 +274,8 @@ LevelEffects ShrinkTrials::effects(std::int64_t texts) {
   std::int64_t count = 0, done = 0;
   for (const ShrinkParameter& one : parameters_)
     if (one.takes_away()) count += std::ssize(one.values) - 1;
-  Progress progress("predict", count, {.unit = "steps", .output = context_.progress});
+  Progress progress("measure the effect of each step", count,
+                    {.unit = "steps", .output = context_.progress});
   const auto measured = [&](const ShrinkPoint& point) {
     const std::string key = meaning_of(point);
     if (!known.contains(key)) {
@@ -284,7 +301,8 @@ LevelEffects ShrinkTrials::effects(std::int64_t texts) {
           {after.shares.bytes / before.shares.bytes, after.shares.time / before.shares.time,
            after.shares.time_alone / before.shares.time_alone},
           std::max(0.0, after.damage - before.damage)};
-      progress.update(++done, parameters_[i].name);
+      const std::string& name = parameters_[i].name;
+      progress.update(++done, name.substr(name.find('.') + 1));
     }
   }
   return effects;

@@ -326,8 +326,8 @@ TEST(AllocationPrediction, NamesTheCheapestThatIsWithinNoise) {
 }
 
 TEST_F(AllocationProblems, CountPrunedWeightsByThoseThatStayAndABitForEach) {
-  const std::vector<LayerOption> options =
-      with_sparsities(parse_format_options("int(bits=8),none", kAll, all_formats()), {0.5});
+  const std::vector<LayerOption> options = with_sparsities(
+      parse_format_options("int(bits=8),none", kAll, all_formats()), {{.share = 0.5}});
   ASSERT_EQ(options.size(), 4u);
   EXPECT_EQ(options[2].label(), "int(bits=8), 50.0% pruned");
   const LayerCosts costs = layer_costs(graph_, options);
@@ -335,7 +335,7 @@ TEST_F(AllocationProblems, CountPrunedWeightsByThoseThatStayAndABitForEach) {
     EXPECT_EQ(costs.average_bits(i, 3), 17);
     EXPECT_NEAR(costs.average_bits(i, 2), 0.5 * costs.average_bits(i, 0) + 1,
                 1.0 / static_cast<double>(costs.elements[i]));
-    // Packing stores zeros as any numbers.
+    // What files leave out is not known of a graph.
     EXPECT_EQ(costs.packed_bits[i][2], costs.packed_bits[i][0]);
   }
   const Allocation all(costs.layers.size(), 3);
@@ -344,16 +344,61 @@ TEST_F(AllocationProblems, CountPrunedWeightsByThoseThatStayAndABitForEach) {
 }
 
 TEST(AllocationOptions, ArePrunedToo) {
-  const std::vector<LayerOption> alone = parse_options({}, {0.3, 0.7}, kAll, all_formats());
+  const std::vector<LayerOption> alone =
+      parse_options({}, {.shares = {0.3, 0.7}}, kAll, all_formats());
   ASSERT_EQ(alone.size(), 3u);
   EXPECT_EQ(alone[0].label(), "none");
   EXPECT_EQ(alone[2].label(), "none, 70.0% pruned");
   const auto message = [](const std::vector<double>& sparsities) {
-    return message_of([&] { parse_options({}, sparsities, kAll, all_formats()); });
+    return message_of([&] { parse_options({}, {.shares = sparsities}, kAll, all_formats()); });
   };
   EXPECT_EQ(message({0.5, 0.5}), "sparsity 0.5 stands twice");
   EXPECT_EQ(message({0}),
             "sparsity 0: expected a share above 0 and below 1; nothing pruned is an option anyhow");
+}
+
+TEST(AllocationOptions, ArePrunedInBlocksToo) {
+  const std::vector<LayerOption> options =
+      parse_options({"int(bits=8)", "none"},
+                    {.shares = {0.5, 0.8}, .structures = {"weights", "1x4"}}, kAll, all_formats());
+  std::vector<std::string> labels;
+  for (const LayerOption& option : options) labels.push_back(option.label());
+  EXPECT_EQ(labels, (std::vector<std::string>{
+                        "int(bits=8)", "none", "int(bits=8), 50.0% pruned", "none, 50.0% pruned",
+                        "int(bits=8), 50.0% pruned in blocks of 1x4",
+                        "none, 50.0% pruned in blocks of 1x4", "int(bits=8), 80.0% pruned",
+                        "none, 80.0% pruned", "int(bits=8), 80.0% pruned in blocks of 1x4",
+                        "none, 80.0% pruned in blocks of 1x4"}));
+  const auto message = [](const SparsityTexts& sparsities) {
+    return message_of([&] { parse_options({"int(bits=8)"}, sparsities, kAll, all_formats()); });
+  };
+  EXPECT_NE(message({.shares = {0.5}, .structures = {"2:4"}}).find("structure 2:4"),
+            std::string::npos);
+  EXPECT_EQ(message({.shares = {0.5}, .structures = {"1x4", "1x4"}}), "sparsity 0.5 stands twice");
+  EXPECT_EQ(message({.structures = {"1x4"}}),
+            "structure 1x4 without sparsities removes nothing; give both");
+}
+
+TEST_F(AllocationProblems, CountABitForEachBlockAndWhatFilesLeaveOut) {
+  const std::vector<LayerOption> options =
+      with_sparsities(parse_format_options("int(bits=8),none", kAll, all_formats()),
+                      {{.share = 0.75, .structure = parse_structure("1x4")}});
+  LayerCosts costs = layer_costs(graph_, options);
+  std::vector<std::vector<std::int64_t>> stored;
+  for (std::size_t i = 0; i < costs.layers.size(); ++i) {
+    EXPECT_EQ(costs.average_bits(i, 3), 8.25);
+    stored.push_back({1000, 4000, 300, 1100});
+  }
+  const std::vector<std::vector<std::int64_t>> before = costs.packed_bits;
+  leave_out_zeros(costs, options, stored);
+  for (std::size_t i = 0; i < costs.layers.size(); ++i) {
+    EXPECT_EQ(costs.packed_bits[i][0], before[i][0]);
+    EXPECT_EQ(costs.packed_bits[i][1], before[i][1]);
+    EXPECT_EQ(costs.packed_bits[i][2], before[i][0] - 700);
+    EXPECT_EQ(costs.packed_bits[i][3], before[i][1] - 2900);
+  }
+  EXPECT_TRUE(allocated_sparsities(costs, options, Allocation(costs.layers.size(), 3))[0].second ==
+              options[3].sparsity);
 }
 
 }  // namespace

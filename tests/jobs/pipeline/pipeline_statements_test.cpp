@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-constexpr const char* kWidths = R"toml(
+constexpr const char* kWidthPipeline = R"toml(
 [settings]
 epochs = 3
 [stage.qat]
@@ -47,7 +47,8 @@ contradicted = "never said"
 )toml";
 
 struct Widths {
-  Pipeline pipeline = parse_pipeline(kWidths, "widths.toml", {{"compare", {.compares = true}}}, {});
+  Pipeline pipeline =
+      parse_pipeline(kWidthPipeline, "widths.toml", {{"compare", {.compares = true}}}, {});
   std::vector<StageOutcome> outcomes = {};
   StageStudies studies = {};
   fs::path folder = "nowhere";
@@ -90,7 +91,7 @@ TEST(PipelineStatements, NamesTheStageThatAPickStandsFor) {
   EXPECT_EQ(statement_texts(widths.pipeline.answer, widths.claims(), widths.findings()),
             (std::vector<std::string>{
                 "8 bits reach 84.4% (95% CI 82.4 to 86.4) after 3 epochs, {here}"}));
-  EXPECT_EQ(stage_of({.pick = 1}, widths.findings()), std::nullopt);
+  EXPECT_FALSE(place_of({.pick = 1}, widths.findings()));
 }
 
 TEST(PipelineStatements, SaysWhatTheConclusionOfItsClaimIs) {
@@ -132,6 +133,118 @@ TEST(PipelineClaims, HoldForAValueWithAllOfItsInterval) {
   EXPECT_EQ(widths.claims()[1].conclusion, ClaimConclusion::inconclusive);
   widths.prints("qat/8", Widths::accuracy(0.95, -0.01, 0.01));
   EXPECT_EQ(widths.claims()[1].conclusion, ClaimConclusion::contradicted);
+}
+
+// Two searches, with and without a price of 0.01 for a bit, and the formats of the layers that they chose.
+constexpr const char* kPrices = R"toml(
+[settings]
+price = 0.01
+[stage.bits]
+each = [{ name = "free" }, { name = "priced" }]
+run = "search"
+[pick.free]
+stages = "bits/free"
+highest = "best.accuracy - {price}*best.bits"
+[pick.missed]
+stages = "bits/priced"
+highest = "best.accuracy"
+where = ["best.accuracy - {price} * best.bits <= {free}", "best.bits >= {bits/free.best.bits}"]
+[pick.zeroed]
+stages = "bits/priced"
+rows = "layers"
+lowest = "snr"
+where = "flushed >= 0.5"
+[pick.wider]
+stages = "bits"
+lowest = "best.bits"
+where = "best.bits >= 12"
+[pick.none]
+stages = "bits"
+rows = "nowhere"
+lowest = "snr"
+[claim.found]
+says = "the priced search found the better reward"
+stage = "bits/priced"
+y = "best.accuracy - {price} * best.bits"
+above = "{free}"
+[claim.accuracy]
+says = "the priced search found the better accuracy"
+stage = "bits/priced"
+y = "best.accuracy"
+above = "{bits/free.best.accuracy}"
+[claim.gain]
+says = "the accuracies differ by a point"
+stage = "bits/priced"
+y = "best.accuracy - {bits/free.best.accuracy}"
+above = 0.01
+[[answer]]
+says = "free {free}, {zeroed:count} layers, first {zeroed.name} with {zeroed.snr}"
+[[answer]]
+says = "missed in {missed.name}"
+[[answer]]
+says = "{wider:count} searches"
+[[answer]]
+says = "{none:count} of nothing"
+)toml";
+
+struct Prices : Widths {
+  Prices() {
+    pipeline = parse_pipeline(kPrices, "prices.toml", {{"search", {.searches = true}}}, {});
+    outcomes.clear();
+    for (const PipelineStage& stage : pipeline.stages)
+      outcomes.push_back({.stands_for = stage.name});
+    prints("bits/free", best(0.75, 10));
+    prints("bits/priced", best(0.875, 30));
+  }
+  static Json best(double accuracy, double bits) {
+    return {{"best",
+             {{"accuracy", accuracy},
+              {"accuracy_interval", {accuracy - 0.02, accuracy + 0.02}},
+              {"bits", bits}}},
+            {"layers",
+             {{"query", {{"snr", 3}, {"flushed", 0.75}}},
+              {"key", {{"snr", 2}, {"flushed", 0.25}}},
+              {"value", {{"snr", 1}, {"flushed", nullptr}}}}}};
+  }
+  std::vector<std::string> answers() const {
+    return statement_texts(pipeline.answer, claims(), findings());
+  }
+};
+
+TEST(PipelinePicks, CompareWithOtherPicksAndCountWhatFulfilsTheirConditions) {
+  const Prices prices;
+  EXPECT_EQ(prices.answers(),
+            (std::vector<std::string>{
+                "free 0.650 (95% CI 0.630 to 0.670), 1 of 3 layers, first query with 3",
+                "missed in priced", "1 of 2 searches"}));
+}
+
+TEST(PipelinePicks, FulfilNothingWithoutTheValuesTheyCompareWith) {
+  Prices prices;
+  prices.prints("bits/free", nullptr);
+  EXPECT_EQ(prices.answers(), std::vector<std::string>{"1 of 1 searches"});
+}
+
+TEST(PipelineClaims, CompareTheValuesOfTwoStages) {
+  Prices prices;
+  const auto conclusion = [&](std::size_t claim) { return prices.claims()[claim].conclusion; };
+  EXPECT_EQ(conclusion(0), ClaimConclusion::contradicted);  // 0.575 against 0.65
+  EXPECT_EQ(conclusion(1), ClaimConclusion::reproduced);
+  EXPECT_EQ(prices.claims()[1].sentence,
+            "the priced search found the better accuracy: reproduced, 87.5% (95% CI 85.5 to 89.5) "
+            "against 75.0% (95% CI 73.0 to 77.0)");
+  // The interval of a difference has the widths of both: 12.5 points ± 4.
+  EXPECT_EQ(conclusion(2), ClaimConclusion::reproduced);
+  const Estimate gain = computed(*prices.pipeline.claims[2].y, {.stage = 1}, prices.findings());
+  EXPECT_NEAR(gain.low, 0.085, 1e-12);
+  EXPECT_NEAR(gain.high, 0.165, 1e-12);
+  EXPECT_EQ(gain.of, Quantity::points);
+  prices.prints("bits/priced", Prices::best(0.78125, 13));
+  EXPECT_EQ(conclusion(0), ClaimConclusion::inconclusive);  // 0.651 ± 0.02 against 0.65 ± 0.02
+  EXPECT_EQ(conclusion(1), ClaimConclusion::inconclusive);
+  EXPECT_EQ(conclusion(2), ClaimConclusion::inconclusive);
+  prices.prints("bits/free", nullptr);
+  EXPECT_EQ(conclusion(1), ClaimConclusion::inconclusive);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/jobs/pipeline/pipeline_formulas.h"
+#include "hone/jobs/pipeline/pipeline_tables.h"
 #include "hone/jobs/search/study_tables.h"
 #include "tests/support/expect.h"
 
@@ -53,6 +55,42 @@ TEST(PipelineStudies, StandTogetherByTheNamesOfTheirStages) {
   EXPECT_EQ(first.trials[1]->state, TrialState::fail);
   EXPECT_EQ(objective_figure(first), "accuracy");
   EXPECT_EQ(again.at("search/2").trials[0]->values, std::vector<double>{0.75});
+}
+
+TEST(PipelineStudies, HaveTheirFinishedTrialsAsRows) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = parse_pipeline(R"toml(
+[stage.search]
+run = "search"
+[pick.few]
+stages = "search"
+rows = "trial"
+highest = "values.0"
+where = "metrics.average_bits <= 6"
+[table.trials]
+rows = "trial"
+stages = "search"
+[[table.trials.column]]
+label = "Trial"
+y = "number + 1"
+[[table.trials.column]]
+label = "Bits"
+y = "parameters.bits"
+)toml",
+                                           "chain.toml", {{"search", {.searches = true}}}, {});
+  search_in(folder.path() / "search",
+            {trial_of(0.75), trial_of(0.25), trial_of(0.5), trial_of(0.25, TrialState::fail)});
+  const std::vector<StageOutcome> outcomes = {{.stands_for = "search"}};
+  const StageStudies studies = read_stage_studies(pipeline, folder.path());
+  const fs::path path = folder.path();
+  const PipelineFindings found = {pipeline, outcomes, studies, path};
+  const PickCount count = count_of(pipeline.picks[0], found);
+  // The failed one is one of four, and fulfils no condition: it has no metrics.
+  EXPECT_EQ(count.all, 4);
+  EXPECT_EQ(count.fulfilling, 2);
+  EXPECT_EQ(estimate_in(*place_of({.pick = 0}, found), "number", found).value, 2);
+  EXPECT_EQ(to_csv(pipeline_table(pipeline.tables[0], found)),
+            "trial,bits\r\n1,6\r\n2,6\r\n3,6\r\n4,6\r\n");
 }
 
 TEST(PipelineStudies, AStageThatIsComputedAgainTakesThePlaceOfItsStudy) {

@@ -112,6 +112,64 @@ y = "validation.eval_accuracy"
             (std::vector<std::string>{"62.5% (50.0 to 75.0, 2 runs)", "25.0%"}));
 }
 
+constexpr const char* kFormatTables = R"toml(
+[stage.search]
+each = { sampler = ["grid", "tpe"] }
+run = "search"
+[table.found]
+by = "sampler"
+[[table.found.column]]
+label = "Best trial"
+stages = "search"
+y = "best.number + 1"
+[[table.found.column]]
+label = "Hidden size"
+stages = "search"
+y = "best.configuration.architecture.hidden_size"
+[[table.found.column]]
+label = "Layers by format"
+stages = "search"
+y = "tally.best.configuration.formats.*.weight"
+[table.chosen]
+rows = "best.configuration.formats"
+stages = "search/tpe"
+[[table.chosen.column]]
+label = "Weights"
+y = "weight"
+[table.important]
+rows = "importances"
+stages = "search/tpe"
+[[table.important.column]]
+label = "Dimension"
+y = "name"
+)toml";
+
+TEST(PipelineTables, CallFormatsAndDimensionsInWordsAndComputeFormulas) {
+  PrintedStages found(kFormatTables);
+  const auto best = [](int number, const Json& formats) -> Json {
+    return {{"best",
+             {{"number", number},
+              {"configuration", {{"architecture", {{"hidden_size", 64}}}, {"formats", formats}}}}},
+            {"importances", {{{"name", "hidden_size"}}, {{"name", "rate"}}}}};
+  };
+  found.prints("search/grid", best(0, {{"a", {{"weight", "int(bits=4)"}}},
+                                       {"b", {{"weight", "int(bits=8)"}}},
+                                       {"c", {{"weight", "int(bits=8)"}}}}));
+  found.prints("search/tpe", best(3, {{"a", {{"weight", "none"}}},
+                                      {"b", {{"weight", "int(bits=8)"}}},
+                                      {"c", {{"weight", "int(bits=4)"}}}}));
+  EXPECT_EQ(display_column(found.table(), 1), (std::vector<std::string>{"1", "4"}));
+  // Of one format only its parameters tell the layers apart.
+  EXPECT_EQ(display_column(found.table(), 3),
+            (std::vector<std::string>{"2 int(bits=8), 1 int(bits=4)", "2 int, 1 full precision"}));
+  const auto table = [&](std::size_t index) {
+    return pipeline_table(found.pipeline.tables.at(index), found.findings());
+  };
+  EXPECT_EQ(display_column(table(1), 1),
+            (std::vector<std::string>{"full precision", "int(bits=8)", "int(bits=4)"}));
+  EXPECT_EQ(display_column(table(2), 0), (std::vector<std::string>{"Hidden size", "rate"}));
+}
+
 TEST(PipelineTables, RefuseLabelsThatMakeOneColumn) {
   std::string text = kWidthTable;
   text.replace(text.find("Margin SNR (dB)"), 15, "PTQ test!");

@@ -7,6 +7,7 @@
 #include "hone/models/transform.h"
 #include "hone/passes/prune_inputs.h"
 #include "hone/tensor/dense.h"
+#include "hone/train/input_hessians.h"
 #include "tests/support/expect.h"
 #include "tests/support/message.h"
 #include "tests/support/tiny_jobs.h"
@@ -37,6 +38,15 @@ std::vector<Zeros> zeros_of_pruned(const Model& model) {
                                 [&](const Node* weight) { return weight->name() == one.name; });
   });
   return zeros;
+}
+
+// How many masks differ.
+std::int64_t changed_masks(const Model& a, const Model& b) {
+  return std::ranges::count_if(pruned_weights(a.graph), [&](const Node* weight) {
+    const std::string mask = mask_of(*weight).name();
+    return !std::ranges::equal(host_bytes(a.parameters.at(mask)),
+                               host_bytes(b.parameters.at(mask)));
+  });
 }
 
 TEST(Sparsify, HoldsMasksThroughTraining) {
@@ -145,17 +155,138 @@ TEST(Sparsify, WeighsByWhatLayersRead) {
   for (const Zeros& one : zeros_of_pruned(first)) EXPECT_NEAR(one.share(), 0.5, 0.01) << one.name;
 }
 
+SparsifyOptions cubic_to(const char* structure, PruneMethod method, std::int64_t steps = 8) {
+  SparsifyOptions options = trained_to(0.5, steps);
+  options.cubic = true;
+  options.pruning.rule.method = method;
+  options.pruning.rule.structure = parse_structure(structure);
+  return options;
+}
+
+TEST(Sparsify, ReachesAPatternAlongACube) {
+  for (const PruneMethod method : {PruneMethod::l1, PruneMethod::movement}) {
+    const Model model = sparse(cubic_to("2:4", method));
+    for (const Node* weight : pruned_weights(model.graph)) {
+      const Tensor& kept = model.parameters.at(mask_of(*weight).name());
+      for (std::int64_t i = 0; i < kept.count(); i += 4)
+        EXPECT_EQ(std::count(kept.data<bool>() + i, kept.data<bool>() + i + 4, true), 2);
+    }
+  }
+}
+
+TEST(Sparsify, FollowsMovementToItsSparsity) {
+  for (const char* structure : {"weights", "1x4", "4x1"}) {
+    const Model model = sparse(cubic_to(structure, PruneMethod::movement));
+    for (const Zeros& one : zeros_of_pruned(model))
+      EXPECT_DOUBLE_EQ(one.share(), 0.5) << one.name << " " << structure;
+    for (const auto& [name, tensor] : model.parameters.tensors())
+      EXPECT_FALSE(name.starts_with("movement.")) << name;
+  }
+  SparsifyOptions global = cubic_to("weights", PruneMethod::movement);
+  global.pruning.rule.scope = PruneScope::global;
+  EXPECT_NEAR(total(zeros_of_pruned(sparse(global))).share(), 0.5, 1e-6);
+}
+
+// Masks that a model brings stay; scores and returning weights are part of checkpoints.
+TEST(Sparsify, ResumesMovementToTheSameBits) {
+  SparsifyOptions some;
+  some.pruning.rule.sparsity = 0.2;
+  const Model parent = sparse(some);
+  const TemporaryFolder folder;
+  SparsifyOptions options = cubic_to("weights", PruneMethod::movement, 12);
+  options.fine_tune.training.save_steps = 1;
+  options.fine_tune.checkpoints = {.folder = folder.path(), .keep = 100, .write_model = save_model};
+  const Model whole = sparse(options, parent);
+  for (const Node* weight : pruned_weights(parent.graph)) {
+    const std::string mask = mask_of(*weight).name();
+    const Tensor &was = parent.parameters.at(mask), &is = whole.parameters.at(mask);
+    for (std::int64_t i = 0; i < was.count(); ++i)
+      if (!was.data<bool>()[i]) {
+        EXPECT_FALSE(is.data<bool>()[i]);
+      }
+  }
+  options.fine_tune.checkpoints.resume = true;
+  for (const std::int64_t step : {9, 4, 1}) {
+    for (const std::int64_t later : checkpoint_steps(folder.path()))
+      if (later > step) fs::remove_all(checkpoint_folder(options.fine_tune.checkpoints, later));
+    const Model resumed = sparse(options, parent);
+    for (const auto& [name, tensor] : whole.parameters.tensors())
+      EXPECT_TRUE(std::ranges::equal(host_bytes(tensor), host_bytes(resumed.parameters.at(name))))
+          << name << " from step " << step;
+  }
+}
+
+TEST(Sparsify, ChoosesByWhatTheLossSays) {
+  SparsifyOptions options;
+  options.pruning.rule.method = PruneMethod::first_order;
+  options.pruning.rule.scope = PruneScope::global;
+  const Model first = sparse(options), again = sparse(options);
+  EXPECT_EQ(changed_masks(first, again), 0);
+  options.pruning.rule.method = PruneMethod::l1;
+  EXPECT_GT(changed_masks(first, sparse(options)), 0);
+  EXPECT_NEAR(total(zeros_of_pruned(first)).share(), 0.5, 1e-6);
+}
+
+// Σ |x (w - v)|² over rows w of the dense weight and v of another, by the second moments of x.
+double output_error(const InputHessian& hessian, const std::vector<float>& dense,
+                    const std::vector<float>& other) {
+  const auto columns = static_cast<std::size_t>(hessian.columns);
+  double sum = 0;
+  for (std::size_t row = 0; row < dense.size(); row += columns)
+    for (std::size_t i = 0; i < columns; ++i)
+      for (std::size_t j = i; j < columns; ++j)
+        sum += (i == j ? 1 : 2) * hessian.sums[i * columns + j] *
+               (static_cast<double>(dense[row + i]) - other[row + i]) *
+               (static_cast<double>(dense[row + j]) - other[row + j]);
+  return sum;
+}
+
+TEST(Sparsify, MakesUpForRemovedWeights) {
+  Model dense = tiny_model();
+  const std::vector<InputHessian> hessians =
+      input_hessians(forward_graph(dense), {}, dense.parameters, text_examples(tiny_splits().train),
+                     {}, quiet_context().session(), /*beside=*/0);
+  for (const char* structure : {"weights", "2:4", "1x4", "4x1"}) {
+    SparsifyOptions options;
+    options.pruning.rule.structure = parse_structure(structure);
+    options.pruning.rule.method = PruneMethod::sparsegpt;
+    const Model model = sparse(options);
+    EXPECT_GE(total(zeros_of_pruned(model)).share(), 0.5) << structure;
+    double updated = 0, alone = 0;
+    for (const InputHessian& hessian : hessians)
+      for (const std::string& name : hessian.weights) {
+        const std::vector<float> w = floats_of(dense.parameters.at(name));
+        const Tensor& kept = model.parameters.at(mask_of(*model.graph.find(name)).name());
+        std::vector<float> masked = w;
+        for (std::size_t i = 0; i < w.size(); ++i)
+          if (!kept.data<bool>()[i]) masked[i] = 0;
+        updated += output_error(hessian, w, floats_of(model.parameters.at(name)));
+        alone += output_error(hessian, w, masked);
+      }
+    EXPECT_LT(updated, alone) << structure;
+  }
+}
+
 TEST(Sparsify, SaysWhatDoesNotGoTogether) {
   SparsifyOptions cubic;
   cubic.cubic = true;
   EXPECT_EQ(message_of([&] { sparse(cubic); }),
             "`schedule` cubic lets sparsity rise while the model is trained: give `epochs` or "
             "`max_steps` too");
-  cubic = trained_to(0.5);
-  cubic.cubic = true;
-  cubic.pruning.rule.structure.pattern = KeptOf{2, 4};
-  EXPECT_EQ(message_of([&] { sparse(cubic); }),
-            "`schedule` cubic goes with `structure` weights or blocks: 2:4 is all or nothing");
+  for (SparsifyOptions movement : {SparsifyOptions{}, trained_to(0.5), cubic}) {
+    movement.pruning.rule.method = PruneMethod::movement;
+    EXPECT_EQ(message_of([&] { sparse(movement); }),
+              "`method` movement scores weights by how training moves them: give `schedule` cubic, "
+              "and `epochs` or `max_steps`");
+  }
+  SparsifyOptions frozen = cubic_to("weights", PruneMethod::movement);
+  frozen.fine_tune.freeze = {"bert.encoder.layer.0.*"};
+  EXPECT_NE(message_of([&] { sparse(frozen); }).find(" is frozen, and `method` movement"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] {
+              sparse(cubic_to("weights", PruneMethod::sparsegpt));
+            }).find("leave out `schedule`"),
+            std::string::npos);
   SparsifyOptions all;
   all.activations = 1;
   EXPECT_EQ(message_of([&] { sparse(all); }),

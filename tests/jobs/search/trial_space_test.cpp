@@ -90,6 +90,10 @@ TEST(SearchRecipe, TakesOptionsOfLayersAsListsAndAsFlagsHaveThem) {
     EXPECT_EQ(request.budgets[1].figure, BudgetFigure::packed_bytes);
     EXPECT_FALSE((*request.options[0].formats)[Operand::input]);
   }
+  const SearchRecipe pruned = search_recipe(
+      varies +
+      "sparsities = [0.5, 0.8]\nstructure = ['weights', '1x4']\nbudget = 'average_bits<=9'\n");
+  EXPECT_EQ(pruned.allocation->request.options.size(), 1u + 2 * 2);
 }
 
 TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
@@ -114,6 +118,12 @@ TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
       {"[pruning]\nsparsity = [0.5, 1]",
        "space.toml, line 2: pruning.sparsity: expected a number of at least 0 and below 1, got 1"},
       {"[pruning]\nmethod = ['l1', 'l2']", "space.toml, line 2: pruning.method: "},
+      {"[pruning]\nstructure = ['1x4', 'heads']",
+       "space.toml, line 2: pruning.structure: expected"},
+      {"[[precision]]\nformats = 'bf16'\nsparsities = [0, 0.5]\nstructure = '2:4'",
+       "space.toml, line 4: structure: structure 2:4 sets itself"},
+      {"[[precision]]\nformats = 'bf16'\nstructure = '1x4'",
+       "space.toml, line 3: structure without sparsities removes nothing"},
       {"[architecture]\nsquare_linears = ['linear']",
        "space.toml, line 2: square_linears: expected"},
       {"[lora]\nmost_steps = 0.5",
@@ -231,6 +241,54 @@ TEST(TrialSpace, GivesLayersFormatsOneByOneOrTogether) {
                                          {"classifier", {{"weight", "int(bits=4)"}}}}));
 }
 
+// Of a layer that keeps all its weights there is no structure.
+TEST(TrialSpace, PrunesLayersInTheStructuresThatAGroupNames) {
+  const TrialSpace trials(search_recipe("[[precision]]\n"
+                                        "formats = ['none']\n"
+                                        "sparsities = [0, 0.5]\n"
+                                        "structure = ['weights', '1x4']\n"
+                                        "[[precision]]\n"
+                                        "layers = 'classifier'\n"
+                                        "formats = ['none']\n"
+                                        "sparsities = 0.75\n"
+                                        "structure = '4x1'\n"),
+                          linears);
+  EXPECT_EQ(names_of(trials.space()),
+            (std::vector<std::string>{"layer.0.query.sparsity", "layer.0.query.structure",
+                                      "layer.0.dense.sparsity", "layer.0.dense.structure"}));
+  EXPECT_EQ(count_points(trials.space()), 3u * 3);
+  const Json first = trials
+                         .configuration_of({{"layer.0.query.sparsity", 0},
+                                            {"layer.0.dense.sparsity", 1},
+                                            {"layer.0.dense.structure", "1x4"}})
+                         .sparsities;
+  EXPECT_EQ(first, Json({{"layer.0.dense", {{"sparsity", 0.5}, {"structure", "1x4"}}},
+                         {"classifier", {{"sparsity", 0.75}, {"structure", "4x1"}}}}));
+  // Single weights are spelled as they were before there were others.
+  const Json single = trials
+                          .configuration_of({{"layer.0.query.sparsity", 1},
+                                             {"layer.0.query.structure", "weights"},
+                                             {"layer.0.dense.sparsity", 0}})
+                          .sparsities;
+  EXPECT_EQ(single["layer.0.query"], Json(0.5));
+}
+
+// A pattern sets how many go, and of no weights there is no structure.
+TEST(TrialSpace, LeavesOutOfPruningWhatChangesNothing) {
+  const TrialSpace space(search_recipe("[pruning]\nsparsity = [0, 0.5]\n"
+                                       "structure = ['weights', '1x4', '2:4']\n"),
+                         linears);
+  const auto at = [&](int sparsity, const char* structure) {
+    return to_json(
+        space.configuration_of({{"pruning.sparsity", sparsity}, {"pruning.structure", structure}}));
+  };
+  EXPECT_EQ(at(0, "weights"), Json::object());
+  EXPECT_EQ(at(0, "1x4"), Json::object());
+  EXPECT_EQ(at(1, "1x4")["pruning"], Json({{"sparsity", 0.5}, {"structure", "1x4"}}));
+  EXPECT_EQ(at(0, "2:4")["pruning"], (Json{{"structure", "2:4"}}));
+  EXPECT_EQ(at(1, "2:4"), at(0, "2:4"));
+}
+
 TEST(TrialSpace, RefusesGroupsThatNameNothing) {
   const auto error = [](const std::string& text) -> std::string {
     try {
@@ -334,6 +392,10 @@ linears = ["none", "int(bits=8,per=row)"]
 narrow = "int(bits=4,per=row)"
 )toml")
                 .find("give both or neither"),
+            std::string::npos);
+  const std::string native = "[native]\nlinears = ['none', 'int(bits=8,per=row)']\n";
+  EXPECT_EQ(recipe_error(native + "[pruning]\nsparsity = [0, 0.8]\nstructure = '1x4'\n"), "");
+  EXPECT_NE(recipe_error(native + "[pruning]\nactivations = 0.3\n").find("activations"),
             std::string::npos);
   EXPECT_NE(recipe_error(R"toml([structure]
 heads = [0, 0.5]

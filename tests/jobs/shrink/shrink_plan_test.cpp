@@ -89,6 +89,22 @@ TEST(ShrinkRecipe, NamesTheNarrowFormatOfTheRecipe) {
   EXPECT_EQ(recipe_text(parameters, {1, 2, 1}), "linear layers int2");
 }
 
+TEST(ShrinkRecipe, SaysHowManyWeightsAreRemovedAndInWhichBlocks) {
+  SearchSpace space;
+  space.parameters = {{"pruning.sparsity", integer_values(0, 1)},
+                      {"native.linears", choice_of({"none", "int8"})},
+                      {"train_on.max_steps", choice_of({0, 128})}};
+  const Json shares = {{"pruning.sparsity", {0, 0.8}}};
+  const std::vector<ShrinkParameter> parameters = shrink_parameters(space, shares, "", "1x4");
+  EXPECT_TRUE(parameters[0].takes_away());
+  EXPECT_FALSE(parameters[2].takes_away());
+  EXPECT_EQ(recipe_text(parameters, {1, 1, 1}),
+            "80% of the weights removed in blocks of 1x4, linear layers int8, QAT 128 steps");
+  EXPECT_EQ(recipe_text(parameters, {1, 0, 1}),
+            "80% of the weights removed in blocks of 1x4, trained again 128 steps");
+  EXPECT_EQ(recipe_text(shrink_parameters(space, shares), {1, 0, 0}), "80% of the weights removed");
+}
+
 // All that does next to no damage comes first, in one look, and nothing trains for it.
 TEST_F(ShrinkPlan, BeginsWithAllThatCostsNextToNothing) {
   const ShrinkState state = state_with(effects_of(1e-5));

@@ -9,7 +9,8 @@ namespace hone {
 namespace {
 
 std::string space_of(std::int64_t texts, int hidden_size, bool loadable = false,
-                     const std::vector<std::string>& freeze = {}) {
+                     const std::vector<std::string>& freeze = {},
+                     const std::vector<std::string>& only = {}) {
   TrialSubject subject{.name = "tiny",
                        .parent = open_model("tiny", testing::quiet_context(), 42),
                        .data = {},
@@ -17,7 +18,7 @@ std::string space_of(std::int64_t texts, int hidden_size, bool loadable = false,
   subject.parent.model.facts.config["hidden_size"] = hidden_size;
   subject.data.train = testing::tiny_texts(texts);
   subject.loadable = loadable;
-  return shrink_space(subject, {}, freeze);
+  return shrink_space(subject, only, freeze);
 }
 
 void expect_line(const std::string& space, const std::string& line) {
@@ -63,6 +64,31 @@ TEST(ShrinkSpace, ForTransformersHasNoHeadsAndTheSameShareOfNeuronsOfEachLayer) 
   EXPECT_EQ(frozen.find("neurons"), std::string::npos) << frozen;
   EXPECT_NE(space_of(64, 128, false, {"bert.encoder.layer.0.output.dense"}).find("neurons"),
             std::string::npos);
+}
+
+// Of the products of codes where there are any, else of those of floats.
+TEST(ShrinkSpace, PrunesTheBlocksThatProductsSkip) {
+  const std::string all = space_of(64, 128), floats = space_of(64, 128, false, {}, {"sparsify"});
+  expect_line(all, "sparsity = [0, 0.6, 0.8]");
+  expect_line(all, "structure = \"1x4\"");
+  EXPECT_EQ(all.find("target"), std::string::npos) << "all but the classifier, as ever";
+  expect_line(floats, "structure = \"4x1\"");
+  EXPECT_EQ(floats.find("[train_on]"), std::string::npos);
+  const std::string trained = space_of(64, 128, false, {}, {"sparsify", "train"});
+  EXPECT_NE(trained.find("[train_on]"), std::string::npos) << trained;
+  EXPECT_NE(trained.find("[distillation]"), std::string::npos) << trained;
+  EXPECT_EQ(space_of(64, 128, false, {}, {"prune", "quantize"}).find("[pruning]"),
+            std::string::npos);
+}
+
+TEST(ShrinkSpace, PrunesNoBlocksOfFrozenLayers) {
+  const std::string space = space_of(64, 128, false, {"*.attention.*", "bert.pooler.dense"});
+  const std::size_t target = space.find("target = \"");
+  ASSERT_NE(target, std::string::npos) << space;
+  const std::string names = space.substr(target, space.find('\n', target) - target);
+  EXPECT_NE(names.find("bert.encoder.layer.0.intermediate.dense"), std::string::npos) << names;
+  for (const char* kept : {".attention.", "pooler", "classifier"})
+    EXPECT_EQ(names.find(kept), std::string::npos) << names;
 }
 
 }  // namespace

@@ -1,0 +1,199 @@
+#include "hone/jobs/pipeline/pipeline_formulas.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "hone/jobs/pipeline/pipeline_values.h"
+#include "hone/jobs/search/best_history.h"
+#include "hone/jobs/search/study_tables.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kTally = "tally.", kAny = ".*.";
+
+// Of the texts at "best.configuration.formats.*.weight", the most frequent first: up to their parentheses, unless only what is in them
+// tells any of them from the others.
+Cell tally_cell(const Json& result, const std::string& path) {
+  const std::size_t any = path.find(kAny);
+  const Json& members = value_at_path(result, path.substr(0, any));
+  if (any == std::string::npos || !members.is_structured()) return absent;
+  const std::string key = path.substr(any + kAny.size());
+  std::map<std::string, std::int64_t> names, texts;
+  for (const Json& member : members) {
+    const Json& value = value_at_path(member, key);
+    if (!value.is_string()) continue;
+    const std::string text = text_in_words(value.get<std::string>(), key);
+    ++names[text.substr(0, text.find('('))];
+    ++texts[text];
+  }
+  const std::map<std::string, std::int64_t>& counts = names.size() > 1 ? names : texts;
+  Tally tally{{counts.begin(), counts.end()}};
+  std::ranges::stable_sort(tally.counts, std::greater(),
+                           &std::pair<std::string, std::int64_t>::second);
+  return tally;
+}
+
+// With the keys of `best` in the results of a search. One that is not complete has no values and no metrics.
+Json trial_row(const ShownStudy& study, const Trial& trial) {
+  Json row = {{"number", trial.number}, {"parameters", shown_values(study, trial)}};
+  if (trial.state != TrialState::complete) return row;
+  row["values"] = trial.values;
+  if (const auto metrics = trial.user_attributes.find(kMetricsAttribute);
+      metrics != trial.user_attributes.end())
+    row["metrics"] = metrics->second;
+  return row;
+}
+
+Estimate number_alone(double value) { return {value, kNoValue, kNoValue, Quantity::number}; }
+
+// Of a stage or a pick, wherever that is.
+Estimate value_of(const ValueReference& reference, const PipelineFindings& found) {
+  const std::optional<ValuePlace> place = place_of(reference.from, found);
+  if (!place) return number_alone(kNoValue);
+  return reference.path.empty()
+             ? computed(found.pipeline.picks[*reference.from.pick].by, *place, found)
+             : estimate_in(*place, reference.path, found);
+}
+
+// A difference of shares or of such differences is in points.
+bool is_in_points(const ValueFormula& formula, const std::vector<Estimate>& values) {
+  bool is_name = false;  // in braces, where it may have a "/"
+  const bool adds = std::ranges::none_of(formula.formula.text(), [&](char c) {
+    if (c == '{' || c == '}') is_name = c == '{';
+    return !is_name && (c == '*' || c == '/');
+  });
+  return adds && std::ranges::all_of(values, [](const Estimate& one) {
+           return one.of == Quantity::share || one.of == Quantity::points;
+         });
+}
+
+bool fulfils(const ValuePlace& place, const PipelinePick& pick, const PipelineFindings& found) {
+  return std::ranges::all_of(pick.where, [&](const ValueCondition& condition) {
+    // NaN: a value is missing
+    return computed(condition.left, place, found).value <=
+           computed(condition.right, place, found).value;
+  });
+}
+
+}  // namespace
+
+std::vector<ValuePlace> rows_at(std::size_t stage, const std::string& path,
+                                const PipelineFindings& found) {
+  std::vector<ValuePlace> rows;
+  const Json& result = found.outcomes[stage].result;
+  if (path.empty()) {
+    if (!result.is_null()) rows.push_back({.stage = stage});
+  } else if (path == kTrials) {
+    if (const auto study = found.studies.find(found.pipeline.stages[stage].name);
+        study != found.studies.end())
+      for (const TrialOnTheWay& one : trials_on_the_way(study->second.shown.view))
+        rows.push_back({.stage = stage, .row = trial_row(study->second.shown, *one.trial)});
+  } else {
+    const Json& members = value_at_path(result, path);
+    if (!members.is_structured()) return rows;
+    for (const auto& [name, member] : members.items())
+      rows.push_back(
+          {.stage = stage, .row = member, .name = members.is_object() ? name : std::string()});
+  }
+  return rows;
+}
+
+Cell cell_in(const ValuePlace& place, const std::string& path, const PipelineFindings& found) {
+  const Json& result = place.row ? *place.row : found.outcomes[place.stage].result;
+  if (path == "name" && !place.name.empty()) return place.name;
+  if (path.starts_with(kTally)) return tally_cell(result, path.substr(kTally.size()));
+  const Cell cell = cell_at(result, path);
+  if (!cell.is_absent()) return cell;
+  if (const std::string* variable = variable_of(found.pipeline.stages[place.stage], path))
+    return *variable;
+  return cell_of(estimate_in(place, path, found));
+}
+
+Estimate estimate_in(const ValuePlace& place, const std::string& path,
+                     const PipelineFindings& found) {
+  const StageOutcome& outcome = found.outcomes[place.stage];
+  if (place.row)
+    if (const Estimate own = estimate_at(*place.row, path); !std::isnan(own.value)) return own;
+  if (const std::string* variable = variable_of(found.pipeline.stages[place.stage], path))
+    return number_alone(number_in_text(*variable));
+  return place.row ? number_alone(kNoValue)
+                   : estimate_of(outcome.result, found.folder / outcome.stands_for, path);
+}
+
+std::optional<ValuePlace> place_of(const StageReference& reference, const PipelineFindings& found) {
+  if (reference.stage) return ValuePlace{.stage = *reference.stage};
+  if (!reference.pick) return std::nullopt;
+  const PipelinePick& pick = found.pipeline.picks[*reference.pick];
+  std::optional<ValuePlace> best;
+  double best_value = kNoValue;
+  for (const std::size_t stage : pick.stages)
+    for (ValuePlace& place : rows_at(stage, pick.rows, found)) {
+      const double value = computed(pick.by, place, found).value;
+      if (std::isnan(value) || !fulfils(place, pick, found)) continue;
+      if (best && (pick.highest ? value <= best_value : value >= best_value)) continue;
+      best = std::move(place);
+      best_value = value;
+    }
+  return best;
+}
+
+PickCount count_of(const PipelinePick& pick, const PipelineFindings& found) {
+  PickCount count;
+  for (const std::size_t stage : pick.stages)
+    for (const ValuePlace& place : rows_at(stage, pick.rows, found)) {
+      ++count.all;
+      if (fulfils(place, pick, found)) ++count.fulfilling;
+    }
+  return count;
+}
+
+Estimate computed(const ValueFormula& formula, const ValuePlace& place,
+                  const PipelineFindings& found) {
+  if (!formula.path.empty()) return estimate_in(place, formula.path, found);
+  const std::vector<std::string> names = formula.formula.names();
+  std::vector<Estimate> estimates;
+  std::map<std::string, double> values;
+  for (const std::string& name : names) {
+    const auto other = formula.others.find(name);
+    estimates.push_back(other == formula.others.end() ? estimate_in(place, name, found)
+                                                      : value_of(other->second, found));
+    values[name] = estimates.back().value;
+  }
+  if (names.size() == 1 && names.front() == formula.formula.text()) return estimates.front();
+  Estimate result = number_alone(formula.formula.value(values));
+  if (!names.empty() && is_in_points(formula, estimates)) result.of = Quantity::points;
+  double below = 0, above = 0;
+  bool is_exact = true;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::isnan(estimates[i].low)) continue;
+    is_exact = false;
+    double least = result.value, most = result.value;
+    for (const double end : {estimates[i].low, estimates[i].high}) {
+      values[names[i]] = end;
+      const double moved = formula.formula.value(values);
+      least = std::min(least, moved);
+      most = std::max(most, moved);
+    }
+    values[names[i]] = estimates[i].value;
+    below += result.value - least;
+    above += most - result.value;
+  }
+  if (!is_exact) {
+    result.low = result.value - below;
+    result.high = result.value + above;
+  }
+  return result;
+}
+
+Cell computed_cell(const ValueFormula& formula, const ValuePlace& place,
+                   const PipelineFindings& found) {
+  if (!formula.path.empty()) return cell_in(place, formula.path, found);
+  const Estimate number = computed(formula, place, found);
+  const bool is_count = number.of == Quantity::number && std::isnan(number.low) &&
+                        number.value == std::round(number.value);
+  return is_count ? Cell(static_cast<std::int64_t>(number.value)) : cell_of(number);
+}
+
+}  // namespace hone

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/jobs/shrink/shrink_findings.h"
+#include "hone/report/document.h"
+
+/// What helps where a shrinking showed nothing.
+namespace hone {
+
+/// How many validation examples would show something, and whether training can set so many aside.
+struct ExamplesNeeded {
+  std::int64_t validation = 0;     ///< rows of the validation split, repeated ones as often as now
+  std::int64_t at_hand = 0;        ///< rows of the training and validation split together
+  bool set_aside = true;           ///< the data has no validation split of its own
+  std::int64_t in_validation = 0;  ///< rows of the validation split as it is
+
+  /// The `--validation_split` that provides them, in hundredths; none: the data has a validation split, or more than half would go.
+  std::optional<double> split() const;
+};
+
+/// As many as the most promising candidate needs, and the baseline beside itself, power 80%. None where the limit was shown to hold, where
+/// no number is known, and where examples of one class are counted.
+std::optional<ExamplesNeeded> examples_needed(const ShrinkFindings& findings);
+
+/// "Needed: about 530 validation examples, which --validation_split 0.36 sets aside from the 1,500 at hand." "": none are.
+std::string needed_sentence(const ShrinkFindings& findings);
+
+/// `command`, a call of `hone train` by a shell line, with another validation split and output folder: "hone train tiny --data a.csv
+/// --validation_split 0.36 -o out".
+std::string with_validation_split(const std::string& command, double split,
+                                  const std::string& output);
+
+/// Commands that may show the limit to hold, or allow more, the first the one to run. None where it was shown.
+std::vector<NextCommand> commands_that_help(const ShrinkFindings& findings);
+
+}  // namespace hone

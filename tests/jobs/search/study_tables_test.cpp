@@ -1,0 +1,50 @@
+#include "hone/jobs/search/study_tables.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/jobs/search/study_comparison.h"
+
+// What people read of studies.
+namespace hone {
+namespace {
+
+Trial trial_of(std::int64_t number, double value) {
+  return {.number = number, .state = TrialState::complete, .values = {value}};
+}
+
+TEST(StudyTables, CountTrialsFromOne) {
+  const Trial trials[] = {trial_of(0, 0.5), trial_of(1, 0.75)};
+  ShownStudy study{.view = {.name = "search", .directions = {Direction::maximize}},
+                   .objectives = {"accuracy"}};
+  for (const Trial& trial : trials) study.view.trials.push_back(&trial);
+  EXPECT_NE(headline_of(study).find("(trial 2)"), std::string::npos) << headline_of(study);
+  const Table table = best_trials(study);
+  EXPECT_EQ(table.columns()[0].key, "trial");
+  EXPECT_EQ(display_text(table.rows()[0][0]), "2");
+  EXPECT_EQ(numbers_of(study.view.trials), (std::vector<std::int64_t>{0, 1})) << "for programs";
+}
+
+TEST(StudyTables, CallTheFormatOfALayerInWords) {
+  EXPECT_EQ(value_text("classifier.format", "none"), "full precision");
+  EXPECT_EQ(value_text("classifier.format", "int"), "int");
+  EXPECT_EQ(value_text("dropout", "none"), "none");
+  EXPECT_EQ(value_text("training.learning_rate", 0.0003), "0.0003");
+}
+
+// Differences of accuracies are in points.
+TEST(StudyComparison, SaysHowNearInTheUnitOfTheObjective) {
+  const Trial best = trial_of(0, 0.75);
+  for (const auto& [objective, within] :
+       {std::pair{"accuracy", "within 0.5 points of"}, {"loss", "within 0.005 of"}}) {
+    std::vector<ShownStudy> studies(1);
+    studies[0] = {
+        .view = {.name = "search", .directions = {Direction::maximize}, .trials = {&best}},
+        .objectives = {objective}};
+    const std::optional<StudyLeader> leader = leader_of(families_of(studies));
+    ASSERT_TRUE(leader);
+    EXPECT_NE(leader->summary.find(within), std::string::npos) << leader->summary;
+  }
+}
+
+}  // namespace
+}  // namespace hone
