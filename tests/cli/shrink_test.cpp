@@ -24,7 +24,10 @@ class ShrinkCommand : public ::testing::Test {
     return all;
   }
   Json results(const std::string& output) const {
-    return parse_json(read_file(folder() / output / "results.json"), output);
+    const Json found = parse_json(read_file(folder() / output / "results.json"), output);
+    for (const Json& candidate : found["candidates"])
+      EXPECT_TRUE(candidate["failure"].is_null()) << candidate["failure"];
+    return found;
   }
 
  private:
@@ -122,6 +125,8 @@ TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) 
   EXPECT_LT(found["size"]["memory_bytes"].get<double>(),
             0.5 * found["size_before"]["memory_bytes"].get<double>());
   EXPECT_LE(found["evaluations"], 3);
+  for (const Json& candidate : found["candidates"])
+    EXPECT_TRUE(candidate["failure"].is_null()) << candidate["failure"];
   const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
   std::vector<std::shared_ptr<const Trial>> trials;
   storage->read_trials(storage->find_study("shrink")->id, trials);

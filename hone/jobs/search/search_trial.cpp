@@ -224,8 +224,8 @@ class TrialSteps {
     const TrialClock clock;
     if (!known) {
       TrainingLog log;
-      fine_tune(model, learnt_from_, training_options(*configuration_.training, "train"), log,
-                context_);
+      fine_tune(model, learnt_from_, training_options(*configuration_.training, kFirstTraining),
+                log, context_);
     }
     if (configuration_.lora) transform(model, "fuse_lora", context_.session());
     if (known) {
@@ -307,7 +307,7 @@ class TrialSteps {
       SparsifyOptions how = pruning_of(subject_, *configuration_.pruning, seed_);
       if (trains && plan_.empty() && !space_.recipe().allocation && !configuration_.native) {
         how.trains = true;
-        how.fine_tune = training_options(*configuration_.train_on, "train again");
+        how.fine_tune = training_options(*configuration_.train_on, kSecondTraining);
       }
       model = sparsify(model, learnt_from_, how, log, context_);
       if (how.trains) return;
@@ -328,14 +328,15 @@ class TrialSteps {
       if (trains) {
         how.qat = true;
         if (const auto known = finished(trained_on_by())) how.trained = known->weights;
-        if (!how.trained) how.fine_tune = training_options(*configuration_.train_on, "train again");
+        if (!how.trained)
+          how.fine_tune = training_options(*configuration_.train_on, kSecondTraining);
       }
       const TrialClock clock;
       model = hone::compress(model, learnt_from_, how, log, context_);
       if (trains && !how.trained) keep(trained_on_by(), model, clock);
     } else if (trains) {
-      fine_tune(model, learnt_from_, training_options(*configuration_.train_on, "train again"), log,
-                context_);
+      fine_tune(model, learnt_from_, training_options(*configuration_.train_on, kSecondTraining),
+                log, context_);
     }
   }
 

@@ -46,6 +46,9 @@ struct TrainedWeights {
   std::function<void(const Json& of, const FinishedTraining&)> keep = {};
 };
 
+/// A trial trains all weights first, then those that are pruned or rounded: titles, and folders of checkpoints.
+inline constexpr const char *kFirstTraining = "train", *kSecondTraining = "train again";
+
 /// How far a trial came before it was ended, to go on from there.
 struct TrialProgress {
   fs::path folder = {};          ///< of the checkpoints of its trainings; empty: none are kept

@@ -109,6 +109,10 @@ void add_candidates(const ShrinkFindings& f, Document& document, const fs::path&
   if (f.points.empty()) return;
   const std::string reused = reused_sentence(f);
   if (!reused.empty()) document.notes.push_back(reused);
+  for (const JudgedPoint& point : f.points)
+    if (point.failure)
+      document.notes.push_back(
+          fmt::format("candidate {} failed: {}", point.number, *point.failure));
   document.sections.push_back(
       {"Candidates",
        {PageTable{brief_candidate_table(f),

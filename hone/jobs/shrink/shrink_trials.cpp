@@ -208,7 +208,7 @@ TrainedWeights ShrinkTrials::trainings() {
 
 void ShrinkTrials::remove_checkpoints() const {
   std::error_code ignored;
-  for (const char* training : {"train", "train_on"})
+  for (const char* training : {kFirstTraining, kSecondTraining})
     fs::remove_all(checkpoints_ / training, ignored);
   fs::remove(checkpoints_, ignored);  // where somebody put something there it stays
 }
