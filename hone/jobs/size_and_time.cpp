@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kTextsAtATime = 8;
+constexpr std::int64_t kTextsAtATime = 32;
 
 // "540,674 parameters (baseline 738,178, 26.8% fewer).", "738,178 parameters, as in the baseline."
 std::string parameters_text(std::int64_t after, std::int64_t before) {
