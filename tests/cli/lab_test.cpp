@@ -213,7 +213,7 @@ TEST_F(PipelineLab, TrainsWithFrozenEmbeddingsThenLowRankThenMerges) {
   EXPECT_THROW(stage("mine", "pretrained"), InternalError);
 }
 
-TEST_F(PipelineLab, ChainsFromWidthsToSparsities) {
+TEST_F(PipelineLab, LongChainsFromWidthsToSparsities) {
   std::vector<std::string> more = kTwoWidths;
   more.insert(more.end(), {"--set", "epoch_counts=[0.5, 1]"});
   run_well(small_lab("1.1", "widths", more), folder.path());
@@ -291,7 +291,7 @@ TEST_F(PipelineLab, SearchesShapesAndTrainsTheWinnerOn) {
   EXPECT_NE(results("shapes")["summary"].get<std::string>().find("overfit"), std::string::npos);
 }
 
-TEST_F(PipelineLab, SearchesWithCompressionInsideAndCompressesTheWinnerAfterwards) {
+TEST_F(PipelineLab, LongSearchesWithCompressionInsideAndCompressesTheWinnerAfterwards) {
   run_well(
       small_search("2.2", "aware", {"--set", "after_epochs=0.05", "--set", "best_sampler=random"}),
       folder.path());
@@ -333,7 +333,7 @@ TEST_F(PipelineLab, TakesTheSamplerThatWasFirstForTheLayers) {
   EXPECT_NE(page.find(sentence), std::string::npos) << "why it is that sampler";
 }
 
-TEST_F(PipelineLab, SearchesFormatsOfAModelThatIsGiven) {
+TEST_F(PipelineLab, LongSearchesFormatsOfAModelThatIsGiven) {
   run_well(small_search("2.1", "shapes", {"--set", "further_epochs=0.5"}), folder.path());
   const std::vector<std::string> more = {"--model",           "shapes/further", "--set",
                                          "after_epochs=0.05", "--set",          "trials=2"};

@@ -206,9 +206,13 @@ class FigureDrawer {
               {line[described_.x].get<double>(), measured.value, measured.low, measured.high});
         }
       } else {
-        const Estimate measured =
-            estimate_of(findings_.outcomes[index].result, folder_of(index), y);
-        const double x = number_in_text(*variable_of(stage, described_.x));
+        const auto value_at = [&](const std::string& path) {
+          return estimate_of(findings_.outcomes[index].result, folder_of(index), path);
+        };
+        const Estimate measured = value_at(y);
+        const std::string* variable = variable_of(stage, described_.x);
+        const double x =
+            variable == nullptr ? value_at(described_.x).value : number_in_text(*variable);
         if (!std::isnan(measured.value) && !std::isnan(x))
           points.push_back({x, measured.value, measured.low, measured.high, stage.name});
       }

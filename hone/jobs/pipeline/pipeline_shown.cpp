@@ -187,9 +187,12 @@ class ShownReader {
                  "{}: {}: the stage {} runs {}, which has no trials; those of search have",
                  place_.at(item), figure.name, stage.name, stage.command.front());
       const bool is_known = figure.x == kEpochs || figure.x == kSteps || figure.is_of_trials() ||
+                            figure.x.find('.') != std::string::npos ||
                             value_in(stage.setting, figure.x) != nullptr;
-      user_check(is_known, "{}: {}: x: '{}' is no variable of the stage {}", place_.at(item),
-                 figure.name, figure.x, stage.name);
+      user_check(is_known,
+                 "{}: {}: x: '{}' is no variable of the stage {}, and no path into its result, "
+                 "which has a '.'",
+                 place_.at(item), figure.name, figure.x, stage.name);
     }
     return one;
   }

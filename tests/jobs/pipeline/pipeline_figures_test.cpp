@@ -94,6 +94,22 @@ TEST_F(DrawnStages, MarkTheBestMeasuredValue) {
   EXPECT_EQ(circles("at first 8,87.5 "), 1U);
 }
 
+// Such as latencies, which are measured.
+TEST_F(DrawnStages, TakeTheirPlacesFromTheirResults) {
+  std::string text(kWidths);
+  text.replace(text.find("x = \"width\""), 11, "x = \"times.0.ms\"");
+  const auto timed = [](double value, double ms) {
+    Json result = accuracy(value);
+    result["times"] = Json::array({{{"ms", ms}}});
+    return result;
+  };
+  caption(text, {{"ptq/4", timed(0.5, 1.5)},
+                 {"ptq/8", timed(0.75, 0.5)},
+                 {"qat/4", timed(0.625, 2)},
+                 {"qat/8", timed(0.875, 0.25)}});
+  EXPECT_EQ(circles("at first 0.25,87.5 "), 1U);
+}
+
 TEST_F(DrawnStages, MarkAllCurvesThatReachTheBestValue) {
   const std::string said = caption(kWidths, {{"ptq/4", accuracy(0.5)},
                                              {"ptq/8", accuracy(0.875)},
