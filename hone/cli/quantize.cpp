@@ -36,10 +36,10 @@ void check_native(const QuantizeArguments& a, const CLI::App& app) {
          "and --native both set the formats; give one of them");
   refuse({"--qat"},
          "and --native exclude each other; train with --qat first, then use `hone pack`");
-  refuse(
-      {"--seeds", "--explain", "--resume"},
-      "and --native exclude each other: --native trains nothing, and its report lists the cost of "
-      "each layer");
+  // With --resume it starts again: it has no training to go on with.
+  refuse({"--seeds", "--explain"},
+         "and --native exclude each other: --native trains nothing, and its report lists the cost "
+         "of each layer");
 }
 
 QuantizeResult quantize_native(const QuantizeArguments& a, Context& context) {
