@@ -40,7 +40,8 @@ std::optional<std::int64_t> calls_to_one_percent(const CallSummary& summary) {
 // Nothing: it is never caught up.
 std::optional<std::int64_t> call_of(double extra, double second_extra, double gain) {
   const double all = extra + second_extra;
-  if (all <= 0 && gain >= 0) return extra <= 0 ? 1 : 2;
+  // The second call ends no later, so that only the first output decides.
+  if (gain >= 0 && all <= gain) return extra <= 0 ? 1 : 2;
   if (gain <= 0) return std::nullopt;
   const double call = 1 + std::ceil(all / gain);
   return call < static_cast<double>(kMostRounds) ? std::optional(static_cast<std::int64_t>(call))

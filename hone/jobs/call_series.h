@@ -73,7 +73,7 @@ struct Within {
 /// `extra_ms`: what it takes longer than with the other until the end of the first call; `second_extra_ms`: what the second call
 /// takes longer, above what a call takes less, since weights are packed in it; `gain_ms`: what a call takes less.
 ///
-///     call = 1 + (extra + second) / gain, rounded up;   1 where it begins no later and its calls are no longer
+///     call = 1 + (extra + second) / gain, rounded up;   1 where neither the first output nor the end of the second call is later
 BreakEven break_even(const Within& extra_ms, double second_extra_ms, const Within& gain_ms);
 /// "from the first call on", "from call 17 on (12 to 31)", "never", for a sentence.
 std::string break_even_text(const BreakEven& even);

@@ -31,7 +31,7 @@ std::vector<NamedGraph> graphs_of(const Model& model, const Session& session) {
   ParameterStore parameters = model.parameters;
   graphs.push_back({kInferenceGraph, forward_graph(model)});
   prepare_for_inference(graphs.back().graph, parameters, session);
-  graphs.push_back({"inference, nothing fused", forward_graph(model)});
+  graphs.push_back({kUnfusedGraph, forward_graph(model)});
   run_passes(graphs.back().graph, parameters, session, {"remove_dropout", "remove_dead_code"});
   graphs.push_back({"training step", model.graph});
   prepare_for_gradients(graphs.back().graph, session.values);

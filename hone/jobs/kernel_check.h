@@ -49,6 +49,8 @@ struct KernelCheck {
 inline constexpr double kKernelTolerance = 1e-5;
 /// `AskedOperation::graph` of inference as it is run.
 inline constexpr const char* kInferenceGraph = "inference";
+/// The same with nothing fused.
+inline constexpr const char* kUnfusedGraph = "inference, nothing fused";
 
 /// What operations of a model are asked about.
 struct KernelCheckJob {

@@ -187,6 +187,29 @@ Section operators_section(const FoundAttention& found,
   return section;
 }
 
+/// The operations of a recorded run that move memory; views move none.
+struct OperationSum {
+  std::int64_t calls = 0;
+  double moved_bytes = 0;
+};
+OperationSum moving_operations(const AttentionTimesResult& row) {
+  OperationSum sum;
+  for (const OperatorTimeResult& one : row.operators.value())
+    if (one.gbps.value_or(0) > 0) {
+      sum.calls += one.calls;
+      sum.moved_bytes += *one.gbps * one.ms * 1e6;
+    }
+  return sum;
+}
+
+// Of the operations with this name.
+double recorded_ms(const AttentionTimesResult& row, std::string_view operation) {
+  double sum = 0;
+  for (const OperatorTimeResult& one : row.operators.value())
+    if (one.operation == operation) sum += one.ms;
+  return sum;
+}
+
 double recorded_ms(const AttentionTimesResult& row) {
   double sum = 0;
   for (const OperatorTimeResult& one : row.operators.value()) sum += one.ms;
@@ -207,9 +230,9 @@ std::string recording_warning(const std::vector<FoundAttention>& all) {
     }
   if (apart.empty()) return "";
   return fmt::format(
-      "The operations of recorded runs took more than 20% longer or shorter than a median run: {}. "
+      "The times of recorded runs and median runs differ by a factor of more than {}: {}. "
       "There, read the times of operations as shares.",
-      fmt::join(apart, "; "));
+      kFarApart, fmt::join(apart, "; "));
 }
 
 std::vector<PublishedResult> published_attention() {
@@ -295,16 +318,23 @@ std::string speed_clause(const FoundAttention& found) {
 }
 
 std::string headline_of_attention(const FoundAttention& first, const FoundAttention& last) {
+  const AttentionTimesResult &naive = first.fp32(AttentionWay::naive),
+                             &fused = first.fp32(AttentionWay::fused);
+  const OperationSum before = moving_operations(naive), after = moving_operations(fused);
   std::string text = fmt::format(
-      "With fused attention, intermediate results of {} in fp32, with the output, take at most {} "
-      "instead of {}. On {}, fused attention {} at {} tokens",
-      first.of.name(), bytes_text(first.fp32(AttentionWay::fused).value_bytes),
-      bytes_text(first.fp32(AttentionWay::naive).value_bytes),
+      "Naive attention runs {} operations and writes the matrix of scores ({}) to memory; fused "
+      "attention is {} and never writes it: traffic, counted without caches, is {} instead of {} "
+      "({} in fp32). By prediction, a run takes {} of memory instead of {}, operands included. "
+      "In this process, on {}, fused attention {} at {} tokens",
+      before.calls, human_bytes(first.matrix_bytes("fp32")),
+      after.calls == 1 ? "one operation" : fmt::format("{} operations", after.calls),
+      human_bytes(after.moved_bytes), human_bytes(before.moved_bytes), first.of.name(),
+      bytes_text(fused.needed_bytes), bytes_text(naive.needed_bytes),
       ran_on(first.fields.device, first.fields.threads), speed_clause(first),
       grouped(first.of.shape.tokens));
   if (&last != &first)
     text += fmt::format("; at {} tokens it {}", grouped(last.of.shape.tokens), speed_clause(last));
-  return text + ".";
+  return text + "; whether other processes agree was not measured.";
 }
 
 std::string why_naive(const FoundAttention& first, const FoundAttention& last) {
@@ -348,20 +378,38 @@ std::string why_times(const std::vector<FoundAttention>& all) {
   std::vector<std::string> slower;
   for (const FoundAttention& found : all)
     if (found.fp32(AttentionWay::fused).speedup->shown_slower()) slower.push_back(found.of.name());
-  double passes_ms = 0;
-  for (const OperatorTimeResult& one : first.fp32(AttentionWay::naive).operators.value())
-    if (one.operation == "scale" || one.operation == "softmax") passes_ms += one.ms;
+  const AttentionTimesResult& naive = first.fp32(AttentionWay::naive);
   return fmt::format(
-      "Fused against naive attention in fp32: {}. In the recorded naive run of {}, "
-      "scale and softmax, which only pass over the matrix, took {} of {} ms.{}",
-      fmt::join(times, "; "), first.of.name(), three_digits(passes_ms),
-      three_digits(recorded_ms(first.fp32(AttentionWay::naive))),
-      slower.empty() ? ""
-                     : fmt::format(" Why fused attention is slower for {} was not measured.",
-                                   fmt::join(slower, ", ")));
+      "Fused against naive attention in fp32, in this process: {}. Whether other processes agree "
+      "was not measured. In the recorded naive run of {}, scale and softmax, which pass over the "
+      "matrix element by element, took {} of {} ms.{}",
+      fmt::join(times, "; "), first.of.name(),
+      three_digits(recorded_ms(naive, "scale") + recorded_ms(naive, "softmax")),
+      three_digits(recorded_ms(naive)),
+      slower.empty()
+          ? ""
+          : fmt::format(" Why fused attention was slower in it for {} was not measured either.",
+                        fmt::join(slower, ", ")));
 }
 
-std::string why_types(const FoundAttention& found) {
+// Why a speedup in fp16 is so great: the products of naive attention are slower than those in fp32. "": they are not.
+std::string slow_halves_text(const FoundAttention& found, bool on_host) {
+  const AttentionTimesResult* halves = found.times("fp16", AttentionWay::naive);
+  if (halves == nullptr) return "";
+  const double in_halves = recorded_ms(*halves, "matmul"),
+               in_floats = recorded_ms(found.fp32(AttentionWay::naive), "matmul");
+  if (in_halves <= in_floats) return "";
+  return fmt::format(
+      " Naive fp16 is a slow baseline: in the recorded runs, its products took {} ms, and {} ms in "
+      "fp32.{}",
+      three_digits(in_halves), three_digits(in_floats),
+      on_host ? " hone's CPU kernels widen fp16 to fp32 before an operation and round its result, "
+                "which naive attention does to the matrix of scores too; how much of the time this "
+                "takes was not measured."
+              : " The reason was not measured.");
+}
+
+std::string why_types(const FoundAttention& found, bool on_host) {
   std::vector<std::string> differences, speeds;
   for (const AttentionType& type : kAttentionTypes) {
     const AttentionTimesResult* fused = found.times(type.name, AttentionWay::fused);
@@ -376,8 +424,10 @@ std::string why_types(const FoundAttention& found) {
       "Both compute the same function, with sums in another order. For {}, results of fused "
       "attention differ from those of naive attention in fp32 by at most {} of the largest.",
       found.of.name(), fmt::join(differences, ", "));
-  return speeds.empty() ? text
-                        : text + fmt::format(" Speed within a type: {}.", fmt::join(speeds, "; "));
+  return speeds.empty()
+             ? text
+             : text + fmt::format(" Speed within a type, in this process: {}.{}",
+                                  fmt::join(speeds, "; "), slow_halves_text(found, on_host));
 }
 
 std::string why_device(const OtherDevice& other, bool on_host) {
@@ -416,8 +466,8 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
       "Medians of {} or more runs of each implementation in turn, in fp32; random operands. "
       "Confidence intervals are of ratios of paired runs, in this process alone.",
       std::ranges::min(shapes, {}, &TimedAttention::runs).runs);
-  report.why = {why_naive(first, last), why_fused(last, on_host), why_times(all), why_types(first),
-                why_device(other_device(run.context), on_host)};
+  report.why = {why_naive(first, last), why_fused(last, on_host), why_times(all),
+                why_types(first, on_host), why_device(other_device(run.context), on_host)};
   if (std::string warning = recording_warning(all); !warning.empty())
     document.notes.push_back(std::move(warning));
   document.sections = {
@@ -429,9 +479,12 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
         figure_block(memory_figure(all), run.folder() / "attention_memory",
                      "Memory of naive and fused attention against the tokens of a text",
                      document.notes),
-        PageTable{overview,
-                  "Naive and fused attention. Speedup: against naive attention of the same type. "
-                  "Intermediate results include the output."}}},
+        PageTable{
+            overview,
+            "Naive and fused attention. Speedup: against naive attention of the same type. "
+            "After an operation, at most: the most that intermediate results took after any one "
+            "operation, the output included; during the second product, scores and output "
+            "exist together, and the predicted memory counts both."}}},
       operators_section(first, fields.operators),
       {"Time by operation, all shapes",
        {PageTable{operators, "Per run: mean of the two faster of three recorded runs."}},
@@ -445,9 +498,9 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
                   "a millisecond are timed many in a row. Speedup: against naive attention of the "
                   "same type, the median of the ratios with its 95% confidence interval. Means "
                   "include the first run."},
-        Paragraph{"Scores: the bytes of the matrix, computed from the shape. Intermediate "
-                  "results: the most that they took after an operation of a recorded run, with the "
-                  "result and without operands. Memory: "
+        Paragraph{"Scores: the bytes of the matrix, computed from the shape. After an "
+                  "operation, at most: the most that intermediate results took after any one "
+                  "operation of a recorded run, with the result and without operands. Memory: "
                   "predicted for a run, operands and workspace included."},
         Paragraph{"Differences: from naive attention of the same operands in fp32, divided by the "
                   "largest result. Operands are random: equal operands would hide wrong weights."}},
@@ -484,7 +537,7 @@ const Fields& fields_of(const LabAttentionResult*) {
       field<&L::value_bytes>("value_bytes", Unit::bytes,
                              "The most that values took after an operation of a recorded run, "
                              "operands not counted; null: not run.",
-                             "Intermediate results, recorded"),
+                             "After an operation, at most, recorded"),
       field<&L::needed_bytes>("needed_bytes", Unit::bytes,
                               "Predicted for a run, operands included; null: not run.",
                               "Memory, predicted"),

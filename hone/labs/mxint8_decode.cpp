@@ -191,12 +191,15 @@ Section speed_section(const std::vector<DequantizeTimes>& times, const BenchDequ
                     "Bytes read and written per second against the number of elements, a curve for "
                     "each group size: decoded, and copied.",
                     notes),
-       PageTable{times_table(times),
-                 fmt::format("On {}, by the rule of the OCP specification, to bfloat16: minimum "
-                             "and median of at least {} runs, in turn with a copy. {}",
-                             ran_on(found.device, found.threads),
-                             std::ranges::min(times, {}, &DequantizeTimes::runs).runs,
-                             decoding_text(times.front()))},
+       PageTable{
+           times_table(times),
+           fmt::format("On {}, by the rule of the OCP specification, to bfloat16: minimum "
+                       "and median of at least {} runs, in turn with a copy. {} Tiles, grid and "
+                       "calls are those of the original's GPU kernel, from the shape. Calls: "
+                       "launches that it needs, more than one for very many groups.",
+                       ran_on(found.device, found.threads),
+                       std::ranges::min(times, {}, &DequantizeTimes::runs).runs,
+                       decoding_text(times.front()))},
        figure_block(share_figure(times, found), folder / "decode_share",
                     "The time of copying the same bytes over that of decoding them", notes)},
       /*folded=*/true};
@@ -241,7 +244,7 @@ LabPart decode_part(const LabDecodeResult& found, const LabRun& run) {
   part.sections = {
       {"Decoding one element",
        {PageTable{spelled_table(spelled_of(found.bench)),
-                  "Two timed elements, one of each branch; bfloat16 as sign, exponent and "
+                  "Two elements of the array, one of each branch; bfloat16 as sign, exponent and "
                   "fraction."},
         Paragraph{fmt::format("{}Of the {} pairs of a scale and a byte, {} decode to exactly m · "
                               "2^(E − 133).",
@@ -258,6 +261,11 @@ LabPart decode_part(const LabDecodeResult& found, const LabRun& run) {
                   "in this run, against m · 2^(E − 133)."}},
        /*folded=*/true},
       speed_section(times, found.bench, folder, part.notes)};
+  part.sentence = fmt::format(
+      "An element m of a group with scale E decodes to m · 2^(E − 133), exactly for {} of {} pairs "
+      "of "
+      "m and E",
+      grouped(found.exceptions.front().pairs), grouped(256 * 256));
   part.why = {branch_text(), tiles_text()};
   return part;
 }

@@ -28,7 +28,6 @@ constexpr const char* kOwnShape = "model";
 constexpr std::string_view kStages = "memory-";  // what the names of stages begin with
 constexpr const char* kFloatFolder = "fp32";
 constexpr std::int64_t kTextTokens = 128;
-constexpr int kTimedRuns = 3;
 constexpr std::int64_t kProcesses = 4;  // fp32, packed by each rule, and unpacked as a whole
 
 /// Which weights a model is packed by.

@@ -10,6 +10,9 @@ namespace hone {
 /// The blocks of the format that the lab packs weights in, MXINT8.
 inline constexpr std::int64_t kLabBlock = 32;
 
+/// Runs of a process after the first, of which the fastest counts.
+inline constexpr int kTimedRuns = 3;
+
 /// A model that fresh weights are made for.
 struct ModelShape {
   std::string name;  ///< of its stage and its figure: "bert-base"

@@ -1,6 +1,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <iterator>
 #include <map>
@@ -133,7 +134,7 @@ Table process_table(const LabMemoryResult& shape) {
                {"rest_bytes", "Other memory"},
                {"unread_bytes", "Rows not loaded"},
                {"resident_bytes", "Resident, measured"},
-               {"ms", "A run (ms)"}});
+               {"ms", fmt::format("Fastest of {} runs (ms)", kTimedRuns)}});
   for (std::size_t i = 0; i < shape.processes.size(); ++i) {
     const LabProcessResult& one = shape.processes[i];
     const std::int64_t weights = weight_bytes(shape, i);
@@ -201,20 +202,21 @@ std::string transient_text(const LabMemoryResult& shape) {
   const auto more = static_cast<double>(whole.run_bytes() - fused.run_bytes());
   return fmt::format(
       "{}: decoding each weight as a whole before an fp32 product, as the original does, takes {} "
-      "more memory, and {:.2f} ms for a text of {} tokens. A product that reads codes takes {:.2f} "
-      "ms.",
-      shape.shape, human_bytes(std::max(0.0, more)), 1e3 * whole.seconds, whole.tokens,
-      1e3 * fused.seconds);
+      "more memory. A run of the whole model with a text of {} tokens then takes {:.2f} ms, and "
+      "{:.2f} ms if products read codes: each is the fastest of {} runs of one process.",
+      shape.shape, human_bytes(std::max(0.0, more)), whole.tokens, 1e3 * whole.seconds,
+      1e3 * fused.seconds, kTimedRuns);
 }
 
 std::string vocabulary_text(const LabVocabularyResult& use) {
   const auto size = [](std::int64_t count) { return human_bytes(static_cast<double>(count)); };
   return fmt::format(
       "Of the {} rows of {}, the training texts read {}. Without the others the model takes {} "
-      "less in fp32, {} less packed; of the {} tokens of the texts that were measured {} would be "
-      "unknown then.",
+      "less in fp32, {} less packed; {} of the {} tokens measured would then be unknown.",
       grouped(use.rows), use.embedding_table, grouped(use.used_rows), size(use.unused_bytes),
-      size(use.unused_packed_bytes), grouped(use.test_tokens), grouped(use.unused_test_tokens));
+      size(use.unused_packed_bytes),
+      use.unused_test_tokens == 0 ? std::string("none") : grouped(use.unused_test_tokens),
+      grouped(use.test_tokens));
 }
 
 std::string tables_text(const LabMemoryResult& shape) {
@@ -271,17 +273,49 @@ std::string saving_text(const LabPackingResult& rule) {
                      human_bytes(static_cast<double>(rule.bytes())), 100 * rule.saving());
 }
 
-// "embeddings in fp32 −32.6 points, biases in fp32 −0.31 points"; small ones are in the table alone.
-std::string reasons_text(const MemoryAccountResult& account) {
-  constexpr double kSmall = 0.001;
-  std::vector<std::string> reasons;
+// "−32.6 points"
+std::string points_text(double change) {
+  return fmt::format("{}{} points", change < 0 ? "−" : "+", three_digits(100 * std::abs(change)));
+}
+
+// From the formula to the weights in memory.
+std::vector<SavingStep> memory_reasons(const MemoryAccountResult& account) {
+  std::vector<SavingStep> reasons;
   for (const SavingStep& step : account.steps) {
     if (step.kind == SavingStep::Kind::measured) break;
-    if (step.kind == SavingStep::Kind::reason && -step.change >= kSmall)
-      reasons.push_back(
-          fmt::format("{} −{} points", step_name(step.name), three_digits(-100 * step.change)));
+    if (step.kind == SavingStep::Kind::reason) reasons.push_back(step);
   }
-  return reasons.empty() ? "less than 0.1 points" : fmt::format("{}", fmt::join(reasons, ", "));
+  return reasons;
+}
+
+// "embeddings in fp32 −32.6 points, biases in fp32 −0.309 points, and the rest (head in fp32, weights of layer norms in fp32)
+// −0.0901 points": they add up.
+std::string reasons_text(const MemoryAccountResult& account) {
+  constexpr double kSmall = 0.001;
+  std::vector<std::string> reasons, small;
+  double rest = 0;
+  for (const SavingStep& step : memory_reasons(account))
+    if (std::abs(step.change) >= kSmall) {
+      reasons.push_back(fmt::format("{} {}", step_name(step.name), points_text(step.change)));
+    } else {
+      small.push_back(step_name(step.name));
+      rest += step.change;
+    }
+  if (!small.empty())
+    reasons.push_back(fmt::format("{} ({}) {}", reasons.empty() ? "small parts" : "and the rest",
+                                  fmt::join(small, ", "), points_text(rest)));
+  return reasons.empty() ? "nothing" : fmt::format("{}", fmt::join(reasons, ", "));
+}
+
+// " (the largest loss: embeddings stay in fp32, −32.6 points)"; "" if nothing is lost.
+std::string largest_loss_text(const MemoryAccountResult& account) {
+  const std::vector<SavingStep> reasons = memory_reasons(account);
+  const auto largest = std::ranges::min_element(reasons, {}, &SavingStep::change);
+  if (largest == reasons.end() || largest->change >= 0) return "";
+  std::string name = step_name(largest->name);
+  if (const std::size_t at = name.find(" in fp32"); at != std::string::npos)
+    name.insert(at, " stay");
+  return fmt::format(" (the largest loss: {}, {})", name, points_text(largest->change));
 }
 
 double process_saving(const LabMemoryResult& shape, std::size_t process) {
@@ -295,8 +329,9 @@ std::string why_less_text(const std::vector<LabMemoryResult>& shapes) {
   std::string text = fmt::format(
       "Memory: 86.7% is the formula for 4-bit elements; 8 bits and 1/{} of a scale save {:.1f}% of "
       "packed weights. This model loses: {}. {:.1f}% are left, and {:.1f}% with packed "
-      "embedding tables. In the original lab, parameters in fp32 explain 74.2 → 69.1% of the "
-      "weights; 66.4% is of the peak memory of a process, which holds more than weights.",
+      "embedding tables. In the original lab, parameters in fp32 explain the fall from 74.2% to "
+      "69.1% of the weights' memory; 66.4% is of the peak memory of a process, which holds more "
+      "than weights.",
       kLabBlock, 100 * own[0].account.theoretical_saving, reasons_text(own[0].account),
       100 * own[0].saving(), 100 * own[1].saving());
   const LabMemoryResult& largest =
@@ -349,10 +384,11 @@ LabPart memory_part(const std::vector<LabMemoryResult>& shapes, const LabRun& ru
   }
   const std::vector<LabPackingResult>& own = shapes.front().rules;
   part.sentence = fmt::format(
-      "Packing the linear layers saves {:.1f}% of the weights' memory, and {:.1f}% with the "
+      "Packing the linear layers saves {:.1f}% of the weights' memory{}, and {:.1f}% with the "
       "embedding tables: the formula gives {:.1f}% for 8-bit elements, and 86.7% only for 4-bit "
       "ones",
-      100 * own[0].saving(), 100 * own[1].saving(), 100 * own[0].account.theoretical_saving);
+      100 * own[0].saving(), largest_loss_text(own[0].account), 100 * own[1].saving(),
+      100 * own[0].account.theoretical_saving);
   part.key_figures = {{"Weights, linear layers packed", saving_text(own[0])},
                       {"Weights, embedding tables too", saving_text(own[1])}};
   part.why = {why_less_text(shapes)};

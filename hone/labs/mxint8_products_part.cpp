@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
@@ -93,7 +94,16 @@ Table work_table(const LabProductsResult& found) {
   return table;
 }
 
-Table layers_table(const LabSensitivityResult& sensitivity) {
+// Whether a difference in speed is claimed: paired rounds show it, and the medians point the same way as they are printed.
+bool is_claimed(const Speedup& speedup, double before_ms, double after_ms) {
+  return (speedup.shown_faster() || speedup.shown_slower()) &&
+         !speedup.contradicts(before_ms, after_ms) &&
+         three_digits(before_ms) != three_digits(after_ms);
+}
+
+// `whole`: every row has the times of its shape, and every speedup is printed; else times are in the first row of a shape, and
+// speedups where they are claimed.
+Table layers_table(const LabSensitivityResult& sensitivity, bool whole) {
   const LinearWays mixed = mixed_ways(sensitivity);
   Table table({{"layer", "Linear layer"},
                {"rows", "Rows"},
@@ -106,12 +116,20 @@ Table layers_table(const LabSensitivityResult& sensitivity) {
                {"w8a8_speedup", "W8A8 speedup against fp32"},
                {"mixed", "In the mixed model"}});
   const auto microseconds = [](double ms) { return real(1e3 * ms, 1); };
-  for (const LabLinearResult& one : sensitivity.layers)
-    table.add_row({one.layer, one.rows, one.outputs, one.inputs, real(one.margin_snr_db, 1),
-                   microseconds(one.fp32_ms), microseconds(one.w8a16_ms), microseconds(one.w8a8_ms),
-                   number_within(one.w8a8_speedup, one.w8a8_speedup_interval.low,
-                                 one.w8a8_speedup_interval.high),
-                   to_string(mixed.at(one.layer))});
+  std::set<std::vector<std::int64_t>> shapes;
+  for (const LabLinearResult& one : sensitivity.layers) {
+    const bool has_times = shapes.insert({one.rows, one.outputs, one.inputs}).second || whole;
+    const auto timed = [&](Cell cell) { return has_times ? std::move(cell) : Cell(absent); };
+    const Speedup speedup{one.w8a8_speedup, one.w8a8_speedup_interval};
+    table.add_row(
+        {one.layer, one.rows, one.outputs, one.inputs, real(one.margin_snr_db, 1),
+         timed(microseconds(one.fp32_ms)), timed(microseconds(one.w8a16_ms)),
+         timed(microseconds(one.w8a8_ms)),
+         timed(whole || is_claimed(speedup, one.fp32_ms, one.w8a8_ms)
+                   ? number_within(speedup.value, speedup.interval->low, speedup.interval->high)
+                   : Cell("not shown")),
+         to_string(mixed.at(one.layer))});
+  }
   return table;
 }
 
@@ -192,11 +210,16 @@ std::string work_text(const LabProductModelResult& codes) {
                            count_text(codes.scale_operations));
 }
 
-// "is 1.16× faster than fp32 (95% CI 1.04 to 1.27)"; behind the name of a model.
-std::string speed_clause(const Speedup& speedup) {
+bool is_claimed(const LabProductModelResult& model, const LabProductsResult& found) {
+  return is_claimed(model.speedup, fp32_of(found).times.median_ms, model.times.median_ms);
+}
+
+// "is 1.16× faster than fp32 (95% CI 1.04 to 1.27)" of W8A8; behind its name.
+std::string speed_clause(const LabProductsResult& found) {
+  const Speedup& speedup = w8a8_of(found).speedup;
   const Interval& ends = speedup.interval.value();
   const std::string interval = speed_range_text(ends.low, ends.high);
-  return speedup.shown_faster() || speedup.shown_slower()
+  return is_claimed(w8a8_of(found), found)
              ? fmt::format("is {} than fp32 (95% CI {})", speed_text(speedup.value), interval)
              : fmt::format("has no measurable difference in speed from fp32 (95% CI {})", interval);
 }
@@ -205,21 +228,28 @@ std::string answer_sentence(const LabProductsResult& found) {
   const LabProductModelResult& codes = w8a8_of(found);
   return fmt::format(
       "With inputs and weights in MXINT8 (W8A8), the linear layers compute {}, instead of {} float "
-      "multiply-adds in fp32; on this machine, the model {}",
-      work_text(codes), count_text(fp32_of(found).float_multiply_adds),
-      speed_clause(codes.speedup));
+      "multiply-adds in fp32; in this process, the model {}",
+      work_text(codes), count_text(fp32_of(found).float_multiply_adds), speed_clause(found));
 }
 
 std::vector<Fact> key_figures_of(const LabProductsResult& found) {
   const LabProductModelResult& codes = w8a8_of(found);
-  std::vector<Fact> figures = {
-      {"Speed of W8A8, paired runs", "W8A8 " + speed_clause(codes.speedup)}};
+  std::vector<Fact> figures = {{"Speed of W8A8, paired runs", "W8A8 " + speed_clause(found)}};
   if (const auto& comparison = codes.measured.comparison)
     figures.push_back({"Predictions of W8A8", comparison->verdict.summary});
   return figures;
 }
 
-std::string hardware_text(const LabProductsResult& found) {
+// What linear layers move if results alone are in fp32.
+std::int64_t bytes_with_packed_inputs(const LabSensitivityResult& sensitivity) {
+  std::int64_t bytes = 0;
+  for (const LabLinearResult& one : sensitivity.layers)
+    bytes += (one.rows + one.outputs) * (one.inputs + (one.inputs + kLabBlock - 1) / kLabBlock) +
+             4 * one.rows * one.outputs;
+  return bytes;
+}
+
+std::string hardware_text(const LabSensitivityResult& sensitivity, const LabProductsResult& found) {
   const LabProductModelResult &fp32 = fp32_of(found), &codes = w8a8_of(found);
   const std::string w8a8 =
       codes.integer_multiply_adds > 0
@@ -231,9 +261,10 @@ std::string hardware_text(const LabProductsResult& found) {
       "multiply-adds, and one product with 2^(E_x + E_w − 266), which only adds to an exponent, "
       "scales their sum. So 8-bit multipliers replace float ones, and no decoded weights are "
       "stored. For {}, {}; the linear layers move {} instead of {}, with inputs and results in "
-      "fp32. Here, W8A8 {}.",
+      "fp32. If inputs were stored in MXINT8 too, they would move {}, computed from the shapes. In "
+      "this process, W8A8 {}.",
       kLabBlock, run_text(found), w8a8, size_text(codes.moved_bytes), size_text(fp32.moved_bytes),
-      speed_clause(codes.speedup));
+      size_text(bytes_with_packed_inputs(sensitivity)), speed_clause(found));
 }
 
 // What the intervals of the speedups show: "Times vary between runs; shown to be faster than fp32: W8A8; no difference from
@@ -242,9 +273,9 @@ std::string shown_text(const LabProductsResult& found) {
   std::vector<std::string> faster, slower, alike;
   for (const LabProductModelResult& model : found.models) {
     if (&model == &fp32_of(found)) continue;
-    (model.speedup.shown_faster()   ? faster
-     : model.speedup.shown_slower() ? slower
-                                    : alike)
+    (!is_claimed(model, found)      ? alike
+     : model.speedup.shown_faster() ? faster
+                                    : slower)
         .push_back(model.name());
   }
   std::vector<std::string> parts;
@@ -261,8 +292,8 @@ std::string shown_text(const LabProductsResult& found) {
 std::vector<std::string> slower_ones(const LabProductsResult& found) {
   std::vector<std::string> lines;
   for (const LabProductModelResult& model : found.models)
-    if (model.speedup.shown_slower())
-      lines.push_back(fmt::format("{} is {} than fp32 here, for {}", model.name(),
+    if (model.speedup.shown_slower() && is_claimed(model, found))
+      lines.push_back(fmt::format("{} is {} than fp32 in this process, for {}", model.name(),
                                   speed_text(model.speedup.value), run_text(found)));
   return lines;
 }
@@ -273,11 +304,10 @@ LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsR
                      const LabRun& run) {
   const fs::path& folder = run.folder();
   LabPart part;
-  const Table answers = answers_table(found), work = work_table(found),
-              layers = layers_table(sensitivity);
+  const Table answers = answers_table(found), work = work_table(found);
   write_file(folder / "products.csv", to_csv(work));
   write_file(folder / "products_answers.csv", to_csv(answers));
-  write_file(folder / "products_layers.csv", to_csv(layers));
+  write_file(folder / "products_layers.csv", to_csv(layers_table(sensitivity, /*whole=*/true)));
   const std::string measured_on = describe(run.subject->data.measured);
   part.sections.push_back(
       {"fp32, W8A16, W8A8, and mixed",
@@ -312,12 +342,18 @@ LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsR
        /*folded=*/true});
   part.sections.push_back(
       {"Each linear layer alone",
-       {PageTable{layers, fmt::format("Products of {}: the median of {} runs in turn.",
-                                      run_text(found), found.timed_runs)}},
+       {PageTable{
+           layers_table(sensitivity, /*whole=*/false),
+           fmt::format(
+               "Products of {}: the median of {} runs in turn. Layers of one shape share one "
+               "measurement, printed at the first of them. Not shown: the 95% confidence "
+               "interval contains equal speed, or the medians are equal as printed or point "
+               "the other way.",
+               run_text(found), found.timed_runs)}},
        true});
   part.sentence = answer_sentence(found);
   part.key_figures = key_figures_of(found);
-  part.why = {hardware_text(found)};
+  part.why = {hardware_text(sensitivity, found)};
   for (std::string& line : slower_ones(found)) part.notes.push_back(std::move(line));
   return part;
 }

@@ -250,6 +250,16 @@ const Fields& fields_of(const LabExecutorResult*) {
           "The call from which on it is ahead in a fresh process; null: never, or no gain per "
           "call is shown."),
       field<&L::break_even_warm>("break_even_warm", "The same in a warm process."),
+      field<&L::break_even_fresh_low>(
+          "break_even_fresh_low",
+          "The earliest such call in a fresh process; null: there is none."),
+      field<&L::break_even_fresh_high>("break_even_fresh_high",
+                                       "The latest such call; null: perhaps never."),
+      field<&L::break_even_warm_low>("break_even_warm_low", "The earliest in a warm process."),
+      field<&L::break_even_warm_high>("break_even_warm_high", "The latest in a warm process."),
+      field<&L::calls>("calls",
+                       "Calls of each process; a later break-even call is extrapolated. Null: not "
+                       "run."),
       field<&L::ratio_5>("ratio_5", Unit::ratio,
                          "Speedup by the mean of 5 calls in a fresh process, preparation included; "
                          "null: the baseline, or not run."),

@@ -27,6 +27,9 @@ struct LabExecutorResult {
   std::optional<double> start_ms = {}, median_ms = {};
   std::optional<Speedup> speedup = {};
   std::optional<std::int64_t> break_even_fresh = {}, break_even_warm = {};
+  std::optional<std::int64_t> break_even_fresh_low = {}, break_even_fresh_high = {};
+  std::optional<std::int64_t> break_even_warm_low = {}, break_even_warm_high = {};
+  std::optional<std::int64_t> calls = {};  ///< of each process
   std::optional<double> ratio_5 = {}, ratio_20 = {}, ratio_100 = {}, ratio_100_later = {};
   std::optional<std::string> why_not = {};
 };

@@ -1,5 +1,6 @@
 #include "hone/labs/speed_numbers.h"
 
+#include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
 #include "hone/labs/other_device.h"
 
@@ -14,6 +15,20 @@ std::optional<double> ratio_at(const std::vector<LoopMeanResult>& means, std::st
   return std::nullopt;
 }
 
+bool claimed_faster(const Speedup& speedup) {
+  return speedup.shown_faster() && three_digits(speedup.interval->low) != "1.00";
+}
+
+bool claimed_slower(const Speedup& speedup) {
+  return speedup.shown_slower() && three_digits(1 / speedup.interval->high) != "1.00";
+}
+
+bool drifted(const IterationTimes& times) {
+  return std::ranges::any_of(times.ways, [&](const WayTimes& way) {
+    return way.warm && phases_of(*way.warm, static_cast<std::size_t>(times.ignored)).has_value();
+  });
+}
+
 std::vector<LabExecutorResult> executors_of(const FoundCalls& found) {
   const std::vector<ExecutorTimesResult> times = found.times->times();
   const std::vector<LoopMeanResult> means = found.times->means();
@@ -24,14 +39,20 @@ std::vector<LabExecutorResult> executors_of(const FoundCalls& found) {
                           .device = found.times->work.device,
                           .executor = way.way,
                           .start_ms = row_of(times, way.way, "fresh")->start_ms,
-                          .median_ms = row_of(times, way.way, "warm")->median_ms};
+                          .median_ms = row_of(times, way.way, "warm")->median_ms,
+                          .calls = found.times->iterations};
     if (const auto* warm = row_of(comparisons, way.way, "warm")) {
       row.speedup = warm->speedup;
       // Where calls are not shown to be faster, a break-even call would be chance.
-      if (row.speedup && row.speedup->shown_faster()) {
+      if (row.speedup && claimed_faster(*row.speedup)) {
         row.break_even_warm = warm->break_even_call;
-        if (const auto* fresh = row_of(comparisons, way.way, "fresh"))
+        row.break_even_warm_low = warm->break_even_low;
+        row.break_even_warm_high = warm->break_even_high;
+        if (const auto* fresh = row_of(comparisons, way.way, "fresh")) {
           row.break_even_fresh = fresh->break_even_call;
+          row.break_even_fresh_low = fresh->break_even_low;
+          row.break_even_fresh_high = fresh->break_even_high;
+        }
       }
       const auto fresh_ratio = [&](std::int64_t n) {
         return ratio_at(means, way.way, "fresh", n, &LoopMeanResult::with_ready_ratio);
@@ -74,6 +95,21 @@ std::vector<const FoundCalls*> first_of_models(const std::vector<FoundCalls>& ca
     if (found.times && (first.empty() || first.back()->model != found.model))
       first.push_back(&found);
   return first;
+}
+
+const FoundCalls& work_of_headline(const std::vector<FoundCalls>& calls, const FoundCalls& usual) {
+  const FoundCalls *slowest = nullptr, *late = nullptr;
+  double least = 1;
+  for (const FoundCalls& found : calls) {
+    if (!found.times) continue;
+    const LabExecutorResult ready = executors_of(found).back();
+    if (ready.break_even_fresh && ready.ratio_5 && *ready.ratio_5 < least) {
+      slowest = &found;
+      least = *ready.ratio_5;
+    }
+    if (late == nullptr && first_output_shown_later(found)) late = &found;
+  }
+  return slowest != nullptr ? *slowest : late != nullptr ? *late : usual;
 }
 
 double median_of(std::vector<double> values) {

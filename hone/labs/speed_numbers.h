@@ -24,21 +24,31 @@ std::optional<double> ratio_at(const std::vector<LoopMeanResult>& means, std::st
                                std::string_view process, std::int64_t n,
                                std::optional<double> LoopMeanResult::*ratio);
 
+/// Whether a speedup is claimed: it is shown, and the end of its interval next to 1 is not 1.00 as it is printed.
+bool claimed_faster(const Speedup& speedup);
+bool claimed_slower(const Speedup& speedup);
+/// Whether calls of an executor came in phases in the warm process, so that its intervals are too narrow.
+bool drifted(const IterationTimes& times);
+
 /// Every executor of a work that was run.
 std::vector<LabExecutorResult> executors_of(const FoundCalls& found);
 /// Every executor of each work, and what was not run, with the reason.
 std::vector<LabExecutorResult> overview_of(const std::vector<FoundCalls>& calls, Context& context);
 /// The first work of each model that was run.
 std::vector<const FoundCalls*> first_of_models(const std::vector<FoundCalls>& calls);
+/// The work that shows best what the start costs: the executor that is prepared the most gets ahead of the first, but the means
+/// of five calls make it slower. Without any, a work whose first output is shown to be later, else `usual`.
+const FoundCalls& work_of_headline(const std::vector<FoundCalls>& calls, const FoundCalls& usual);
 
 /// A stage of preparation, and what does the same in torch.compile.
 struct Counterpart {
   std::string_view stage, of_pytorch;
+  bool is_compilation = true;
 };
 constexpr Counterpart kCounterparts[] = {
     {"passes", "Inductor: passes over the graph, fusion"},
     {"gradients", "AOT Autograd: the backward graph, before the first call"},
-    {"optimizer", "none: the state of AdamW"},
+    {"optimizer", "none: the state of AdamW", /*is_compilation=*/false},
     {"constants", "Inductor: constant folding"},
     {"planning", "Inductor: kernels, memory, generated code"}};
 

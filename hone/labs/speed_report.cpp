@@ -91,35 +91,38 @@ void describe_calls(const std::vector<FoundCalls>& calls,
   const FoundCalls& first = *models.front();
   const auto training = std::ranges::find_if(
       calls, [](const FoundCalls& found) { return found.train && found.times; });
-  const FoundCalls& prepared = training == calls.end() ? first : *training;
+  const FoundCalls& shown = work_of_headline(calls, first);
   document.headline = headline_of(calls, first);
   for (const FoundCalls* found : models)
     document.key_figures.push_back({found->work, key_figure_of(*found)});
-  const IterationTimes& times = *first.times;
+  const IterationTimes& times = *shown.times;
   document.evidence = fmt::format(
       "{}: medians of {} calls in turn in a warm process, without the first {}, and {} executor; "
       "on {}. Confidence intervals are of the warm process.",
-      first.work, times.iterations, times.ignored,
+      shown.work, times.iterations, times.ignored,
       processes_text(std::ssize(times.ways.front().fresh)),
       ran_on(times.work.device, times.work.threads));
-  report.why = {why_first_call(first), why_first_outputs(calls), why_stages(prepared),
+  report.why = {why_first_call(shown), why_first_outputs(calls), why_stages(shown),
                 why_fusion(first, generated_code(calls))};
   if (std::ranges::any_of(mistakes, [](const FoundMistakes& one) { return one.times.has_value(); }))
     report.why.push_back(why_mistakes(mistakes));
   document.sections.front().blocks.insert(document.sections.front().blocks.begin(),
-                                          calls_figure(first, run, document));
+                                          calls_figure(shown, run, document));
   document.sections.push_back(mistakes_section(mistakes));
-  document.sections.push_back(
-      {"Preparation, stage by stage",
-       {PageTable{
-           preparation_table(*prepared.times),
-           fmt::format("{}: medians of fresh processes. Reading includes the start and end of "
-                       "the process.",
-                       prepared.work)}}});
+  Section preparation{"Preparation, stage by stage", {}};
+  for (const FoundCalls* found : {&shown, training == calls.end() ? &shown : &*training}) {
+    if (found == &shown && !preparation.blocks.empty()) continue;
+    preparation.blocks.push_back(PageTable{
+        preparation_table(*found->times),
+        fmt::format("{}: medians of fresh processes. Reading includes the start and end of the "
+                    "process.",
+                    found->work)});
+  }
+  document.sections.push_back(std::move(preparation));
   document.sections.push_back(
       {"Fused operations",
        {PageTable{
-           operations_table(times),
+           operations_table(*first.times),
            fmt::format("{}: operations of each kind, and bytes of their operands and results "
                        "in a call, counted without caches.",
                        first.work)}}});
@@ -127,7 +130,7 @@ void describe_calls(const std::vector<FoundCalls>& calls,
     if (found.times)
       document.sections.push_back(calls_section(
           found,
-          &found == &first ? std::nullopt : std::optional(calls_figure(found, run, document))));
+          &found == &shown ? std::nullopt : std::optional(calls_figure(found, run, document))));
 }
 
 }  // namespace
@@ -148,8 +151,9 @@ LabReport speed_report(const std::vector<FoundCalls>& calls,
                   "confidence interval. Break-even call: an estimate from medians of the first "
                   "output, the "
                   "second call and later calls; –: none, or no call is shown to be faster. Its "
-                  "range, in brackets in the text, takes the smallest and largest of fresh "
-                  "processes; of a single process, the 95% interval of later calls. n: by means of "
+                  "range, in brackets, takes the smallest and largest of fresh processes; of a "
+                  "single process, the 95% interval of later calls; ∞: perhaps never. "
+                  "Extrapolated: fewer calls were made. n: by means of "
                   "n calls, preparation and slow calls included, so at the break-even call a mean "
                   "may still be higher."}}}};
   const FoundCalls* resnet = nullptr;
@@ -163,9 +167,11 @@ LabReport speed_report(const std::vector<FoundCalls>& calls,
   fields.published = published_speeds(resnet, run.context.device->host_accessible());
   report.document.sections.push_back(
       {"Published results",
-       {PageTable{published_table(fields.published),
-                  "Other machines and another program, for orientation only. Here: ResNet-18 with "
-                  "the batch size of the last such row above."}},
+       {PageTable{
+           published_table(fields.published),
+           "Other machines and another program, for orientation only. Here: " +
+               (resnet != nullptr ? resnet->work : "ResNet-18, which this run did not time") +
+               "."}},
        /*folded=*/true});
   for (const FoundCalls& found : calls)
     if (found.times) fields.works.push_back({found.work, *found.times});

@@ -22,6 +22,37 @@ std::string processes_text(std::int64_t processes) {
                         : fmt::format("{} fresh processes of each", processes);
 }
 
+std::string estimate_text(const ExecutorComparisonResult& one, const IterationTimes& times) {
+  const std::string text = break_even_text({.call = one.break_even_call,
+                                            .low = one.break_even_low.value_or(1),
+                                            .high = one.break_even_high});
+  if (one.break_even_call.value_or(0) <= times.iterations) return text;
+  const std::optional<double> ratio = ratio_at(times.means(), one.executor, one.process,
+                                               times.iterations, &LoopMeanResult::with_ready_ratio);
+  return fmt::format("{}; extrapolated: {} calls were made{}", text, grouped(times.iterations),
+                     ratio && *ratio < 1 ? ", and it was not reached in them" : "");
+}
+
+std::string PreparedMost::range() const {
+  const Interval& ends = ready.speedup.value().interval.value();
+  std::string text = fmt::format("95% CI {}", speed_range_text(ends.low, ends.high));
+  if (has_drifted) text += ", too narrow, as latency drifted";
+  if (has_drifted && fresh_ratios)
+    text += fmt::format("; between any two of {}: {}{}", processes_text(processes),
+                        speed_range_text(fresh_ratios->low, fresh_ratios->high),
+                        fresh_ratios->low >= 1   ? "× faster"
+                        : fresh_ratios->high < 1 ? "× slower"
+                                                 : "");
+  return fmt::format("({}){}", text, ready.speedup->noisy() ? ", noisy" : "");
+}
+
+std::string PreparedMost::speedup() const {
+  if (!ready.speedup) return "too few calls to compare";
+  return fmt::format(
+      "{} {}", faster() || slower() ? speed_text(ready.speedup->value) : "no measurable speedup",
+      range());
+}
+
 PreparedMost prepared_most(const FoundCalls& found) {
   const std::vector<LabExecutorResult> rows = executors_of(found);
   const std::vector<ExecutorComparisonResult> comparisons = found.times->comparisons();
@@ -34,6 +65,8 @@ PreparedMost prepared_most(const FoundCalls& found) {
   if (before.median_low_ms && after.median_low_ms)
     one.fresh_ratios = Interval{*before.median_low_ms / *after.median_high_ms,
                                 *before.median_high_ms / *after.median_low_ms};
+  one.has_drifted = drifted(*found.times);
+  one.ahead = estimate_text(one.fresh, *found.times);
   return one;
 }
 
@@ -53,9 +86,10 @@ GeneratedCode generated_code(const std::vector<FoundCalls>& calls) {
     if (before.size() != after.size() || before.size() < kFewestForMedianInterval) continue;
     const Speedup speedup = speedup_of(before, after);
     ++all.compared;
-    if (speedup.shown_faster())
+    if (drifted(*found.times)) continue;
+    if (claimed_faster(speedup))
       all.faster.push_back(fmt::format("{} ({})", found.work, speedup_text(speedup)));
-    if (speedup.shown_slower())
+    if (claimed_slower(speedup))
       all.slower.push_back(fmt::format("{} ({})", found.work, speedup_text(speedup)));
   }
   return all;
@@ -63,43 +97,52 @@ GeneratedCode generated_code(const std::vector<FoundCalls>& calls) {
 
 namespace {
 
-// "compiled is 1.85× faster (95% CI 1.72 to 1.93) per call than eager in a warm process"
+// "In a warm process, compiled is 1.85× faster per call than eager (95% CI 1.72 to 1.93)."
 std::string per_call_text(const PreparedMost& one) {
   const std::string &ready = *one.ready.executor, &first = *one.first.executor;
   if (one.faster() || one.slower())
-    return fmt::format("{} is {} per call than {} in a warm process{}", ready, one.speedup(), first,
+    return fmt::format("In a warm process, {} is {} per call than {} {}{}.", ready,
+                       speed_text(one.ready.speedup->value), first, one.range(),
                        one.slower() ? ", so it does not get ahead" : "");
-  return fmt::format("no difference per call between {} and {} is shown: {}", first, ready,
-                     one.speedup());
+  return fmt::format("In a warm process, no difference per call between {} and {} is shown: {}.",
+                     first, ready, one.speedup());
+}
+
+// What is shown of first outputs, of the work of the headline or of all.
+std::string first_outputs_text(const std::vector<FoundCalls>& calls, const FoundCalls& of,
+                               const PreparedMost& one) {
+  const std::string &ready = *one.ready.executor, &first = *one.first.executor;
+  if (first_output_shown_later(of))
+    return fmt::format("The first output of {} takes {} ms there, that of {} {} ms.", ready,
+                       three_digits(*one.ready.start_ms), first, three_digits(*one.first.start_ms));
+  const bool is_shown = std::ranges::any_of(calls, [](const FoundCalls& found) {
+    return found.times && first_output_shown_later(found);
+  });
+  return fmt::format(
+      "That the first output of {} takes longer than that of {} is not shown {} ({}).", ready,
+      first, is_shown ? "there" : "for any workload", processes_text(one.processes));
 }
 
 }  // namespace
 
 std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& usual) {
-  const auto late = std::ranges::find_if(calls, [](const FoundCalls& found) {
-    return found.times && first_output_shown_later(found);
-  });
-  const FoundCalls& found = late == calls.end() ? usual : *late;
+  const FoundCalls& found = work_of_headline(calls, usual);
   const PreparedMost one = prepared_most(found);
-  const std::string &ready = *one.ready.executor, &first = *one.first.executor;
   std::string text =
-      late == calls.end()
-          ? fmt::format(
-                "No workload of this run shows that the first output of {} takes longer "
-                "than that of {}. {}: {}.",
-                ready, first, found.work, per_call_text(one))
-          : fmt::format(
-                "{}: the first output of {} takes {} ms in a fresh process, that of {} {} "
-                "ms; then {}. {}",
-                found.work, ready, three_digits(*one.ready.start_ms), first,
-                three_digits(*one.first.start_ms), per_call_text(one),
-                one.faster() ? one.ahead_sentence() + "." : "");
-  while (text.ends_with(' ')) text.pop_back();
+      "A loop that begins with an unprepared model also times preparation and slow first calls";
+  text += one.ready.ratio_5
+              ? fmt::format(": by the mean of its first 5 calls, {} is {} than {} ({}).",
+                            *one.ready.executor, speed_text(*one.ready.ratio_5),
+                            *one.first.executor, found.work)
+              : fmt::format(" ({}).", found.work);
+  if (one.faster()) text += " " + one.ahead_sentence();
+  if (const PreparedMost other = prepared_most(usual);
+      one.faster() && one.gets_ahead() && &usual != &found && other.gets_ahead())
+    text += fmt::format("; for {}, {}", usual.work, other.ahead);
+  if (one.faster()) text += ".";
+  text += " " + per_call_text(one) + " " + first_outputs_text(calls, found, one);
   if (const GeneratedCode generated = generated_code(calls); generated.no_difference())
-    text += fmt::format(" {}{}.", generated.text(),
-                        one.faster() ? ", so the gain shown comes from what both have: passes that "
-                                       "fuse operations, and planning"
-                                     : "");
+    text += fmt::format(" {}.", generated.text());
   return text;
 }
 
@@ -108,7 +151,7 @@ std::string key_figure_of(const FoundCalls& found) {
   return fmt::format("{} against {}, per call in a warm process: {}{}", *one.ready.executor,
                      *one.first.executor, one.speedup(),
                      !one.faster()      ? ""
-                     : one.gets_ahead() ? "; in a fresh one, estimated to be ahead " + one.ahead()
+                     : one.gets_ahead() ? "; in a fresh one, estimated to be ahead " + one.ahead
                                         : "; fresh ones give no break-even call");
 }
 
@@ -129,6 +172,9 @@ std::string why_first_call(const FoundCalls& found) {
                                    one.speedup())
                      : fmt::format("No gain per call is shown ({}), so there is no such call.",
                                    one.speedup()));
+  if (second > std::max(one.fresh.extra_ms, 0.0))
+    text +=
+        " The second call is the larger part of the extra time; why it is slow was not measured.";
   std::vector<std::string> loops;
   for (const auto& [n, ratio] :
        {std::pair{5, one.ready.ratio_5}, {20, one.ready.ratio_20}, {100, one.ready.ratio_100}})
@@ -155,8 +201,8 @@ std::string why_first_outputs(const std::vector<FoundCalls>& calls) {
       "than all those of the first executor.";
   if (!later.empty()) text += fmt::format(" It is shown for: {}.", fmt::join(later, "; "));
   if (!open.empty())
-    text +=
-        fmt::format(" Medians are higher, but it is not shown, for: {}.", fmt::join(open, "; "));
+    text += fmt::format(" The medians are higher, without this being shown, for: {}.",
+                        fmt::join(open, "; "));
   return text;
 }
 
@@ -164,13 +210,13 @@ std::string why_stages(const FoundCalls& found) {
   const WayTimes& ready = found.times->ways.back();
   std::vector<std::string> stages;
   for (const Counterpart& one : kCounterparts)
-    if (const std::optional<double> ms = stage_ms(ready, one.stage))
+    if (const std::optional<double> ms = stage_ms(ready, one.stage); ms && one.is_compilation)
       stages.push_back(fmt::format("{} {} ms", one.stage, three_digits(*ms)));
   return fmt::format(
       "torch.compile works in the first call: Dynamo captures Python bytecode as a graph, AOT "
       "Autograd adds the backward graph, and Inductor fuses operations and generates code. hone "
-      "reads a model as a graph; for the {} of {}, {} then takes: {}.",
-      found.train ? "training step" : "inference", found.model, ready.way, fmt::join(stages, ", "));
+      "reads a model as a graph; for {}, {} then takes, before the first call: {}.",
+      found.work, ready.way, fmt::join(stages, ", "));
 }
 
 namespace {
@@ -264,9 +310,7 @@ std::string even_sentence(const ExecutorComparisonResult& one, const IterationTi
       call_ms(way(one.executor), one.process, 1) - call_ms(way(one.baseline), one.process, 1);
   const std::string even =
       differs ? fmt::format("by an estimate from medians, {} is ahead of {} {}", one.executor,
-                            one.baseline,
-                            break_even_text({one.break_even_call, one.break_even_low.value_or(1),
-                                             one.break_even_high}))
+                            one.baseline, estimate_text(one, times))
               : fmt::format(
                     "no break-even call of {} against {} is estimated, as no difference "
                     "per call is shown",
@@ -300,7 +344,7 @@ std::vector<std::string> findings_of(const IterationTimes& times) {
   for (const ExecutorComparisonResult& one : comparisons) {
     const std::optional<Speedup>& turns = row_of(comparisons, one.executor, "warm")->speedup;
     sentences.push_back(
-        even_sentence(one, times, turns && (turns->shown_faster() || turns->shown_slower())));
+        even_sentence(one, times, turns && (claimed_faster(*turns) || claimed_slower(*turns))));
   }
   if (std::string drift = drift_sentence(times); !drift.empty())
     sentences.push_back(std::move(drift));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hone/base/text.h"
+#include "hone/labs/speed_numbers.h"
 #include "hone/labs/speed_report.h"
 
 /// The sentences of lab 4.1, chosen by the intervals of the run.
@@ -15,29 +16,30 @@ namespace hone {
 /// "a fresh process of each", "3 fresh processes of each"
 std::string processes_text(std::int64_t processes);
 
+/// "from call 3 on (1 to 7)"; of a call after all that were made, that it is extrapolated.
+std::string estimate_text(const ExecutorComparisonResult& one, const IterationTimes& times);
+
 /// The executor that is prepared the most against the first, which is prepared the least.
 struct PreparedMost {
   LabExecutorResult first, ready;
   ExecutorComparisonResult fresh, warm;
   std::int64_t processes = 1;                 ///< fresh ones of each
   std::optional<Interval> fresh_ratios = {};  ///< of a call, between any two fresh processes
+  bool has_drifted = false;                   ///< latency, in the warm process
+  std::string ahead = {};                     ///< in fresh processes, as `estimate_text`
 
-  bool faster() const { return ready.speedup && ready.speedup->shown_faster(); }
-  bool slower() const { return ready.speedup && ready.speedup->shown_slower(); }
-  std::string speedup() const {
-    return ready.speedup ? speedup_text(*ready.speedup) : "too few calls to compare";
-  }
+  bool faster() const { return ready.speedup && claimed_faster(*ready.speedup); }
+  bool slower() const { return ready.speedup && claimed_slower(*ready.speedup); }
+  /// "1.60× faster (95% CI 1.52 to 1.67)"; where latency drifted, with the range over fresh processes.
+  std::string speedup() const;
+  /// "(95% CI 1.52 to 1.67)" of it.
+  std::string range() const;
   bool gets_ahead() const { return ready.break_even_fresh.has_value(); }
-  std::string ahead() const {
-    return break_even_text({.call = fresh.break_even_call,
-                            .low = fresh.break_even_low.value_or(1),
-                            .high = fresh.break_even_high});
-  }
   /// "By an estimate from medians, compiled is ahead of eager in a fresh process from call 11 on (7 to 20)"
   std::string ahead_sentence() const {
     if (gets_ahead())
       return fmt::format("By an estimate from medians, {} is ahead of {} in a fresh process {}",
-                         *ready.executor, *first.executor, ahead());
+                         *ready.executor, *first.executor, ahead);
     const std::string which = processes_text(processes);
     if (!fresh_ratios) return fmt::format("The calls of {} give no break-even call", which);
     if (fresh_ratios->high < 1)
@@ -50,7 +52,8 @@ struct PreparedMost {
 };
 PreparedMost prepared_most(const FoundCalls& found);
 
-/// Generated code against the interpreter, which fuses the same operations, by calls in turn.
+/// Generated code against the interpreter, which fuses the same operations, by calls in turn. Works where latency drifted show
+/// nothing.
 struct GeneratedCode {
   std::int64_t compared = 0;
   std::vector<std::string> faster = {}, slower = {};  ///< works where that is shown
@@ -74,7 +77,7 @@ struct GeneratedCode {
 };
 GeneratedCode generated_code(const std::vector<FoundCalls>& calls);
 
-/// The start first, which the question is about, by the work that shows its cost.
+/// Why it does not look faster at first, from which call on it is, and what is not shown; by `work_of_headline`.
 std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& usual);
 std::string key_figure_of(const FoundCalls& found);
 

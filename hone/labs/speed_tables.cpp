@@ -7,6 +7,19 @@
 
 namespace hone {
 
+namespace {
+
+// "72 (26 to ∞), extrapolated"
+Cell break_even_cell(const std::optional<std::int64_t>& call,
+                     const std::optional<std::int64_t>& low,
+                     const std::optional<std::int64_t>& high, std::int64_t calls) {
+  if (!call) return absent;
+  return fmt::format("{} ({} to {}){}", grouped(*call), grouped(low.value_or(1)),
+                     high ? grouped(*high) : "∞", *call > calls ? ", extrapolated" : "");
+}
+
+}  // namespace
+
 Table overview_table(const std::vector<LabExecutorResult>& overview) {
   Table table({{"work", "Work"},
                {"device", "Device"},
@@ -30,9 +43,13 @@ Table overview_table(const std::vector<LabExecutorResult>& overview) {
   };
   for (const LabExecutorResult& one : overview)
     table.add_row({one.work, one.device, text(one.executor), ms(one.start_ms, 2),
-                   ms(one.median_ms, 3), speedup_cell(one.speedup), text(one.break_even_fresh),
-                   text(one.break_even_warm), ratio(one.ratio_5), ratio(one.ratio_20),
-                   ratio(one.ratio_100), ratio(one.ratio_100_later), text(one.why_not)});
+                   ms(one.median_ms, 3), speedup_cell(one.speedup),
+                   break_even_cell(one.break_even_fresh, one.break_even_fresh_low,
+                                   one.break_even_fresh_high, one.calls.value_or(0)),
+                   break_even_cell(one.break_even_warm, one.break_even_warm_low,
+                                   one.break_even_warm_high, one.calls.value_or(0)),
+                   ratio(one.ratio_5), ratio(one.ratio_20), ratio(one.ratio_100),
+                   ratio(one.ratio_100_later), text(one.why_not)});
   return table;
 }
 

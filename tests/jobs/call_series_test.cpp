@@ -101,6 +101,9 @@ TEST(BreakEven, CountsWhatTheSecondCallPacks) {
   // Ahead with the first answer, but not for good.
   EXPECT_EQ(break_even({-5, -6, -4}, 25, {10, 10, 10}).call, 3);
   EXPECT_EQ(break_even({5, 4, 6}, -10, {0, 0, 0}).call, 2);
+  // The second call takes 3 ms less, although that is less than what later ones gain.
+  EXPECT_EQ(break_even({-2, -2, -2}, 2.5, {5, 5, 5}).call, 1);
+  EXPECT_EQ(break_even({2, 2, 2}, 0.5, {5, 5, 5}).call, 2);
 }
 
 TEST(BreakEven, IsTheFirstCallOrNever) {

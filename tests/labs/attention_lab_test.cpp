@@ -102,7 +102,8 @@ TEST(KernelLab, MeasuresTheExampleWithoutAPlugin) {
     EXPECT_EQ(one["built_in"], "vector");
   }
   const std::string summary = result.fields["summary"];
-  EXPECT_TRUE(summary.starts_with("The example GELU kernel is chosen for ")) << summary;
+  EXPECT_NE(summary.find("--plugin"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("The example GELU kernel is chosen for "), std::string::npos) << summary;
   EXPECT_TRUE(summary.ends_with(".")) << summary;
   EXPECT_EQ(result.fields["why"].size(), 4u);
 }

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "hone/labs/speed_numbers.h"
+#include "hone/labs/speed_sentences.h"
 #include "tests/runtime/fake_device.h"
 #include "tests/support/expect.h"
 
@@ -37,6 +41,58 @@ TEST(SpeedLab, HasARowForWorksWithoutKernelsOnTheDevice) {
   EXPECT_NE(result.fields["summary"].get<std::string>().find("no kernel of gelu"),
             std::string::npos);
   EXPECT_TRUE(path_exists(folder.path() / "lab/report.html"));
+}
+
+// Thirty calls, the same in each process: the first takes `first_ms`, later ones `later_ms`.
+WayTimes timed_way(const std::string& name, double first_ms, double later_ms) {
+  CallSeries series{.calls_ms = std::vector<double>(30, later_ms)};
+  series.calls_ms.front() = first_ms;
+  return {.way = name, .warm = series, .fresh = {series, series, series}};
+}
+
+// Calls of eager take 10 ms, later ones of compiled 5 ms.
+FoundCalls timed_work(const std::string& name, double first_of_compiled_ms) {
+  FoundCalls found;
+  found.model = found.work = name;
+  found.times = IterationTimes{.iterations = 30,
+                               .ignored = 5,
+                               .ways = {timed_way("eager", 10, 10), timed_way("interpreter", 10, 6),
+                                        timed_way("compiled", first_of_compiled_ms, 5)}};
+  return found;
+}
+
+TEST(SpeedLab, HeadlineIsOfTheWorkWhoseLoopOfFiveCallsLooksSlowest) {
+  // By n = 5, compiled is faster in the first work, and in the third the slowest of those that get ahead.
+  const std::vector<FoundCalls> calls = {timed_work("early", 12), timed_work("late", 60),
+                                         timed_work("latest", 100)};
+  EXPECT_EQ(work_of_headline(calls, calls[0]).work, "latest");
+  EXPECT_EQ(work_of_headline({calls[0]}, calls[0]).work, "early");
+  EXPECT_EQ(executors_of(calls[2]).back().break_even_fresh, 19) << "90 ms later, 5 ms less a call";
+  EXPECT_EQ(executors_of(calls[2]).back().break_even_fresh_high, 19);
+  EXPECT_EQ(executors_of(calls[2]).back().calls, 30);
+}
+
+TEST(SpeedLab, ABreakEvenCallAfterTheLastIsExtrapolated) {
+  EXPECT_EQ(prepared_most(timed_work("near", 100)).ahead.find("extrapolated"), std::string::npos);
+  EXPECT_NE(prepared_most(timed_work("far", 300)).ahead.find("extrapolated: 30 calls"),
+            std::string::npos);
+}
+
+TEST(SpeedLab, ClaimsNoDifferenceWhoseBoundIsPrintedAsOne) {
+  EXPECT_TRUE(claimed_faster({1.02, Interval{1.01, 1.03}}));
+  EXPECT_FALSE(claimed_faster({1.01, Interval{1.001, 1.03}}));
+  EXPECT_TRUE(claimed_slower({0.98, Interval{0.97, 0.99}}));
+  EXPECT_FALSE(claimed_slower({0.99, Interval{0.97, 0.999}}));
+}
+
+TEST(SpeedLab, ClaimsNothingOfGeneratedCodeWhereLatencyDrifted) {
+  FoundCalls found = timed_work("tiny", 12);
+  EXPECT_EQ(generated_code({found}).faster.size(), 1u);
+  std::vector<double>& eager = found.times->ways.front().warm->calls_ms;
+  std::fill(eager.begin() + 15, eager.end(), 20);
+  EXPECT_TRUE(prepared_most(found).has_drifted);
+  EXPECT_EQ(generated_code({found}).compared, 1);
+  EXPECT_TRUE(generated_code({found}).faster.empty());
 }
 
 }  // namespace

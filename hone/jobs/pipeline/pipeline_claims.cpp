@@ -197,10 +197,11 @@ Section claims_section(const std::vector<ClaimResult>& claims) {
   for (const ClaimResult& claim : claims)
     table.add_row({claim.says, claim.source ? Cell(*claim.source) : Cell(absent),
                    claim.sentence.substr(claim.says.size() + 2)});
-  section.blocks = {
-      PageTable{std::move(table),
-                "Each by 95% confidence intervals of one seed, not corrected for the number of "
-                "claims."}};
+  section.blocks = {PageTable{
+      std::move(table),
+      "Values with 95% confidence intervals are of one seed, not corrected for the number of "
+      "claims. A claim on several comparisons is reproduced if it holds in at least half "
+      "of them, and the opposite in none."}};
   return section;
 }
 

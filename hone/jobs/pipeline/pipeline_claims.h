@@ -30,8 +30,8 @@ struct ClaimResult {
 };
 const Fields& fields_of(const ClaimResult*);
 
-/// Several comparisons are judged by their p-values with Holm's correction: the claim is reproduced if it holds in one of them at
-/// least and the opposite in none.
+/// Several comparisons are judged by their p-values with Holm's correction: the claim is reproduced if it holds in at least half of
+/// them and the opposite in none.
 ClaimResult judge(const PipelineClaim& claim, const PipelineFindings& found);
 
 /// "2 of 3 claims reproduced, 1 inconclusive"
