@@ -39,7 +39,7 @@ struct LinearJob {
 std::vector<Format> default_linear_formats(const FormatTable& formats, bool sparse = false);
 
 /// One implementation, in one format of packed weights, with a number of rows, dense or with one share of zeros. All with the
-/// same rows took turns. Times are of one linear, in milliseconds; what was not measured is null or NaN.
+/// same rows took turns. Times of a linear layer are in milliseconds; missing ones are null or NaN.
 struct LinearTimes {
   std::int64_t rows = 0;
   ProductWay way = ProductWay::fp32;

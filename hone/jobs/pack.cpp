@@ -210,10 +210,6 @@ PackResult pack_model(const PackJob& job, Context& context) {
   const Model before = model;
   const bool rounds = job.recipe.has_value();
   if (rounds) model = quantized_by(*job.recipe, model, job.model, context);
-  user_check(model.quantization.has_value() || has_many_zeros(model),
-             "{}: has neither formats to pack its weights in nor enough zeros to leave out; give "
-             "`weight_format` or a `recipe`, or pack the output of `hone quantize` or `hone prune`",
-             job.model);
   PackResult result;
   Document& document = result.document;
   document.title = fmt::format("{} packed", job.model);
@@ -234,6 +230,10 @@ PackResult pack_model(const PackJob& job, Context& context) {
         "the masks of {} pruned weights are not packed: training the output of `hone unpack` would "
         "fill their zeros; train {} instead",
         masks, job.model));
+  user_check(is_packed(model) || model.quantization,
+             "{}: has neither formats to pack its weights in nor enough zeros to leave out; give "
+             "`weight_format` or a `recipe`, or pack the output of `hone quantize` or `hone prune`",
+             job.model);
   user_check(is_packed(model), "{}: none of its weights can be packed: {}", job.model, why);
   stop_if_interrupted();
   write_model(source, output.path());

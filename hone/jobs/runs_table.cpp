@@ -114,7 +114,7 @@ const RunColumn* known_column(std::string_view key) {
   return found == std::end(kColumns) ? nullptr : &*found;
 }
 
-// Null where the row does not have it. A verdict on a limit that was not set is none.
+// Null where the row does not have it. Without a limit, there is no verdict.
 const Json& member(const Json& row, std::string_view key) {
   static const Json none;
   constexpr std::string_view kOfLimit[] = {"margin", "verdict"};
@@ -123,7 +123,7 @@ const Json& member(const Json& row, std::string_view key) {
   return value.is_array() && value.empty() ? none : value;
 }
 
-// Of a row or of its settings; an empty setting is none.
+// Of a row or of its settings; an empty setting counts as missing.
 const Json& value_of(const Json& row, const std::string& key) {
   static const Json none;
   const Json& value = member(row, key);

@@ -485,7 +485,7 @@ std::optional<Figure> narrow_figure(Figure figure) {
   const auto legend = lay_out_legend(figure, labels, kAnyHeight);
   const int above = legend.empty() ? 0 : kAnyHeight - static_cast<int>(end_of(legend));
   figure.height = above + plots;
-  // So do titles and labels; all panels are of one height.
+  // So do titles and labels; all panels have the same height.
   double most = 0;
   for (const PanelLayout& panel : lay_out(figure).panels)
     most = std::max(most, further_rows(panel.title) + further_rows(panel.x_label));

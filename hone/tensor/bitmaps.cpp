@@ -36,9 +36,8 @@ struct Words {
   std::size_t size(std::size_t count) const { return bitmap_bytes(count) + stored * bytes; }
 };
 
-// Of every four bytes the lower halves, then the upper ones: what codes of 4 bits in four neighbouring columns are (docs/reference/model-folder.md,
-// panels), so that zeros of one such quad make a word of two bytes. Applied to its result with the same bytes,
-// `joined_halves` gives the bytes again. What is beyond the last four bytes stays.
+// Takes apart every four bytes: their lower halves, then the upper ones. Four codes of 4 bits in neighbouring columns (panels in
+// docs/reference/model-folder.md) become one word of two bytes. Bytes behind the last four stay. `join_halves` is the inverse.
 std::vector<std::uint8_t> split_halves(Bytes x) {
   std::vector<std::uint8_t> y(x.begin(), x.end());
   for (std::size_t i = 0; i + 4 <= x.size(); i += 4) {

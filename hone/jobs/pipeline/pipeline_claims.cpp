@@ -199,7 +199,7 @@ Section claims_section(const std::vector<ClaimResult>& claims) {
                    claim.sentence.substr(claim.says.size() + 2)});
   section.blocks = {PageTable{
       std::move(table),
-      "Values with 95% confidence intervals are of one seed, not corrected for the number of "
+      "The 95% confidence intervals come from one seed and are not corrected for the number of "
       "claims. A claim on several comparisons is reproduced if it holds in at least half "
       "of them, and the opposite in none."}};
   return section;

@@ -32,7 +32,7 @@ std::string name_of(const Trial& trial) {
   return fmt::format("trial {}", shown_number(trial.number));
 }
 
-// The seconds of a time as storages write it; NaN: it is none.
+// The seconds of a time as storages write it; NaN: it is not a number.
 double seconds_at(const std::string& time) {
   std::tm parts{};
   double seconds = 0;
