@@ -48,5 +48,7 @@ inline float run_dots(std::int64_t rounds, float start, double* operations) {
   for (std::int64_t i = 0; i < kChains; ++i) sum = hn::Add(sum, chain[i]);
   *operations = 8.0 * Dot::kTogether * static_cast<double>(rounds * kChains) *
                 static_cast<double>(hn::Lanes(d));
-  return static_cast<float>(hn::GetLane(hn::SumOfLanes(d, sum)));
+  // sums of 32 bits would overflow
+  const hn::Repartition<float, Dot::Sums> floats;
+  return hn::GetLane(hn::SumOfLanes(floats, hn::ConvertTo(floats, sum)));
 }

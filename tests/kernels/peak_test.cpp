@@ -15,12 +15,12 @@ TEST(Peak, MeasuresPlausibleRates) {
     EXPECT_LT(gflops, 1000.0);
     // sums of bytes are at most 4 times as many
     const double int8_gops = measure_int8_gops(pool);
-    EXPECT_GT(int8_gops, 1.0);
+    EXPECT_GT(int8_gops, 0);
     EXPECT_LT(int8_gops, 4000.0);
-    EXPECT_GT(measure_int8_widened_gops(pool), 1.0);
+    EXPECT_GT(measure_int8_widened_gops(pool), 0);
     EXPECT_EQ(measure_int8_byte_gops(pool) > 0, int8_byte_instruction() != nullptr);
     const double sign_gops = measure_sign_gops(pool);
-    EXPECT_GT(sign_gops, 1.0);
+    EXPECT_GT(sign_gops, 0);
     EXPECT_LT(sign_gops, 40'000.0);
   });
   ThreadPool pool(1);
