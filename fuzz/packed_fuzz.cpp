@@ -6,7 +6,7 @@
 #include "hone/frontends/huggingface/graph_file.h"
 #include "hone/passes/pack.h"
 #include "hone/passes/quantize.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/safetensors.h"
 

@@ -97,11 +97,22 @@ std::string description_of(const Node& node, const std::string& layer, const Dra
   return text + "\n";
 }
 
-std::vector<Layer> layers_of(const Graph& graph, const DrawOptions& options) {
+// The outermost module around an operation that is not opened; 0, which is all, where there is none.
+std::size_t closed_module(const ModuleTree& tree, const Node& node, std::int64_t depth) {
+  std::size_t module = tree.module_of.at(&node), closed = 0;
+  for (; depth > 0 && module != 0; module = tree.modules[module].parent)
+    if (tree.modules[module].depth > depth) closed = module;
+  return closed;
+}
+
+// Without those that lie in a module which is one box: it counts all of its operations.
+std::vector<Layer> layers_of(const Graph& graph, const ModuleTree& tree,
+                             const DrawOptions& options) {
   std::vector<Layer> layers;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     const std::string group = group_of(node->name());
-    if (!is_layer(group)) continue;
+    const std::string& box = tree.modules[closed_module(tree, *node, options.depth)].path;
+    if (!is_layer(group) || (!box.empty() && group.starts_with(box + "."))) continue;
     auto layer = std::ranges::find(layers, group, &Layer::name);
     if (layer == layers.end()) layer = layers.insert(layer, {group, 0, ""});
     ++layer->operations;
@@ -252,14 +263,6 @@ std::string edge(const std::string& from, const std::string& to, const Type& typ
                      dot_string(to_string(type)));
 }
 
-// The outermost module around an operation that is not opened; 0, which is all, where there is none.
-std::size_t closed_module(const ModuleTree& tree, const Node& node, std::int64_t depth) {
-  std::size_t module = tree.module_of.at(&node), closed = 0;
-  for (; depth > 0 && module != 0; module = tree.modules[module].parent)
-    if (tree.modules[module].depth > depth) closed = module;
-  return closed;
-}
-
 std::string legend_of(const Colours& colours, const Pen& pen) {
   if (colours.legend().empty()) return "";
   std::string text = fmt::format(
@@ -282,8 +285,9 @@ struct Boxes {
 };
 
 Boxes boxes_of(const Graph& graph, const DrawOptions& options) {
-  Boxes boxes{.folding = fold(layers_of(graph, options), options.equal_layers),
-              .tree = module_tree(graph),
+  ModuleTree tree = module_tree(graph);
+  Boxes boxes{.folding = fold(layers_of(graph, tree, options), options.equal_layers),
+              .tree = std::move(tree),
               .names = {},
               .single = {},
               .modules = {}};

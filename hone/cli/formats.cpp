@@ -11,7 +11,7 @@
 #include "hone/jobs/tensor_file.h"
 #include "hone/report/field_table.h"
 #include "hone/report/table.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 #include "hone/study/format_facts.h"
 
 namespace hone {

@@ -8,7 +8,7 @@
 #include "hone/cuda/products.h"
 #include "hone/cuda/source/coded_rows.cuh"
 #include "hone/formats/coded_rows.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 
 // Products of codes: inputs rounded to bytes, cuBLASLt's sums of 32 bits, and what makes values of them, or codes again. Weights
 // are laid out as bytes once, beside their codes.

@@ -251,7 +251,8 @@ const Fields& fields_of(const BenchTimesResult*) {
           "Peak of this machine in products of signs; null: the run has none."),
       field<&B::share_of_sign_peak>("share_of_sign_peak", Unit::ratio, kOfPeak),
       field<&B::needed_bytes>("needed_bytes", Unit::bytes,
-                              "Predicted for a run: parameters, activations and workspace."),
+                              "Predicted for runs: parameters, activations, workspace, and "
+                              "copies of weights that kernels keep."),
       field<&B::resident_bytes>("resident_bytes", Unit::bytes,
                                 "Peak resident memory of the process."),
       field<&B::threads>("threads", kThreadsMeaning));
@@ -417,7 +418,6 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   result.gflop = work.flops / 1e9;
   result.computed_gflop = gop.all;
   result.of_images = model.facts.limits.image.has_value();
-  result.needed_bytes = needed_bytes(work.graph, bindings, session);
   result.device = device_text(session);
   const double peak_before = products_peak_gflops(session);
   const std::unique_ptr<Executable> executable = work.executable(way, session);
@@ -440,6 +440,8 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   if (times.size() >= kFewestForMedianInterval) result.median_interval = median_interval(times);
   result.kernels = kernel_times(of_faster_half(recorder.spans(), result.runs));
   result.resident_bytes = peak_resident_bytes();
+  // It reads weights, which the first run is to do.
+  result.needed_bytes = needed_bytes(work.graph, bindings, session, work.parameters);
   result.threads = context.pool.threads();
   const double peak_now = std::max(peak_before, products_peak_gflops(session));
   result.peak = on_host ? keep_highest(PeakKind::fp32_gflops, result.threads, peak_now,

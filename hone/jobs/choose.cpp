@@ -296,7 +296,9 @@ const Fields& fields_of(const ChoiceCandidateResult*) {
   using C = ChoiceCandidateResult;
   static const Fields fields = describe<C>(
       "choice_candidate", "A model to choose from.", inlined<&C::measured>(),
-      field<&C::packed_bytes>("packed_bytes", Unit::bytes, "Size of its weights when packed."),
+      field<&C::packed_bytes>("packed_bytes", Unit::bytes,
+                              "Size of its weights in the file of `hone pack`, which leaves out "
+                              "zeros."),
       field<&C::eligible>("eligible",
                           "Whether --smallest may choose it: not shown to be worse than the best; "
                           "with gates, shown to pass them."),
@@ -348,7 +350,7 @@ JobResult choose_model(const ChooseJob& job, Context& context) {
     notes.push_back(untrained_warning(source, name));
     candidates.push_back({measured(source, name, examples, job.data.cut, job.batch_size,
                                    facts.scheme(), context, notes),
-                          model_size(source.model, source.folder).packed_bytes});
+                          saved_when_packed(source.model, context.pool).stored()});
   }
   const std::size_t best = best_of(candidates);
   const std::vector<Gate> gates = gates_for(job.gates, facts.scheme());

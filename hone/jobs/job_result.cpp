@@ -169,9 +169,16 @@ Block figure_block(const Figure& figure, const fs::path& stem, const std::string
     wide.title.clear();
     const fs::path folder = stem.parent_path();
     const std::optional<Figure> narrow = narrow_figure(wide);
-    const std::string note = figure.note.empty() ? "" : ". " + figure.note;
+    std::string caption = figure.title;
+    const auto add = [&](const std::string& sentence) {
+      if (!caption.empty()) caption += caption.ends_with('.') ? " " : ". ";
+      caption += sentence;
+    };
+    if (!figure.note.empty()) add(figure.note);
+    if (moves_points(wide, lay_out(wide)) || (narrow && moves_points(*narrow, lay_out(*narrow))))
+      add("Points that would cover each other are moved sideways.");
     return PageFigure{draw_svg(wide, folder), narrow ? draw_svg(*narrow, folder) : "", description,
-                      figure.title + note, stem.filename().string() + ".svg"};
+                      caption, stem.filename().string() + ".svg"};
   } catch (const UserError& error) {
     notes.push_back(fmt::format("{} was not drawn: {}", stem.filename().string(), error.what()));
     return Paragraph{notes.back()};

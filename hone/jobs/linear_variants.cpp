@@ -6,7 +6,7 @@
 #include "hone/formats/calibrate.h"
 #include "hone/formats/packing.h"
 #include "hone/runtime/kernel_choice.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 
 namespace hone {
 

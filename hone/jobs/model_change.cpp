@@ -108,8 +108,8 @@ std::string times_text(const ModelChange& change) {
 }
 
 std::vector<Fact> key_figures_of(const ModelChange& change) {
-  return {size_figure("Size", static_cast<double>(change.size_before.memory_bytes),
-                      static_cast<double>(change.size.memory_bytes)),
+  return {size_figure("Size", static_cast<double>(change.size_before.stored_bytes),
+                      static_cast<double>(change.size.stored_bytes)),
           {fmt::format("Latency ({})", change.timed), latency_change_text(change.times)}};
 }
 

@@ -20,7 +20,7 @@
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
 #include "hone/passes/prune.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 #include "hone/study/change_headline.h"
 #include "hone/study/result.h"
 #include "hone/train/memory_check.h"
@@ -59,13 +59,6 @@ double mapped_bytes(const ParameterStore& parameters) {
   for (const auto& [name, tensor] : parameters.tensors())
     if (tensor.storage()->mapped) bytes += static_cast<double>(tensor.size_bytes());
   return bytes;
-}
-
-// Whether a file of fp32 weights gets notably smaller without them, so that it is worth that hone alone reads it.
-bool has_many_zeros(const Model& model) {
-  constexpr std::int64_t kLeastShare = 8;
-  const SavedBytes bytes = saved_bytes(model);
-  return bytes.left_out >= bytes.all / kLeastShare;
 }
 
 std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
@@ -136,18 +129,15 @@ void describe_packed(Document& document, const PackJob& job, const MemoryAccount
                      const FormatTable& formats) {
   const auto fp32 = static_cast<double>(account.fp32_bytes);
   const bool has_formats = account.theoretical_saving() != 0;
-  document.headline = fmt::format(
-      "{}: {}",
-      arithmetic == kNative ? "Packed, native"
-      : has_formats         ? "Packed"
-                            : "On disk",
-      size_figure("", fp32,
-                  static_cast<double>(has_formats ? account.bytes
-                                                  : account.file_bytes.value_or(account.bytes)))
-          .value);
-  if (account.file_bytes && has_formats)
+  document.headline =
+      fmt::format("{}: {}",
+                  arithmetic == kNative ? "Packed, native"
+                  : has_formats         ? "Packed"
+                                        : "On disk",
+                  size_figure("", fp32, static_cast<double>(account.stored_bytes())).value);
+  if (has_formats)
     document.key_figures.push_back(
-        size_figure("On disk", fp32, static_cast<double>(*account.file_bytes)));
+        size_figure("In memory", fp32, static_cast<double>(account.bytes)));
   document.key_figures.push_back({"Arithmetic", std::string(arithmetic)});
   document.evidence = job.recipe
                           ? "The weights were rounded to these formats now, and the accuracy was "
@@ -224,7 +214,8 @@ PackResult pack_model(const PackJob& job, Context& context) {
                  model.parameters);
   const std::size_t masks = pruned_weights(model.graph).size();
   transform(model, "pack", context.session());
-  model.facts.stored_without_zeros = !has_packed_weights(model.graph) && has_many_zeros(model);
+  model.facts.stored_without_zeros =
+      !has_packed_weights(model.graph) && has_many_zeros(saved_bytes(model));
   if (masks > 0)
     document.notes.push_back(fmt::format(
         "the masks of {} pruned weights are not packed: training the output of `hone unpack` would "

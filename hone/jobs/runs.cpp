@@ -164,10 +164,10 @@ void take_result(RunRow& row, const Json& result) {
   take_comparison(row, value_at(result, "comparison"));
 }
 
-// Bytes in memory, as reports show them; of the baseline, too, where the job changed a model.
+// Bytes of stored weights, as reports show them; of the baseline, too, where the job changed a model.
 void take_size(RunRow& row, const Json& result) {
-  take(row.size, value_at(result, "size"), "memory_bytes");
-  take(row.size_before, value_at(result, "size_before"), "memory_bytes");
+  take(row.size, value_at(result, "size"), "stored_bytes");
+  take(row.size_before, value_at(result, "size_before"), "stored_bytes");
   if (row.size.value_or(0) > 0 && row.size_before)
     row.compression_ratio = static_cast<double>(*row.size_before) / static_cast<double>(*row.size);
 }
@@ -470,7 +470,8 @@ const Fields& fields_of(const RunRow*) {
       field<&R::arithmetic>("arithmetic", kArithmeticMeaning),
       field<&R::average_weight_bits>("average_weight_bits", Unit::bits, kWeightBitsMeaning),
       field<&R::packed_bytes>("packed_bytes", Unit::bytes, "Size of all parameters when packed."),
-      field<&R::size>("size", Unit::bytes, "Size of the weights in memory."),
+      field<&R::size>("size", Unit::bytes,
+                      "Size of the weights in the model's file, as in reports."),
       field<&R::size_before>("size_before", Unit::bytes,
                              "The same of the baseline; null: there is none."),
       field<&R::compression_ratio>("compression_ratio", Unit::ratio,

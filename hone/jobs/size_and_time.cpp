@@ -56,6 +56,7 @@ SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, cons
                           const EncodedSet& texts_after, const fs::path& folder, Context& context) {
   return {.size_before = model_size(before.model, before.folder),
           .size = model_size(after, folder),
+          .when_packed = saved_when_packed(after, context.pool),
           .times = time_models(before.model, after, texts, kTextsAtATime, context, &texts_after),
           .threads = context.pool.threads(),
           .loading = transformers_loading(after)};
@@ -71,9 +72,13 @@ std::vector<std::string> lines_of(const SizeAndTime& found) {
       fmt::format("{} Weights: {} in memory (baseline {}){}.",
                   parameters_text(after.parameters, before.parameters),
                   bytes_text(after.memory_bytes), bytes_text(before.memory_bytes), disk)};
-  if (after.quantized && !after.packed)
-    lines.push_back(fmt::format("Packed, the weights would take {} (baseline {}).",
-                                bytes_text(after.packed_bytes), bytes_text(before.packed_bytes)));
+  const SavedBytes& packed = found.when_packed;
+  if (!after.packed && (after.quantized || packed.left_out > 0))
+    lines.push_back(fmt::format(
+        "`hone pack` stores the weights in {}{}.", bytes_text(packed.stored()),
+        packed.left_out == 0
+            ? ""
+            : fmt::format(", {} less than with their zeros", bytes_text(packed.left_out))));
   for (const ModelTimes& one : found.times) lines.push_back(times_line(one, found.threads));
   if (std::string warning = noise_warning(found.times); !warning.empty())
     lines.push_back(std::move(warning));
@@ -82,8 +87,8 @@ std::vector<std::string> lines_of(const SizeAndTime& found) {
 
 std::vector<Fact> size_and_latency_figures(const SizeAndTime& found) {
   std::vector<Fact> figures = {size_figure("Size",
-                                           static_cast<double>(found.size_before.memory_bytes),
-                                           static_cast<double>(found.size.memory_bytes))};
+                                           static_cast<double>(found.size_before.stored_bytes),
+                                           static_cast<double>(found.size.stored_bytes))};
   for (const ModelTimes& one : found.times)
     figures.push_back(
         {fmt::format("Latency (batch size {})", one.at_a_time), latency_change_text(one.times)});

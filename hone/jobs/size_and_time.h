@@ -16,6 +16,7 @@ namespace hone {
 
 struct SizeAndTime {
   ModelSize size_before = {}, size = {};
+  SavedBytes when_packed = {};         ///< of the compressed model, see `saved_when_packed`
   std::vector<ModelTimes> times = {};  ///< of batches, then of single examples
   int threads = 1;                     ///< used for all timings
   TransformersLoading loading = {};    ///< of the compressed model

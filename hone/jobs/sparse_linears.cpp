@@ -5,7 +5,7 @@
 
 #include "hone/kernels/sparse_float_product.h"
 #include "hone/kernels/sparse_int8_product.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 #include "hone/runtime/sparse_integers.h"
 #include "hone/tensor/shape.h"
 
@@ -97,7 +97,7 @@ ScaledIntegers integers_of(const QuantizerInput& input, const std::uint8_t* code
                            const std::uint8_t* shared, ThreadPool& pool) {
   const PackedLayout layout = packed_layout(input.format, input.sizes, Arrangement::panels);
   const CodeUnits units = units_of(input).value();
-  ScaledIntegers weight{sparse_integers(layout, units, codes, kAnyShare, pool).value(), {}};
+  ScaledIntegers weight{sparse_integers({layout, units, codes, kAnyShare}, pool).value(), {}};
   const PackedRows rows{input, layout, &units, codes, shared};
   for (std::int64_t row = 0; row < layout.matrix.rows; ++row)
     weight.scales.push_back(rows.scale(row, 0) * smallest_unit(units));

@@ -13,7 +13,6 @@ namespace hone::kernels {
 namespace {
 
 constexpr std::int64_t kMostTogether = 4;
-// Sizes that files may name, so that no count of lists or bytes overflows.
 
 void check(const SparseFloatMatrix& matrix) {
   HONE_ASSERT(matrix.rows >= 0 && matrix.columns >= 0, "a sparse matrix of {} x {}", matrix.rows,
@@ -61,11 +60,22 @@ void for_entries(const SparseFloatMatrix& matrix, const DenseBlock& block, const
   }
 }
 
+// One addition after the other, without a branch: vectors of them.
+std::int32_t not_zero(const float* row, std::int64_t begin, std::int64_t end) {
+  std::int32_t count = 0;
+  for (std::int64_t column = begin; column < end; ++column) count += row[column] != 0 ? 1 : 0;
+  return count;
+}
+
 std::vector<std::int64_t> count_entries(ThreadPool& pool, const SparseFloatMatrix& matrix,
                                         const float* dense) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(matrix.lists()));
   for_lists(pool, matrix, [&](const DenseBlock& block) {
     std::int64_t& count = counts[static_cast<std::size_t>(block.list)];
+    if (matrix.together == 1) {
+      count = not_zero(dense + block.row * matrix.columns, block.column, block.end);
+      return;
+    }
     for_entries(matrix, block, dense, [&](std::int64_t /*column*/) { ++count; });
   });
   return counts;
@@ -133,30 +143,6 @@ void sparse_arrange(ThreadPool& pool, const SparseFloatMatrix& matrix, const flo
                           reinterpret_cast<std::uint16_t*>(values) + first);
       }
     });
-  });
-}
-
-void sparse_restore(ThreadPool& pool, const SparseFloatMatrix& matrix, const std::uint8_t* packed,
-                    float* dense) {
-  check(matrix);
-  const SparseFloatParts parts = sparse_parts(matrix, packed);
-  for_lists(pool, matrix, [&](const DenseBlock& block) {
-    float* const rows = dense + block.row * matrix.columns;
-    for (std::int64_t r = 0; r < block.rows; ++r)
-      std::fill(rows + r * matrix.columns + block.column, rows + r * matrix.columns + block.end,
-                0.0f);
-    for (std::int64_t entry = parts.begin(block.list); entry < parts.end(block.list); ++entry) {
-      const std::int64_t first = entry * matrix.together;
-      float some[kMostTogether];
-      if (matrix.bits == 32) {
-        std::copy_n(reinterpret_cast<const float*>(parts.values) + first, matrix.together, some);
-      } else {
-        half_to_float(Half::bfloat16, matrix.together,
-                      reinterpret_cast<const std::uint16_t*>(parts.values) + first, some);
-      }
-      for (std::int64_t r = 0; r < block.rows; ++r)
-        rows[r * matrix.columns + block.column + parts.columns[entry]] = some[r];
-    }
   });
 }
 

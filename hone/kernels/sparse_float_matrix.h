@@ -44,9 +44,6 @@ std::size_t sparse_bytes(const SparseFloatMatrix& matrix, std::int64_t entries);
 /// rounded to nearest, ties to even.
 void sparse_arrange(ThreadPool& pool, const SparseFloatMatrix& matrix, const float* dense,
                     std::uint8_t* packed);
-/// Restores `dense` (N,K), with 0 for what was left out.
-void sparse_restore(ThreadPool& pool, const SparseFloatMatrix& matrix, const std::uint8_t* packed,
-                    float* dense);
 
 /// Where the parts of a packed matrix begin.
 struct SparseFloatParts {

@@ -348,11 +348,16 @@ std::optional<SparseFloatMatrix> faster_sparse_matrix(ThreadPool& pool, std::int
   constexpr double kMostBlocks = 0.5, kMostSingle = 0.25;
   constexpr double kSingleCost = 1.7;  // of a weight beside one of a block
   const SparseFloatMatrix blocks{rows, columns, 4, 32}, single{rows, columns, 1, 32};
-  const auto kept = [&](const SparseFloatMatrix& matrix) {
-    return static_cast<double>(sparse_entries(pool, matrix, dense)) /
-           static_cast<double>(std::max<std::int64_t>(1, matrix.groups() * columns));
+  const auto share = [&](const SparseFloatMatrix& matrix, double entries) {
+    return entries / static_cast<double>(std::max<std::int64_t>(1, matrix.groups() * columns));
   };
-  const double of_blocks = kept(blocks), of_single = kept(single);
+  const auto entries = [&](const SparseFloatMatrix& matrix) {
+    return static_cast<double>(sparse_entries(pool, matrix, dense));
+  };
+  const double weights = entries(single), of_single = share(single, weights);
+  // Blocks are at least a quarter of the weights that they keep: of most matrices that need not be counted.
+  if (share(blocks, weights / 4) > kMostBlocks) return std::nullopt;
+  const double of_blocks = share(blocks, entries(blocks));
   const bool takes_single = of_single <= kMostSingle;
   if (of_blocks <= kMostBlocks && (!takes_single || of_blocks <= kSingleCost * of_single))
     return blocks;

@@ -243,25 +243,4 @@ void arrange(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint16
   });
 }
 
-void restore(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint8_t* bytes,
-             std::uint16_t* codes) {
-  check(matrix);
-  const SparseLists lists = sparse_lists(matrix, bytes);
-  const int mask = (1 << matrix.bits) - 1;
-  for_groups(pool, matrix, [&](std::int64_t group) {
-    std::uint16_t* const rows = codes + group * kSparseOutputs * matrix.columns;
-    std::fill_n(rows, matrix.outputs(group) * matrix.columns, std::uint16_t{0});
-    for (std::int64_t p = 0; p < matrix.panels(); ++p) {
-      for_cell(matrix, lists, group * matrix.panels() + p,
-               [&](std::int64_t output, std::int64_t quad, FourCodes values) {
-                 const std::int64_t first = kQuad * (p * matrix.panel_quads() + quad);
-                 // of entries of one quad one at most has a code for each column
-                 for (std::int64_t k = first; k < std::min(first + kQuad, matrix.columns); ++k)
-                   rows[output * matrix.columns + k] = static_cast<std::uint16_t>(
-                       rows[output * matrix.columns + k] | (values.codes[k - first] & mask));
-               });
-    }
-  });
-}
-
 }  // namespace hone::kernels

@@ -68,11 +68,8 @@ SparseLists sparse_lists(const SparseInt8Matrix& matrix, const std::uint8_t* byt
 std::int64_t count_entries(ThreadPool& pool, const SparseInt8Matrix& matrix,
                            const std::uint16_t* codes);
 std::size_t sparse_bytes(const SparseInt8Matrix& matrix, std::int64_t entries);
-/// `bytes`, aligned to 4, has `sparse_bytes(matrix, count_entries(matrix, codes))` bytes and becomes `codes` (N,K); `restore` is
-/// the inverse.
+/// `bytes`, aligned to 4, has `sparse_bytes(matrix, count_entries(matrix, codes))` bytes and becomes `codes` (N,K).
 void arrange(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint16_t* codes,
              std::uint8_t* bytes);
-void restore(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint8_t* bytes,
-             std::uint16_t* codes);
 
 }  // namespace hone::kernels

@@ -324,12 +324,10 @@ std::string headline_of_attention(const FoundAttention& first, const FoundAttent
   std::string text = fmt::format(
       "Naive attention runs {} operations and writes the matrix of scores ({}) to memory; fused "
       "attention is {} and never writes it: traffic, counted without caches, is {} instead of {} "
-      "({} in fp32). By prediction, a run takes {} of memory instead of {}, operands included. "
-      "In this process, on {}, fused attention {} at {} tokens",
+      "({} in fp32). In this process, on {}, fused attention {} at {} tokens",
       before.calls, human_bytes(first.matrix_bytes("fp32")),
       after.calls == 1 ? "one operation" : fmt::format("{} operations", after.calls),
       human_bytes(after.moved_bytes), human_bytes(before.moved_bytes), first.of.name(),
-      bytes_text(fused.needed_bytes), bytes_text(naive.needed_bytes),
       ran_on(first.fields.device, first.fields.threads), speed_clause(first),
       grouped(first.of.shape.tokens));
   if (&last != &first)
@@ -345,12 +343,11 @@ std::string why_naive(const FoundAttention& first, const FoundAttention& last) {
   return fmt::format(
       "Both implementations compute softmax(QKᵀ/√d)V with the same {} GFLOP of products ({}). "
       "Naive attention stores the scores of all heads: {} × {} × {}² × 4 bytes = {} in fp32, and "
-      "{} for {}. The first product writes them, scale and softmax each read and write them, and "
-      "the second product reads them: six passes, {}. With {} of Q, K, V and the result, the table "
-      "counts {} of traffic.",
+      "{} for {}. Two products, scale and softmax write and read them in six passes, {}; with Q, "
+      "K, V and the result, the table counts {} of traffic.",
       three_digits(first.fields.gflop), first.of.name(), s.texts, s.heads, s.tokens,
       human_bytes(first.matrix_bytes("fp32")), human_bytes(last.matrix_bytes("fp32")),
-      last.of.name(), human_bytes(passes), human_bytes(operands), human_bytes(passes + operands));
+      last.of.name(), human_bytes(passes), human_bytes(passes + operands));
 }
 
 std::string why_fused(const FoundAttention& last, bool on_host) {
@@ -358,10 +355,9 @@ std::string why_fused(const FoundAttention& last, bool on_host) {
       "Fused attention never has the whole matrix (FlashAttention, Dao et al., 2022). It takes a "
       "block of queries through the keys and values, block by block. For each query it keeps the "
       "maximum m of the scores so far, the sum of exp(score − m), and the values summed with these "
-      "weights (online softmax). When a block raises m, both sums are multiplied by exp(m_old − "
-      "m_new). Only the block of scores, m and the sums are kept at a time, in {}; the matrix of "
-      "scores is never written to memory. Memory grows with the number of "
-      "tokens, not with its square: {} takes {} instead of {}, operands included.",
+      "weights (online softmax), all in {}. When a block raises m, both sums are multiplied by "
+      "exp(m_old − m_new). Memory grows with the number of tokens, not with its square: by "
+      "prediction, {} takes {} instead of {}, operands included.",
       on_host ? "caches or registers" : "registers and shared memory", last.of.name(),
       bytes_text(last.fp32(AttentionWay::fused).needed_bytes),
       bytes_text(last.fp32(AttentionWay::naive).needed_bytes));
@@ -380,16 +376,14 @@ std::string why_times(const std::vector<FoundAttention>& all) {
     if (found.fp32(AttentionWay::fused).speedup->shown_slower()) slower.push_back(found.of.name());
   const AttentionTimesResult& naive = first.fp32(AttentionWay::naive);
   return fmt::format(
-      "Fused against naive attention in fp32, in this process: {}. Whether other processes agree "
-      "was not measured. In the recorded naive run of {}, scale and softmax, which pass over the "
-      "matrix element by element, took {} of {} ms.{}",
+      "Fused against naive attention in fp32, in this process: {}. In the recorded naive run of "
+      "{}, scale and softmax, which pass over the matrix element by element, took {} of {} ms.{}",
       fmt::join(times, "; "), first.of.name(),
       three_digits(recorded_ms(naive, "scale") + recorded_ms(naive, "softmax")),
       three_digits(recorded_ms(naive)),
-      slower.empty()
-          ? ""
-          : fmt::format(" Why fused attention was slower in it for {} was not measured either.",
-                        fmt::join(slower, ", ")));
+      slower.empty() ? ""
+                     : fmt::format(" Why fused attention was slower for {} was not measured.",
+                                   fmt::join(slower, ", ")));
 }
 
 // Why a speedup in fp16 is so great: the products of naive attention are slower than those in fp32. "": they are not.
@@ -403,9 +397,8 @@ std::string slow_halves_text(const FoundAttention& found, bool on_host) {
       " Naive fp16 is a slow baseline: in the recorded runs, its products took {} ms, and {} ms in "
       "fp32.{}",
       three_digits(in_halves), three_digits(in_floats),
-      on_host ? " hone's CPU kernels widen fp16 to fp32 before an operation and round its result, "
-                "which naive attention does to the matrix of scores too; how much of the time this "
-                "takes was not measured."
+      on_host ? " hone's CPU kernels widen fp16 to fp32 and round each result; the time this takes "
+                "was not measured."
               : " The reason was not measured.");
 }
 
@@ -417,8 +410,7 @@ std::string why_types(const FoundAttention& found, bool on_host) {
     differences.push_back(
         fmt::format("{} in {}", three_digits(fused->relative_difference.value()), type.name));
     if (type.dtype != DType::f32)
-      speeds.push_back(fmt::format("fused {0} against naive {0}, {1}", type.name,
-                                   speedup_headline(fused->speedup.value())));
+      speeds.push_back(fmt::format("{}, {}", type.name, speedup_headline(fused->speedup.value())));
   }
   std::string text = fmt::format(
       "Both compute the same function, with sums in another order. For {}, results of fused "
@@ -426,7 +418,7 @@ std::string why_types(const FoundAttention& found, bool on_host) {
       found.of.name(), fmt::join(differences, ", "));
   return speeds.empty()
              ? text
-             : text + fmt::format(" Speed within a type, in this process: {}.{}",
+             : text + fmt::format(" Against naive attention of the same type: {}.{}",
                                   fmt::join(speeds, "; "), slow_halves_text(found, on_host));
 }
 

@@ -300,7 +300,7 @@ std::string verdict_sentence(const KernelChecks& found) {
       name, all.chosen, all.asked, all.nodes, three_digits(all.worst_share));
   return all.timed == nullptr
              ? correct + ". hone has no other kernel for them to compare the time with."
-             : fmt::format("{}. In this process, it is {}.", correct,
+             : fmt::format("{}; in this process, it is {}.", correct,
                            speeds_sentence(all.all_timed));
 }
 

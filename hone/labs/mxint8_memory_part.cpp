@@ -330,8 +330,7 @@ std::string why_less_text(const std::vector<LabMemoryResult>& shapes) {
       "Memory: 86.7% is the formula for 4-bit elements; 8 bits and 1/{} of a scale save {:.1f}% of "
       "packed weights. This model loses: {}. {:.1f}% are left, and {:.1f}% with packed "
       "embedding tables. In the original lab, parameters in fp32 explain the fall from 74.2% to "
-      "69.1% of the weights' memory; 66.4% is of the peak memory of a process, which holds more "
-      "than weights.",
+      "69.1%; 66.4% is of the peak memory of a process, which holds more than weights.",
       kLabBlock, 100 * own[0].account.theoretical_saving, reasons_text(own[0].account),
       100 * own[0].saving(), 100 * own[1].saving());
   const LabMemoryResult& largest =

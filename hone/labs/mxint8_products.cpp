@@ -18,7 +18,7 @@
 #include "hone/models/memory_account.h"
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 #include "hone/study/result.h"
 #include "hone/train/text_examples.h"
 

@@ -97,30 +97,15 @@ GeneratedCode generated_code(const std::vector<FoundCalls>& calls) {
 
 namespace {
 
-// "In a warm process, compiled is 1.85× faster per call than eager (95% CI 1.72 to 1.93)."
+// "In a warm process, compiled is 1.85× faster per call than eager (95% CI 1.72 to 1.93)"
 std::string per_call_text(const PreparedMost& one) {
   const std::string &ready = *one.ready.executor, &first = *one.first.executor;
   if (one.faster() || one.slower())
-    return fmt::format("In a warm process, {} is {} per call than {} {}{}.", ready,
+    return fmt::format("In a warm process, {} is {} per call than {} {}{}", ready,
                        speed_text(one.ready.speedup->value), first, one.range(),
                        one.slower() ? ", so it does not get ahead" : "");
-  return fmt::format("In a warm process, no difference per call between {} and {} is shown: {}.",
+  return fmt::format("In a warm process, no difference per call between {} and {} is shown: {}",
                      first, ready, one.speedup());
-}
-
-// What is shown of first outputs, of the work of the headline or of all.
-std::string first_outputs_text(const std::vector<FoundCalls>& calls, const FoundCalls& of,
-                               const PreparedMost& one) {
-  const std::string &ready = *one.ready.executor, &first = *one.first.executor;
-  if (first_output_shown_later(of))
-    return fmt::format("The first output of {} takes {} ms there, that of {} {} ms.", ready,
-                       three_digits(*one.ready.start_ms), first, three_digits(*one.first.start_ms));
-  const bool is_shown = std::ranges::any_of(calls, [](const FoundCalls& found) {
-    return found.times && first_output_shown_later(found);
-  });
-  return fmt::format(
-      "That the first output of {} takes longer than that of {} is not shown {} ({}).", ready,
-      first, is_shown ? "there" : "for any workload", processes_text(one.processes));
 }
 
 }  // namespace
@@ -135,15 +120,12 @@ std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& 
                             *one.ready.executor, speed_text(*one.ready.ratio_5),
                             *one.first.executor, found.work)
               : fmt::format(" ({}).", found.work);
-  if (one.faster()) text += " " + one.ahead_sentence();
+  text += " " + per_call_text(one);
+  if (one.faster()) text += "; " + one.ahead_clause();
   if (const PreparedMost other = prepared_most(usual);
       one.faster() && one.gets_ahead() && &usual != &found && other.gets_ahead())
     text += fmt::format("; for {}, {}", usual.work, other.ahead);
-  if (one.faster()) text += ".";
-  text += " " + per_call_text(one) + " " + first_outputs_text(calls, found, one);
-  if (const GeneratedCode generated = generated_code(calls); generated.no_difference())
-    text += fmt::format(" {}.", generated.text());
-  return text;
+  return text + ".";
 }
 
 std::string key_figure_of(const FoundCalls& found) {
@@ -161,13 +143,11 @@ std::string why_first_call(const FoundCalls& found) {
   const double second = call_ms(found.times->ways.back(), "fresh", 1) -
                         call_ms(found.times->ways.front(), "fresh", 1);
   std::string text = fmt::format(
-      "A loop that begins with an unprepared model measures (preparation + n calls) / n. A gain "
-      "per "
-      "call must first pay for the start: until call 2 + (extra time until the end of the second "
-      "call) / (time saved per later call). In fresh processes of {}, {} takes {} than {} until "
+      "A loop that begins with an unprepared model measures (preparation + n calls) / n, so a gain "
+      "per call must first pay for the start. In fresh processes of {}, {} takes {} than {} until "
       "its first output, and {} in the second call. {}",
       found.work, ready, more_text(one.fresh.extra_ms), first, more_text(second),
-      one.faster()   ? one.ahead_sentence() + "."
+      one.faster()   ? capitalized(one.ahead_clause()) + "."
       : one.slower() ? fmt::format("In a warm process it is {} per call, so nothing is paid back.",
                                    one.speedup())
                      : fmt::format("No gain per call is shown ({}), so there is no such call.",
@@ -176,8 +156,7 @@ std::string why_first_call(const FoundCalls& found) {
     text +=
         " The second call is the larger part of the extra time; why it is slow was not measured.";
   std::vector<std::string> loops;
-  for (const auto& [n, ratio] :
-       {std::pair{5, one.ready.ratio_5}, {20, one.ready.ratio_20}, {100, one.ready.ratio_100}})
+  for (const auto& [n, ratio] : {std::pair{5, one.ready.ratio_5}, {100, one.ready.ratio_100}})
     if (ratio) loops.push_back(fmt::format("{}× at n = {}", three_digits(*ratio), n));
   if (!loops.empty())
     text += fmt::format(" Such loops report a speedup of {}", fmt::join(loops, ", "));
@@ -213,38 +192,21 @@ std::string why_stages(const FoundCalls& found) {
     if (const std::optional<double> ms = stage_ms(ready, one.stage); ms && one.is_compilation)
       stages.push_back(fmt::format("{} {} ms", one.stage, three_digits(*ms)));
   return fmt::format(
-      "torch.compile works in the first call: Dynamo captures Python bytecode as a graph, AOT "
-      "Autograd adds the backward graph, and Inductor fuses operations and generates code. hone "
-      "reads a model as a graph; for {}, {} then takes, before the first call: {}.",
+      "torch.compile works in the first call: Dynamo captures a graph, AOT Autograd adds the "
+      "backward graph, and Inductor fuses operations and generates code. hone reads a model as a "
+      "graph; before the first call of {}, {} takes: {}.",
       found.work, ready.way, fmt::join(stages, ", "));
 }
-
-namespace {
-
-// Kinds that move memory of which `in` has more than `than`, those with the most bytes first: "7 fused_linear, 2 attention".
-std::string more_in(const WayTimes& in, const WayTimes& than) {
-  std::vector<std::string> kinds;
-  for (const OperationKind& kind : in.graph) {
-    const OperationKind* other = kind_of(than, kind.operation);
-    const std::int64_t more = kind.nodes - (other != nullptr ? other->nodes : 0);
-    if (kind.moved_bytes > 0 && more > 0)
-      kinds.push_back(fmt::format("{} {}", more, kind.operation));
-  }
-  return kinds.empty() ? "nothing" : fmt::format("{}", fmt::join(kinds, ", "));
-}
-
-}  // namespace
 
 std::string why_fusion(const FoundCalls& found, const GeneratedCode& generated) {
   const WayTimes &first = found.times->ways.front(), &ready = found.times->ways.back();
   return fmt::format(
       "A fused operation does not write its intermediate results to memory. For inference of {}, "
-      "{} runs {} operations that move {}, and {} runs {} that move {}, counted without caches. In "
-      "place of {}, {} has {}.{}",
+      "{} runs {} operations that move {}, and {} runs {} that move {}, counted without caches.{}",
       found.model, first.way, first.operations(),
       human_bytes(static_cast<double>(first.moved_bytes())), ready.way, ready.operations(),
-      human_bytes(static_cast<double>(ready.moved_bytes())), more_in(first, ready), ready.way,
-      more_in(ready, first), generated.compared == 0 ? "" : " " + generated.text() + ".");
+      human_bytes(static_cast<double>(ready.moved_bytes())),
+      generated.compared == 0 ? "" : " " + generated.text() + ".");
 }
 
 namespace {
@@ -259,28 +221,21 @@ std::string cost_text(const NaiveMistake& mistake) {
 }  // namespace
 
 std::string why_mistakes(const std::vector<FoundMistakes>& mistakes) {
-  std::string text = "Each benchmarking mistake was made alone, with the interpreter.";
+  std::string text =
+      "Each benchmarking mistake was made alone, with the interpreter, to see what it does to the "
+      "measured latency.";
   for (const FoundMistakes& found : mistakes) {
     if (!found.times) continue;
-    std::vector<std::string> shown, not_shown;
-    std::string five;
+    std::vector<std::string> shown;
     for (const NaiveMistake& one : found.times->mistakes) {
-      if (!one.ratio) continue;
+      if (!one.ratio || one.name == "n = 5") continue;
       const Interval& interval = one.ratio_interval.value();
-      if (one.name == "n = 5")
-        five = fmt::format("95% of means of five warm calls are {} to {}× the correct latency",
-                           three_digits(interval.low), three_digits(interval.high));
-      else if (interval.low > 1 || interval.high < 1)
+      if (interval.low > 1 || interval.high < 1)
         shown.push_back(fmt::format("{}, {}", one.name, cost_text(one)));
-      else
-        not_shown.push_back(one.name);
     }
-    text += fmt::format(" {}: {}{}.", found.work.substr(0, found.work.find(',')),
-                        shown.empty() ? "no mistake has an effect that is shown"
-                                      : fmt::format("{}", fmt::join(shown, "; ")),
-                        five.empty() ? "" : "; " + five);
-    if (!shown.empty() && !not_shown.empty())
-      text += fmt::format(" No effect is shown of: {}.", fmt::join(not_shown, ", "));
+    text += fmt::format(
+        " {}: {}.", found.work.substr(0, found.work.find(',')),
+        shown.empty() ? "no effect is shown" : fmt::format("{}", fmt::join(shown, "; ")));
   }
   return text;
 }

@@ -35,18 +35,18 @@ struct PreparedMost {
   /// "(95% CI 1.52 to 1.67)" of it.
   std::string range() const;
   bool gets_ahead() const { return ready.break_even_fresh.has_value(); }
-  /// "By an estimate from medians, compiled is ahead of eager in a fresh process from call 11 on (7 to 20)"
-  std::string ahead_sentence() const {
+  /// "by an estimate from medians, compiled is ahead of eager in a fresh process from call 11 on (7 to 20)"
+  std::string ahead_clause() const {
     if (gets_ahead())
-      return fmt::format("By an estimate from medians, {} is ahead of {} in a fresh process {}",
+      return fmt::format("by an estimate from medians, {} is ahead of {} in a fresh process {}",
                          *ready.executor, *first.executor, ahead);
     const std::string which = processes_text(processes);
-    if (!fresh_ratios) return fmt::format("The calls of {} give no break-even call", which);
+    if (!fresh_ratios) return fmt::format("the calls of {} give no break-even call", which);
     if (fresh_ratios->high < 1)
-      return fmt::format("In {}, a call takes {} times as long, so it does not get ahead there",
+      return fmt::format("in {}, a call takes {} times as long, so it does not get ahead there",
                          which, speed_range_text(fresh_ratios->low, fresh_ratios->high));
     return fmt::format(
-        "In {}, the speedup per call ranges from {}, and by medians {} does not get ahead there",
+        "in {}, the speedup per call ranges from {}, and by medians {} does not get ahead there",
         which, speed_range_text(fresh_ratios->low, fresh_ratios->high), *ready.executor);
   }
 };
@@ -77,13 +77,13 @@ struct GeneratedCode {
 };
 GeneratedCode generated_code(const std::vector<FoundCalls>& calls);
 
-/// Why it does not look faster at first, from which call on it is, and what is not shown; by `work_of_headline`.
+/// Why it does not look faster at first, how much faster it is then, and from which call on; by `work_of_headline`.
 std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& usual);
 std::string key_figure_of(const FoundCalls& found);
 
 // Why the numbers are what they are, a paragraph each.
 std::string why_first_call(const FoundCalls& found);
-/// Of every work, what fresh processes show of the start.
+/// Of every work whose first output takes longer, whether fresh processes show that.
 std::string why_first_outputs(const std::vector<FoundCalls>& calls);
 std::string why_stages(const FoundCalls& found);
 std::string why_fusion(const FoundCalls& found, const GeneratedCode& generated);

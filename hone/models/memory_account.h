@@ -50,6 +50,8 @@ struct MemoryAccount {
   std::optional<std::int64_t> file_bytes;  ///< of the file
   /// That the file leaves out (hone/tensor/bitmaps.h). What it has beyond the others is names and places.
   std::int64_t left_out_bytes = 0;
+  /// Of the weights in the file, as `stored_bytes` of the model.
+  std::int64_t stored_bytes() const { return bytes - left_out_bytes; }
   /// The largest weight that a run unpacks as a whole, for a while, in fp32. Linears and embeddings read codes themselves.
   std::int64_t transient_bytes = 0;
 

@@ -3,6 +3,7 @@
 #include "hone/analysis/precision.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/checkpoint.h"
+#include "hone/passes/pack.h"
 
 namespace hone {
 namespace {
@@ -65,12 +66,20 @@ ModelSize model_size(const Model& model, const fs::path& folder) {
     size.memory_bytes +=
         tensor.count() * static_cast<std::int64_t>(info(tensor.dtype()).size_bytes);
   if (!folder.empty()) size.disk_bytes = weight_file_bytes(folder);
+  size.stored_bytes = stored_bytes(model);
   size.packed_bytes = bytes_of(planned.bits);
   size.packed_embedding_bytes = bytes_of(planned.embedding_bits);
   size.quantized = model.quantization.has_value();
   size.packed = is_packed(model);
   size.embeddings_quantized = planned.embeddings_quantized;
   return size;
+}
+
+SavedBytes saved_when_packed(Model model, ThreadPool& pool) {
+  if (!is_packed(model)) pack_weights(model.graph, model.parameters, pool);
+  SavedBytes bytes = saved_bytes(model);
+  if (!is_packed(model) && !has_many_zeros(bytes)) bytes.left_out = 0;
+  return bytes;
 }
 
 std::string to_text(const ModelSize& size) {
@@ -91,8 +100,14 @@ const Fields& fields_of(const ModelSize*) {
       field<&S::memory_bytes>("memory_bytes", Unit::bytes, "In memory.", "In memory"),
       field<&S::disk_bytes>("disk_bytes", Unit::bytes,
                             "Of the weight files; null: the model was never saved.", "On disk"),
+      field<&S::stored_bytes>(
+          "stored_bytes", Unit::bytes,
+          "Of the weights in a file that hone writes, which leaves out zeros of "
+          "packed weights; the size in reports.",
+          "Size"),
       field<&S::packed_bytes>("packed_bytes", Unit::bytes,
-                              "Codes and scales in the formats of the weights, fp32 without one.",
+                              "Planned: codes and scales in the formats of the weights, fp32 "
+                              "without one, with all zeros.",
                               "Packed"),
       field<&S::packed_embedding_bytes>("packed_embedding_bytes", Unit::bytes,
                                         "Of these, the embedding tables."),

@@ -15,7 +15,9 @@ struct ModelSize {
   std::int64_t parameters = 0;             ///< elements, the state of quantizers aside
   std::int64_t memory_bytes = 0;           ///< as they are held: fp32, with the state of quantizers
   std::optional<std::int64_t> disk_bytes;  ///< of the files they were read from or written to
-  std::int64_t packed_bytes = 0;           ///< in their formats, 32 bits where they have none
+  std::int64_t stored_bytes = 0;           ///< what reports call the size: see hone::stored_bytes
+  /// Planned: in their formats, 32 bits where they have none, with all zeros. The file of `hone pack`: `saved_when_packed`.
+  std::int64_t packed_bytes = 0;
   std::int64_t packed_embedding_bytes = 0;  ///< of these, all tables of embeddings
   bool quantized = false;
   bool packed = false;  ///< its weights are kept in their formats
@@ -24,6 +26,9 @@ struct ModelSize {
 
 /// `folder` is where the model lies; empty for one that was never saved.
 ModelSize model_size(const Model& model, const fs::path& folder);
+
+/// Bytes of the weights in the file that `hone pack` makes of a model, or that a packed one has.
+SavedBytes saved_when_packed(Model model, ThreadPool& pool);
 
 /// What the files of weights in a folder take; none where there are none.
 std::optional<std::int64_t> weight_file_bytes(const fs::path& folder);

@@ -118,6 +118,12 @@ struct Blocks {
   }
 };
 
+// How many neighbouring blocks of a tensor are compared with each other: `wanda` takes the same share of each output's inputs.
+std::int64_t compared_blocks(const PruneRule& rule, const PrunedTensor& tensor) {
+  const Blocks blocks(rule.structure.block, tensor.values);
+  return rule.method == PruneMethod::wanda ? blocks.in_row() : blocks.count();
+}
+
 // A block ranks by the mean of its elements; one that is gone ranks as an element that is.
 std::vector<float> block_scores(const PruneRule& rule, const PrunedTensor& tensor) {
   std::vector<float> scores = scores_of(rule, tensor);
@@ -290,7 +296,9 @@ std::vector<Tensor> kept_elements(const PruneRule& rule, const std::vector<Prune
       if (rule.structure.pattern) {
         drop_from_groups(rule, tensors[i], scores[i], each);
       } else {
-        drop_share(rule, scores[i], each);
+        const auto group = static_cast<std::size_t>(compared_blocks(rule, tensors[i]));
+        for (std::size_t at = 0; at < blocks; at += group)
+          drop_share(rule, std::span(scores[i]).subspan(at, group), each.subspan(at, group));
       }
     }
     spread(rule, tensors[i], {is_global ? from : own.get(), blocks}, elements_of(all[i]));

@@ -16,8 +16,10 @@ namespace hone {
 /// What is pruned first.
 enum class PruneMethod : std::uint8_t {
   random,
-  l1,           ///< the smallest magnitudes
-  wanda,        ///< the smallest magnitudes times the norms of the inputs that they multiply
+  l1,  ///< the smallest magnitudes
+  /// the smallest magnitudes times the norms of the inputs that they multiply; of a tensor the same share of each row, or row of
+  /// blocks (Sun et al., arXiv 2306.11695, section 3)
+  wanda,
   first_order,  ///< the smallest magnitudes times those of the gradients of the loss
   movement,     ///< the lowest scores, which training takes on (hone/train/training_graph.h)
   sparsegpt,    ///< those that the weights behind them make up for (hone/train/sparsegpt.h)

@@ -32,15 +32,6 @@ Node* mask_operation(const Node& weight) {
   return nullptr;
 }
 
-Tensor masked(const Tensor& values, const Tensor& kept) {
-  Tensor left = values.contiguous_copy();
-  float* const at = left.data<float>();
-  const bool* const is_kept = kept.data<bool>();
-  for (std::int64_t i = 0; i < left.count(); ++i)
-    if (!is_kept[i]) at[i] = 0;
-  return left;
-}
-
 // The first of its readers, which the mask must stand in front of.
 const Node* first_reader(const Graph& graph, const Node& weight) {
   for (const auto& node : graph.nodes())
@@ -213,6 +204,15 @@ void put_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tens
   Tensor left = masked(dense_on(values, cpu()), kept).on(device);
   parameters.set(weight.name(), std::move(left));
   set_mask(graph, parameters, weight, kept);
+}
+
+Tensor masked(const Tensor& values, const Tensor& kept) {
+  Tensor left = values.contiguous_copy();
+  float* const at = left.data<float>();
+  const bool* const is_kept = kept.data<bool>();
+  for (std::int64_t i = 0; i < left.count(); ++i)
+    if (!is_kept[i]) at[i] = 0;
+  return left;
 }
 
 void apply_masks(const Graph& graph, ParameterStore& parameters) {

@@ -69,6 +69,9 @@ Value masked_value(const Node& weight);
 void set_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept);
 void put_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept);
 
+/// A copy of `values`, fp32, with zeros where they are not `kept`, bool of their shape. Both are dense, on the CPU.
+Tensor masked(const Tensor& values, const Tensor& kept);
+
 /// Puts zeros into `parameters` where masks have them.
 void apply_masks(const Graph& graph, ParameterStore& parameters);
 

@@ -469,6 +469,17 @@ FigureLayout lay_out(const Figure& figure) {
   return layout;
 }
 
+bool moves_points(const Figure& figure, const FigureLayout& layout) {
+  for (std::size_t i = 0; i < figure.panels.size(); ++i)
+    for (std::size_t j = 0; j < figure.panels[i].series.size(); ++j) {
+      const std::vector<Point>& points = figure.panels[i].series[j].points;
+      for (std::size_t k = 0; k < points.size(); ++k)
+        if (std::isfinite(points[k].x) && layout.panels[i].places[j][k].x != points[k].x)
+          return true;
+    }
+  return false;
+}
+
 std::optional<Figure> narrow_figure(Figure figure) {
   int plots = 0;
   for (Panel& panel : figure.panels) {

@@ -104,6 +104,9 @@ inline constexpr double kFigureMargin = 16;
 /// Throws `UserError` for an axis range that cannot be shown.
 FigureLayout lay_out(const Figure& figure);
 
+/// Returns whether any point is drawn sideways of its x, so that it covers no other one.
+bool moves_points(const Figure& figure, const FigureLayout& layout);
+
 /// The figure for a phone: 360 pixels wide, its panels one below the other, as high as that needs;
 /// those with bars as high as they are. Nothing when the names on a y axis would leave the plot no
 /// room.

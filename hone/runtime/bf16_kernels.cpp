@@ -77,6 +77,12 @@ std::shared_ptr<const void> packed_weight(const Call& call) {
   return packed;
 }
 
+PreparedMemory packed_weight_memory(const CallSite& site, std::span<const Tensor* const> /*inputs*/,
+                                    ThreadPool& /*pool*/) {
+  const Sizes weight = resolve(site.inputs[1].shape, {});
+  return {.bytes = bytes_of_words(kernels::gemm_bf16_packed_words(weight[0], weight[1]))};
+}
+
 std::int64_t linear_workspace(const CallSite& site, const Bindings& bindings) {
   const Sizes weight = resolve(site.inputs[1].shape, bindings);
   return bytes_of_words(kernels::gemm_bf16_workspace_words(
@@ -412,7 +418,10 @@ KernelTable bf16_kernels() {
       {"scale", "cpu", "bf16", bf16::all_bf16, bf16::scale},
       {"softmax", "cpu", "bf16", bf16::all_bf16, bf16::softmax},
   };
-  for (Kernel& kernel : table) kernel.values = KernelValues::bf16;
+  for (Kernel& kernel : table) {
+    kernel.values = KernelValues::bf16;
+    if (kernel.prepare != nullptr) kernel.prepared_memory = bf16::packed_weight_memory;
+  }
   return table;
 }
 

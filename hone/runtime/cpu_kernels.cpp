@@ -341,31 +341,50 @@ void embedding_gradient_by_row(Call& call) {
 
 // ---- products
 
-// A weight as products read it: without its zeros where these are many, else dense.
-struct PreparedLinear {
-  StoragePointer packed = {};
+// How products read a weight that they keep a copy of: without its zeros where these are many, else dense.
+struct LinearCopy {
   std::optional<kernels::SparseFloatMatrix> sparse = {};
+  std::size_t bytes = 0;
 };
 
 // A dense copy is made only of a file's weight: its plain pages go back to the system, so memory holds one of the two, where a
 // weight in other memory would be held twice. What is left of a sparse one takes little.
-std::shared_ptr<const void> prepare_linear(const Call& call) {
-  const Tensor& weight = call.input(1);
+std::optional<LinearCopy> linear_copy(const Tensor& weight, ThreadPool& pool) {
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
   const float* const values = weight.data<float>();
-  PreparedLinear prepared{.sparse =
-                              kernels::faster_sparse_matrix(call.pool(), outputs, inputs, values)};
-  if (!prepared.sparse && !weight.storage()->mapped) return nullptr;
-  if (prepared.sparse) {
-    const std::int64_t entries = kernels::sparse_entries(call.pool(), *prepared.sparse, values);
-    prepared.packed = cpu().allocate(kernels::sparse_bytes(*prepared.sparse, entries));
-    kernels::sparse_arrange(call.pool(), *prepared.sparse, values,
+  const auto sparse = kernels::faster_sparse_matrix(pool, outputs, inputs, values);
+  if (sparse)
+    return LinearCopy{
+        sparse, kernels::sparse_bytes(*sparse, kernels::sparse_entries(pool, *sparse, values))};
+  if (!weight.storage()->mapped) return std::nullopt;
+  return LinearCopy{std::nullopt, kernels::gemm_packed_floats(outputs, inputs) * sizeof(float)};
+}
+
+PreparedMemory prepared_linear_memory(const CallSite& /*site*/,
+                                      std::span<const Tensor* const> inputs, ThreadPool& pool) {
+  const std::optional<LinearCopy> copy = linear_copy(*inputs[1], pool);
+  if (!copy) return {};
+  return {.bytes = static_cast<std::int64_t>(copy->bytes), .releases_pages = true};
+}
+
+struct PreparedLinear {
+  LinearCopy copy;
+  StoragePointer packed;
+};
+
+std::shared_ptr<const void> prepare_linear(const Call& call) {
+  const Tensor& weight = call.input(1);
+  const std::optional<LinearCopy> copy = linear_copy(weight, call.pool());
+  if (!copy) return nullptr;
+  PreparedLinear prepared{*copy, cpu().allocate(copy->bytes)};
+  const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
+  const float* const values = weight.data<float>();
+  if (copy->sparse)
+    kernels::sparse_arrange(call.pool(), *copy->sparse, values,
                             reinterpret_cast<std::uint8_t*>(prepared.packed->pointer));
-  } else {
-    prepared.packed = cpu().allocate(kernels::gemm_packed_floats(outputs, inputs) * sizeof(float));
+  else
     kernels::gemm_pack(call.pool(), outputs, inputs, {values, 1, inputs},
                        reinterpret_cast<float*>(prepared.packed->pointer));
-  }
   release_pages(weight);
   return std::make_shared<PreparedLinear>(std::move(prepared));
 }
@@ -395,10 +414,11 @@ void run_linear(Call& call, const kernels::Epilogue& epilogue) {
   float* y = call.output().data<float>();
   if (const auto* prepared = static_cast<const PreparedLinear*>(call.prepared)) {
     const auto packed = prepared->packed->pointer;
-    if (prepared->sparse)
+    if (prepared->copy.sparse)
       return kernels::sparse_product(
           call.pool(), {x.data, shape.m, inputs},
-          {*prepared->sparse, reinterpret_cast<const std::uint8_t*>(packed)}, epilogue, y, outputs);
+          {*prepared->copy.sparse, reinterpret_cast<const std::uint8_t*>(packed)}, epilogue, y,
+          outputs);
     kernels::gemm_packed(call.pool(), shape, x, reinterpret_cast<const float*>(packed), y, outputs,
                          epilogue);
   } else {
@@ -608,14 +628,27 @@ KernelTable cpu_kernels() {
       {"embedding_gradient", "cpu", "rows", anything, embedding_gradient},
       {"embedding_gradient_by_row", "cpu", "rows", anything, embedding_gradient_by_row},
       {"full", "cpu", "vector", float_result, full},
-      {"fused_linear", "cpu", "gemm", anything, fused_linear, Layout::dense, prepare_linear,
-       linear_workspace},
+      {.op = "fused_linear",
+       .device = "cpu",
+       .name = "gemm",
+       .accepts = anything,
+       .run = fused_linear,
+       .prepare = prepare_linear,
+       .workspace_bytes = linear_workspace,
+       .prepared_memory = prepared_linear_memory},
       {"gelu", "cpu", "vector", anything, gelu},
       {"gelu_gradient", "cpu", "vector", anything, gelu_gradient},
       {"global_norm", "cpu", "vector", anything, global_norm},
       {"layer_norm", "cpu", "rows", anything, layer_norm},
       {"layer_norm_gradient", "cpu", "rows", anything, layer_norm_gradient},
-      {"linear", "cpu", "gemm", anything, linear, Layout::dense, prepare_linear, linear_workspace},
+      {.op = "linear",
+       .device = "cpu",
+       .name = "gemm",
+       .accepts = anything,
+       .run = linear,
+       .prepare = prepare_linear,
+       .workspace_bytes = linear_workspace,
+       .prepared_memory = prepared_linear_memory},
       {"linear_weight_gradient", "cpu", "gemm", anything, linear_weight_gradient, Layout::dense,
        nullptr, linear_weight_gradient_workspace},
       {"mask", "cpu", "vector", anything, mask},
@@ -642,7 +675,8 @@ KernelTable cpu_kernels() {
       {"threshold", "cpu", "vector", anything, threshold},
       {"threshold_gradient", "cpu", "vector", anything, threshold_gradient},
   };
-  for (const KernelTable& more : {image_kernels(), packed_kernels()})
+  for (const KernelTable& more :
+       {image_kernels(), native_kernels(), packed_table_kernels(), packed_linear_kernels()})
     table.insert(table.end(), more.begin(), more.end());
   // In front, for those that take f32 alone would take all by widening it.
   const KernelTable halves = bf16_kernels();

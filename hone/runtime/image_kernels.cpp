@@ -87,6 +87,14 @@ std::shared_ptr<const void> packed_convolution_weight(const Call& call) {
 }
 
 template <const Convolution& kConvolution>
+PreparedMemory packed_convolution_memory(const CallSite& site,
+                                         std::span<const Tensor* const> /*inputs*/,
+                                         ThreadPool& /*pool*/) {
+  return {.bytes = convolution_workspace<kConvolution>(site, one_image(site.inputs[0])),
+          .releases_pages = true};
+}
+
+template <const Convolution& kConvolution>
 void run_convolution(Call& call, const kernels::ConvolutionEpilogue& epilogue) {
   const kernels::ConvolutionShape shape = shape_of(call);
   const float* const x = values_of(call, 0);
@@ -221,9 +229,15 @@ KernelTable image_kernels() {
       {"batch_norm_training", "cpu", "channels", every_image, batch_norm_training},
       {"conv2d", "cpu", "winograd", by_winograd, conv2d<kWinograd>, Layout::dense,
        packed_convolution_weight<kWinograd>, convolution_workspace<kWinograd>, std::nullopt,
-       KernelValues::f32, kWinogradShare},
-      {"conv2d", "cpu", "gemm", every_image, conv2d<kGemm>, Layout::dense,
-       packed_convolution_weight<kGemm>, convolution_workspace<kGemm>},
+       KernelValues::f32, kWinogradShare, packed_convolution_memory<kWinograd>},
+      {.op = "conv2d",
+       .device = "cpu",
+       .name = "gemm",
+       .accepts = every_image,
+       .run = conv2d<kGemm>,
+       .prepare = packed_convolution_weight<kGemm>,
+       .workspace_bytes = convolution_workspace<kGemm>,
+       .prepared_memory = packed_convolution_memory<kGemm>},
       {"conv2d_input_gradient", "cpu", "winograd", input_gradient_by_winograd,
        conv2d_input_gradient<kWinograd>, Layout::dense, nullptr,
        conv2d_input_gradient_workspace<kWinograd>, std::nullopt, KernelValues::f32, kWinogradShare},
@@ -232,9 +246,15 @@ KernelTable image_kernels() {
       {"conv2d_weight_gradient", "cpu", "gemm", every_image, conv2d_weight_gradient},
       {"fused_conv2d", "cpu", "winograd", by_winograd, fused_conv2d<kWinograd>, Layout::dense,
        packed_convolution_weight<kWinograd>, convolution_workspace<kWinograd>, std::nullopt,
-       KernelValues::f32, kWinogradShare},
-      {"fused_conv2d", "cpu", "gemm", every_image, fused_conv2d<kGemm>, Layout::dense,
-       packed_convolution_weight<kGemm>, convolution_workspace<kGemm>},
+       KernelValues::f32, kWinogradShare, packed_convolution_memory<kWinograd>},
+      {.op = "fused_conv2d",
+       .device = "cpu",
+       .name = "gemm",
+       .accepts = every_image,
+       .run = fused_conv2d<kGemm>,
+       .prepare = packed_convolution_weight<kGemm>,
+       .workspace_bytes = convolution_workspace<kGemm>,
+       .prepared_memory = packed_convolution_memory<kGemm>},
       {"global_average_pool", "cpu", "planes", every_image, global_average_pool},
       {"global_average_pool_gradient", "cpu", "planes", every_image, global_average_pool_gradient},
       {"max_pool2d", "cpu", "planes", every_image, max_pool2d},

@@ -113,39 +113,35 @@ std::set<const Node*> written_by_updates(const Graph& graph) {
 
 }  // namespace
 
-std::vector<Tensor> prepared_weights(const KernelTable& kernels, const Graph& graph,
-                                     const ParameterStore& parameters) {
+std::vector<PreparedCopy> prepared_copies(const Graph& graph, const ParameterStore& parameters,
+                                          const Session& session) {
   const std::set<const Node*> updated = written_by_updates(graph);
-  std::vector<Tensor> weights;
-  for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    for (const Node* weight : constant_weights(*node, updated)) {
-      if (weight->types()[0].dtype != DType::f32 || !parameters.contains(weight->name())) continue;
-      const Tensor& tensor = parameters.at(weight->name());
-      const Kernel* kernel = find_kernel(kernels, *node, tensor.device());
-      if (kernel != nullptr && kernel->prepare != nullptr && tensor.storage()->mapped)
-        weights.push_back(tensor);
-    }
-  }
-  return weights;
-}
-
-std::int64_t prepared_halves_bytes(const KernelTable& kernels, const Graph& graph,
-                                   const Device& device) {
-  const std::set<const Node*> updated = written_by_updates(graph);
-  std::int64_t bytes = 0;
+  const auto is_there = [&](const Node* weight) {
+    return parameters.contains(weight->name()) &&
+           &parameters.at(weight->name()).device() == &session.device;
+  };
+  std::vector<PreparedCopy> copies;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     const std::vector<const Node*> weights = constant_weights(*node, updated);
-    if (std::ranges::none_of(weights, is_half,
-                             [](const Node* weight) { return weight->types()[0].dtype; }))
-      continue;
-    const Kernel* kernel = find_kernel(kernels, *node, device);
-    if (kernel == nullptr || kernel->prepare == nullptr || is_widened(*kernel, call_site(*node)))
-      continue;
+    if (weights.empty() || !std::ranges::all_of(weights, is_there)) continue;
+    const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);
+    if (kernel == nullptr || kernel->prepared_memory == nullptr) continue;
+    const CallSite site = call_site(*node);
+    if (is_widened(*kernel, site)) continue;
+    std::vector<const Tensor*> inputs;
+    for (const Value& input : node->inputs())
+      inputs.push_back(std::ranges::find(weights, input.node) != weights.end()
+                           ? &parameters.at(input.node->name())
+                           : nullptr);
+    const PreparedMemory memory = kernel->prepared_memory(site, inputs, session.pool);
+    PreparedCopy copy{.bytes = memory.bytes};
     for (const Node* weight : weights)
-      bytes += element_count(resolve(weight->types()[0].shape, {})) *
-               static_cast<std::int64_t>(info(weight->types()[0].dtype).size_bytes);
+      if (const Tensor& tensor = parameters.at(weight->name());
+          memory.releases_pages && tensor.storage()->mapped)
+        copy.released.push_back(tensor);
+    copies.push_back(std::move(copy));
   }
-  return bytes;
+  return copies;
 }
 
 // Work on the queue may still read what was prepared. What it throws then is nobody's to hear.

@@ -87,13 +87,15 @@ class Interpreter final : public Executable {
   std::vector<char> none_dies_;
 };
 
-/// The fp32 weights of a graph that kernels keep a prepared copy of when it is run for the second time: those that lie in
-/// files. As many bytes of pages go then (`release_pages`).
-std::vector<Tensor> prepared_weights(const KernelTable& kernels, const Graph& graph,
-                                     const ParameterStore& parameters);
+/// What a kernel keeps of the constant weights of one node.
+struct PreparedCopy {
+  std::int64_t bytes = 0;
+  std::vector<Tensor> released = {};  ///< weights in files whose pages go then (`release_pages`)
+};
 
-/// What the copies take that kernels prepare of weights in halves, which stay beside them.
-std::int64_t prepared_halves_bytes(const KernelTable& kernels, const Graph& graph,
-                                   const Device& device);
+/// Those that kernels make when a graph is run for the second time, by `Kernel::prepared_memory`, of weights among `parameters` that
+/// lie on the session's device.
+std::vector<PreparedCopy> prepared_copies(const Graph& graph, const ParameterStore& parameters,
+                                          const Session& session);
 
 }  // namespace hone

@@ -36,6 +36,12 @@ enum class KernelValues : std::uint8_t {
   bf16             ///< alone
 };
 
+/// What a kernel keeps of the constant weights of a node (`Kernel::prepare`).
+struct PreparedMemory {
+  std::int64_t bytes = 0;
+  bool releases_pages = false;  ///< pages of weights that lie in files go back to the system for it
+};
+
 /// Stands in `Kernel::op` for each operation that is its formula (`OpDef::formula`).
 inline constexpr std::string_view kEveryFormula = "formulas";
 
@@ -67,6 +73,10 @@ struct Kernel {
   /// Of the floating-point operations that the operation's record counts, those it computes: below 1 where it needs fewer than the
   /// definition takes.
   double flops_share = 1;
+  /// What `prepare` is going to keep for calls with these inputs: constant weights and states; all others are null. It decides as
+  /// `prepare` does, so that predictions of memory need not. Null: nothing that is worth being counted.
+  PreparedMemory (*prepared_memory)(const CallSite&, std::span<const Tensor* const> inputs,
+                                    ThreadPool&) = nullptr;
 };
 
 /// Fastest first among the rows of one operation.

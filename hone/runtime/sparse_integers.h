@@ -7,7 +7,15 @@
 
 namespace hone {
 
-/// The whole numbers of a weight in blocks of 1x4, without those that are zero, as `sparse_int8_product` reads them.
+/// Codes of a weight, in panels or rows, of a format whose values are whole numbers times a scale of their row.
+struct SparseSource {
+  const PackedLayout& layout;
+  const CodeUnits& units;
+  const std::uint8_t* packed = nullptr;
+  double most = 1;  ///< share of the blocks up to which it is worth to store them
+};
+
+/// Those whole numbers in blocks of 1x4, without those that are zero, as `sparse_int8_product` reads them: in 4 bits where all fit.
 struct SparseIntegers {
   kernels::SparseInt8Matrix matrix;
   StoragePointer bytes;
@@ -15,10 +23,9 @@ struct SparseIntegers {
   double stored = 1;  ///< share of the blocks
 };
 
-/// Those of codes in panels or rows, of a format whose values are whole numbers times a scale of their row: in 4 bits where all
-/// fit. Nothing where more than the share `most` of the blocks would be stored.
-std::optional<SparseIntegers> sparse_integers(const PackedLayout& layout, const CodeUnits& units,
-                                              const std::uint8_t* packed, double most,
-                                              ThreadPool& pool);
+/// Nothing where more than `most` of the blocks would be stored.
+std::optional<SparseIntegers> sparse_integers(const SparseSource& source, ThreadPool& pool);
+/// Bytes that these take; 0 of nothing.
+std::int64_t sparse_integers_bytes(const SparseSource& source, ThreadPool& pool);
 
 }  // namespace hone

@@ -22,14 +22,6 @@ double available_bytes() {
   return std::clamp(left, 0.0, machine);
 }
 
-double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session) {
-  const Cost total = cost(graph, bindings);
-  const KernelTable& kernels = session.library.kernels;
-  return static_cast<double>(total.parameter_bytes + total.peak_value_bytes +
-                             workspace_bytes(kernels, graph, session.device, bindings) +
-                             prepared_halves_bytes(kernels, graph, session.device));
-}
-
 namespace {
 
 // Of the parameters of a graph for which `counts` says so.
@@ -52,15 +44,45 @@ double bytes_beside(const Graph& graph, const Graph& other) {
                          [&](const std::string& name) { return graph.find(name) == nullptr; });
 }
 
+namespace {
+
+std::int64_t value_bytes(const Graph& graph, const Bindings& bindings, const Session& session) {
+  return peak_value_bytes(graph, bindings) +
+         workspace_bytes(session.library.kernels, graph, session.device, bindings);
+}
+
+double released_bytes(const PreparedCopy& copy) {
+  double bytes = 0;
+  for (const Tensor& weight : copy.released) bytes += static_cast<double>(weight.size_bytes());
+  return bytes;
+}
+
+// Copies are made one after another, and each sends the pages of its weight back to the system.
+double copied_bytes(const Graph& graph, const Session& session, const ParameterStore& held) {
+  double bytes = 0;
+  for (const PreparedCopy& copy : prepared_copies(graph, held, session))
+    bytes += std::max(0.0, static_cast<double>(copy.bytes) - released_bytes(copy));
+  return bytes;
+}
+
+}  // namespace
+
+double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
+                    const ParameterStore& held) {
+  return static_cast<double>(cost(graph, bindings).parameter_bytes +
+                             value_bytes(graph, bindings, session)) +
+         copied_bytes(graph, session, held);
+}
+
+double added_by_one_run(const Graph& graph, const Bindings& bindings, const Session& session,
+                        const ParameterStore& held) {
+  return parameter_bytes(graph, [&](const std::string& name) { return !held.contains(name); }) +
+         static_cast<double>(value_bytes(graph, bindings, session));
+}
+
 double added_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
                    const ParameterStore& held) {
-  const double parameters =
-      parameter_bytes(graph, [&](const std::string& name) { return !held.contains(name); });
-  const KernelTable& kernels = session.library.kernels;
-  return parameters +
-         static_cast<double>(peak_value_bytes(graph, bindings) +
-                             workspace_bytes(kernels, graph, session.device, bindings) +
-                             prepared_halves_bytes(kernels, graph, session.device));
+  return added_by_one_run(graph, bindings, session, held) + copied_bytes(graph, session, held);
 }
 
 namespace {
@@ -99,14 +121,15 @@ void predict_growth(double added, const ParameterStore& held) {
 
 void predict_beside(const std::vector<PlannedRuns>& all, const Session& session) {
   MappedWeights mapped;
-  std::map<const std::byte*, double> pages;  // that prepared weights take the place of
+  std::map<const std::byte*, double> pages;  // that go for prepared weights
   double added = 0, prepared = 0;
   for (const PlannedRuns& one : all) {
     mapped.add(one.held);
-    added += added_bytes(one.graph, one.bindings, session, one.held);
-    for (const Tensor& weight : prepared_weights(session.library.kernels, one.graph, one.held)) {
-      prepared += static_cast<double>(weight.size_bytes());
-      pages[weight.device_pointer()] = static_cast<double>(weight.size_bytes());
+    added += added_by_one_run(one.graph, one.bindings, session, one.held);
+    for (const PreparedCopy& copy : prepared_copies(one.graph, one.held, session)) {
+      prepared += static_cast<double>(copy.bytes);
+      for (const Tensor& weight : copy.released)
+        pages[weight.device_pointer()] = static_cast<double>(weight.size_bytes());
     }
   }
   for (const auto& [pointer, bytes] : pages) prepared -= bytes;

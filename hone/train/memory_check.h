@@ -14,12 +14,16 @@ namespace hone {
 /// Memory this process may still take: what the machine has available, or what a container's limit leaves of it.
 double available_bytes();
 
-/// What a run of the graph takes: its parameters, what kernels prepare beside them, and the peak of its values and of what kernels
-/// work in.
-double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session);
+/// What runs of the graph take: its parameters, the peak of its values and of what kernels work in, and what kernels prepare of the
+/// parameters that `held` has (`prepared_copies`).
+double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
+                    const ParameterStore& held = {});
 
-/// What it takes beside the parameters that `held` has: the others, values, room to work in. Weights that kernels prepare
-/// take the place of their pages (`prepared_weights`).
+/// What one run takes beside the parameters that `held` has: the others, values, room to work in. Kernels prepare nothing for it.
+double added_by_one_run(const Graph& graph, const Bindings& bindings, const Session& session,
+                        const ParameterStore& held);
+
+/// What runs of it take beside them: with what kernels prepare of `held`.
 double added_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
                    const ParameterStore& held);
 

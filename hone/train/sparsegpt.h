@@ -34,7 +34,7 @@ struct CompensatedWeight {
   Tensor values;  ///< fp32 (N,K); 0 where it is not kept, and in dead columns
 };
 
-/// Chooses what is kept of a weight (N,K) as `rule` says, whose `method` is ignored, and updates the rest. Of blocks the sum of the
+/// Chooses what is kept of a weight (N,K) as `rule` says, whose `method` is ignored, and updates the rest. Of blocks the mean of the
 /// scores decides. Columns are settled in groups of 128 or somewhat fewer, none of which cuts a block; what goes of a group is chosen
 /// when all columns before it are settled, the same share of each group. A pattern chooses in each group of weights when all
 /// columns before that are settled. What was gone before stays so, counts, and is not brought back by updates. Throws `UserError`

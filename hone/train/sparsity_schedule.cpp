@@ -13,14 +13,15 @@ constexpr std::int64_t kMostPrunings = 50;
 }  // namespace
 
 std::optional<double> SparsitySchedule::at(std::int64_t step) const {
-  if (step > rising_steps) return std::nullopt;
-  if (step == rising_steps) return 1.0;
-  if (step % between_steps != 0) return std::nullopt;
-  const double left = 1 - static_cast<double>(step) / static_cast<double>(rising_steps);
+  if (step < begin || step > end) return std::nullopt;
+  if (step == end) return 1.0;
+  if ((step - begin) % between_steps != 0) return std::nullopt;
+  const double left = 1 - static_cast<double>(step - begin) / static_cast<double>(end - begin);
   return 1 - left * left * left;
 }
 
-SparsitySchedule cubic_schedule(double rising_share, std::int64_t total_steps) {
+SparsitySchedule cubic_schedule(double rising_share, std::int64_t total_steps,
+                                std::int64_t warmup_steps) {
   user_check(rising_share > 0 && rising_share <= 1,
              "`ramp`: expected a share of the training above 0 and up to 1, got {}", rising_share);
   user_check(
@@ -29,10 +30,15 @@ SparsitySchedule cubic_schedule(double rising_share, std::int64_t total_steps) {
       "to do that in; give more steps, or prune in one shot",
       total_steps == 1 ? "one step" : "none");
   // What is pruned last is trained on for a step at least.
-  const std::int64_t rising = std::clamp<std::int64_t>(
+  const std::int64_t end = std::clamp<std::int64_t>(
       static_cast<std::int64_t>(std::ceil(rising_share * static_cast<double>(total_steps))), 1,
       total_steps - 1);
-  return {rising, (rising + kMostPrunings - 1) / kMostPrunings};
+  user_check(
+      warmup_steps < end,
+      "`schedule` cubic starts after the warm-up of {} steps, and `ramp` ends it at step {}; "
+      "give a shorter warm-up, or a larger `ramp`",
+      warmup_steps, end);
+  return {warmup_steps, end, (end - warmup_steps + kMostPrunings - 1) / kMostPrunings};
 }
 
 }  // namespace hone

@@ -13,13 +13,16 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kStatePrefix = "adamw.";
+constexpr std::string_view kFirstMomentPrefix = "adamw.m.";
 constexpr std::string_view kSumPrefix = "adamw.sum.";
 constexpr std::string_view kScorePrefix = "movement.";
 
-/// A parameter, and what its gradient is; of a table where its rows and their sums stand in place of that, too.
+/// A parameter, and what its gradient is; of a table where its rows and their sums stand in place of that, too. Of a scored
+/// weight `kept` is its mask, and the gradient that of the masked weight.
 struct Trained {
   Value parameter, gradient;
   Node* by_row = nullptr;
+  Value kept = {};
 };
 
 /// Rows of a table from which on most are in no batch, so that its gradient is taken by row.
@@ -54,12 +57,16 @@ std::vector<Trained> differentiate(Graph& graph, Value loss, const AdamWOptions&
   }
   user_check(!trainable.empty(), "nothing to train: all parameters are frozen");
   std::vector<Value> read = trainable;
+  const auto is_scored = [&](Value value) { return options.scored.contains(value.node->name()); };
   for (Value& value : read)
-    if (options.scored.contains(value.node->name())) value = masked_value(*value.node);
+    if (is_scored(value)) value = masked_value(*value.node);
   const std::vector<Value> gradients = add_gradients(graph, loss, read);
   std::vector<Trained> reached;
-  for (std::size_t i = 0; i < trainable.size(); ++i)
-    if (gradients[i]) reached.push_back({trainable[i], gradients[i]});
+  for (std::size_t i = 0; i < trainable.size(); ++i) {
+    if (!gradients[i]) continue;
+    reached.push_back({trainable[i], gradients[i]});
+    if (is_scored(trainable[i])) reached.back().kept = {&mask_of(*trainable[i].node), 0};
+  }
   user_check(!reached.empty(),
              "nothing to train: the loss depends on none of the parameters that are not frozen");
   return reached;
@@ -98,7 +105,7 @@ class Rates {
   std::map<double, Value> rates_;
 };
 
-// Before the weight changes. `zero`: the score goes on from what it was.
+// Before the weight changes, by the gradient of the masked weight. `zero`: the score goes on from what it was.
 void add_score(Graph& graph, Value weight, Value gradient, Value rate, Value zero) {
   const std::string name = movement_scores_of(weight.node->name());
   const Value score =
@@ -109,23 +116,29 @@ void add_score(Graph& graph, Value weight, Value gradient, Value rate, Value zer
   graph.add_node("accumulate", {score, away, zero}, {}, name + ".sum");
 }
 
-void add_updates(Graph& graph, const std::vector<Trained>& trained, const AdamWOptions& options) {
-  Rates rates(graph, options, graph.add_input("learning_rate", {DType::f32, {}}));
+void add_updates(Graph& graph, std::vector<Trained> trained, const AdamWOptions& options) {
+  const Value rate = graph.add_input("learning_rate", {DType::f32, {}});
+  Rates rates(graph, options, rate);
   const Value step = graph.add_input("step", {DType::i64, {}});
   const Value zero =
       options.scored.empty()
           ? Value{}
           : graph.add("full", {step}, {{"value", 0.0}, {"dtype", std::string("i64")}},
                       "movement.zero");
+  for (Trained& one : trained) {
+    if (!one.kept) continue;
+    const std::string& name = one.parameter.node->name();
+    add_score(graph, one.parameter, one.gradient, rate, zero);
+    one.gradient = graph.add(kMask, {one.gradient, one.kept}, {}, name + ".kept_gradient");
+  }
   std::vector<Value> gradients;
   for (const Trained& one : trained)
     gradients.push_back(one.by_row != nullptr ? Value{one.by_row, 1} : one.gradient);
   const Value norm = graph.add("global_norm", gradients, {}, "grad_norm");
-  for (const auto& [parameter, gradient, by_row] : trained) {
+  for (const auto& [parameter, gradient, by_row, kept] : trained) {
     const std::string name = parameter.node->name();
-    const Value m = add_state(graph, fmt::format("{}m.", kStatePrefix), parameter),
+    const Value m = add_state(graph, kFirstMomentPrefix, parameter),
                 v = add_state(graph, fmt::format("{}v.", kStatePrefix), parameter);
-    if (options.scored.contains(name)) add_score(graph, parameter, gradient, rates.of(name), zero);
     std::vector<Value> operands = {parameter, gradient, m, v, norm, rates.of(name), step};
     if (by_row != nullptr)
       operands = {parameter, {by_row, 0}, {by_row, 1}, m, v, norm, rates.of(name), step};
@@ -160,7 +173,7 @@ void remove_with_prefix(ParameterStore& parameters, std::string_view prefix) {
 std::string_view parameter_of(std::string_view state) {
   if (state.starts_with(kScorePrefix)) return state.substr(kScorePrefix.size());
   if (state.starts_with(kSumPrefix)) return state.substr(kSumPrefix.size());
-  return state.substr(kStatePrefix.size() + std::string_view("m.").size());
+  return state.substr(kFirstMomentPrefix.size());  // as long as that of the second
 }
 
 }  // namespace
@@ -173,7 +186,7 @@ void add_training_step(Graph& graph, const AdamWOptions& options, Fusing fusing)
 void add_training_step(Graph& graph, const AdamWOptions& options, const Session& session) {
   std::vector<Trained> trained = differentiate(graph, loss_of(graph), options);
   for (Trained& one : trained) take_by_row(graph, one, session);
-  add_updates(graph, trained, options);
+  add_updates(graph, std::move(trained), options);
   fuse(graph);
 }
 
@@ -181,9 +194,9 @@ void add_gradient_sums(Graph& graph, const AdamWOptions& options) {
   const Value share = graph.add_input("share", {DType::f32, {}});
   const Value first = graph.add_input("first", {DType::i64, {}});
   const Value part = graph.add("mul", {loss_of(graph), share}, {}, "loss.share");
-  for (const auto& [parameter, gradient, by_row] : differentiate(graph, part, options))
-    graph.add_node("accumulate", {add_state(graph, kSumPrefix, parameter), gradient, first}, {},
-                   parameter.node->name() + ".sum");
+  for (const Trained& one : differentiate(graph, part, options))
+    graph.add_node("accumulate", {add_state(graph, kSumPrefix, one.parameter), one.gradient, first},
+                   {}, one.parameter.node->name() + ".sum");
   fuse(graph);
 }
 
@@ -196,13 +209,22 @@ Graph update_of_sums(const Graph& summing, const AdamWOptions& options) {
     const Value own = graph.add_parameter(parameter->name(), parameter->types()[0],
                                           parameter->role(), /*trainable=*/true);
     trained.push_back({own, add_state(graph, kSumPrefix, own)});
+    if (options.scored.contains(parameter->name())) {
+      const Node& mask = mask_of(*parameter);
+      trained.back().kept = graph.add_parameter(mask.name(), mask.types()[0], mask.role(),
+                                                /*trainable=*/false);
+    }
   }
-  add_updates(graph, trained, options);
+  add_updates(graph, std::move(trained), options);
   return graph;
 }
 
 std::string movement_scores_of(std::string_view weight) {
   return fmt::format("{}{}", kScorePrefix, weight);
+}
+
+std::string first_moment_of(std::string_view parameter) {
+  return fmt::format("{}{}", kFirstMomentPrefix, parameter);
 }
 
 void add_optimizer_state(const Graph& training_graph, ParameterStore& parameters) {

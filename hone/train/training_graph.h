@@ -18,14 +18,14 @@ enum class Fusing : std::uint8_t { all, none };
 /// moments become parameters called "adamw.m.<parameter>" and "adamw.v.<parameter>" (see `add_optimizer_state`).
 /// Throws `UserError` when nothing is trainable.
 ///
-/// Each weight W of `options.scored` has a mask M (hone/passes/prune.h), and its gradient is that of the masked weight W ⊙ M,
-/// "straight through" the mask: what is masked is trained, too. Each step adds to a parameter called "movement.<weight>",
-/// before W changes, how far gradient descent moves W away from zero (Sanh, Wolf and Rush, "Movement pruning", arXiv
-/// 2005.07683, section 4):
+/// Each weight W of `options.scored` has a mask M (hone/passes/prune.h) and scores S, a parameter called "movement.<weight>", which
+/// gradient descent trains "straight through" the mask (Sanh, Wolf and Rush, "Movement pruning", arXiv 2005.07683, section 4).
+/// Scores of what is masked change too; weights that are masked have the gradient 0:
 ///
-///     S = S - learning_rate W d loss / d (W ⊙ M)
+///     d loss / d S = W d loss / d (W ⊙ M),   S = S - learning_rate d loss / d S
+///     d loss / d W = M ⊙ d loss / d (W ⊙ M)
 ///
-/// The gradient is not clipped. There, masked weights have scores that go on, and no gradients.
+/// S changes before W, by a gradient that is not clipped, at the rate of the run without `options.rate_factors`.
 void add_training_step(Graph& graph, const AdamWOptions& options, Fusing fusing = Fusing::all);
 
 /// The same, fused, of which the gradients of large tables are the rows that a batch has (`embedding_gradient_by_row`), where the
@@ -45,6 +45,10 @@ Graph update_of_sums(const Graph& summing, const AdamWOptions& options);
 
 /// The parameter that has the scores of a weight of `AdamWOptions::scored`, f32 of its shape.
 std::string movement_scores_of(std::string_view weight);
+
+/// The parameter that has the momentum of another: the first moment, f32 of its shape. Where that and the gradient are 0, only weight
+/// decay changes the parameter.
+std::string first_moment_of(std::string_view parameter);
 
 /// Puts zeros into `parameters` for every moment, score and sum that the graph needs and that is not there.
 void add_optimizer_state(const Graph& training_graph, ParameterStore& parameters);

@@ -135,7 +135,7 @@ class VariantRunner {
   void predict(const Graph& graph) const {
     double rests = 0;
     for (const auto& [index, rest] : group_.rests)
-      rests = std::max(rests, added_bytes(rest.graph, largest_, session_, rest.parameters));
+      rests = std::max(rests, added_by_one_run(rest.graph, largest_, session_, rest.parameters));
     const double base = added_bytes(graph, largest_, session_, base_.parameters),
                  kept = bytes_of_values(base_.graph, group_.shared, largest_);
     predict_growth(std::max(base, kept + rests), base_.parameters);

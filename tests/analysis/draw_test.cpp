@@ -128,6 +128,19 @@ TEST(Draw, DrawsAsManyEqualLayersAsAskedFor) {
   EXPECT_EQ(drawn_sentence(all), fmt::format("drawn: all {} operations", all.operations));
 }
 
+TEST(Draw, CountsAllLayersOfAModuleThatIsOneBox) {
+  const Graph graph = bert_of(4);
+  const Drawing drawing = draw(graph, {.title = "bert", .depth = 1});
+  EXPECT_EQ(drawing.folded_layers, 0);
+  EXPECT_EQ(drawing.drawn + drawing.boxed, drawing.operations);
+  std::int64_t encoder = 0;
+  for (const Node* node : graph.of_kind(NodeKind::operation))
+    encoder += node->name().starts_with("bert.encoder.") ? 1 : 0;
+  EXPECT_NE(drawing.dot.find(fmt::format("<b>bert.encoder</b><br/>{} operations", encoder)),
+            std::string::npos)
+      << drawing.dot;
+}
+
 TEST(Draw, TellsLayersApartByFormatAndNamesFormats) {
   static const FormatTable formats = builtin_formats();
   Graph graph = bert_of(3);

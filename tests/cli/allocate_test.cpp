@@ -70,6 +70,8 @@ TEST_F(AllocateCommand, KeepsWithinTheBudgetAndLeavesWhatOthersTake) {
   for (const char* file : {"study.db", "allocation.csv", "allocation.svg", "points.csv",
                            "recipe.toml", "report.html", "best/config.json"})
     EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
+  EXPECT_EQ(read_file(folder() / "out/allocation.csv").find("none"), std::string::npos)
+      << "full precision is called by its name";
   // The recipe makes the same model.
   run_well({"quantize", "model", "--recipe", "out/recipe.toml", "--force", "--data", "reviews.csv",
             "-o", "again"},

@@ -51,6 +51,22 @@ TEST_F(Choose, TakesTheSmallestThatIsNotShownToBeWorse) {
   EXPECT_FALSE(models[2]["eligible"]);
 }
 
+// As `hone pack` would write them, or has.
+TEST_F(Choose, CountsPackedModelsWithoutTheirZeros) {
+  run_well({"prune", "learnt", "--data", "reviews.csv", "--sparsity", "0.9", "-o", "sparse"},
+           folder.path());
+  run_well(
+      {"quantize", "sparse", "--format", "int(bits=8)", "--data", "reviews.csv", "-o", "sparse-8"},
+      folder.path());
+  run_well({"pack", "sparse-8", "-o", "packed"}, folder.path());
+  const Json models = choose({"learnt-8", "sparse-8", "packed"})["models"];
+  EXPECT_LT(models[1]["packed_bytes"], models[0]["packed_bytes"]);
+  EXPECT_EQ(models[2]["packed_bytes"], models[1]["packed_bytes"]);
+  const Json size = run_json({"eval", "packed", "--data", "reviews.csv"}, folder.path())["size"];
+  EXPECT_EQ(size["stored_bytes"], models[2]["packed_bytes"]);
+  EXPECT_LT(size["stored_bytes"], size["disk_bytes"]) << "which has names and places, too";
+}
+
 // Of two with the same figure the smaller is the better; 40 texts do not show that the other one loses no more than half a
 // point against it.
 TEST_F(Choose, WithADropTakesOnlyWhatIsShownToKeepIt) {

@@ -327,8 +327,8 @@ TEST_F(PipelineLab, TakesTheSamplerThatWasFirstForTheLayers) {
   const std::string sentence = stage("chain", "ranking")["result"]["leader"]["summary"];
   const std::string page = read_page(folder.path() / "chain/report.html");
   EXPECT_NE(
-      page.find(sampler.is_null() ? "the default, as the stage ranking found no leader.sampler"
-                                  : "as the stage ranking found"),
+      page.find(sampler.is_null() ? "the result of the stage ranking has no value <code>leader"
+                                  : "in the result of the stage ranking"),
       std::string::npos);
   EXPECT_NE(page.find(sentence), std::string::npos) << "why it is that sampler";
 }
@@ -359,6 +359,8 @@ TEST_F(PipelineLab, LongSearchesFormatsOfAModelThatIsGiven) {
   run_well(small_search("3.2", "formats", two), folder.path());
   EXPECT_EQ(studies_in(folder.path() / "formats"),
             (std::vector<std::string>{"all/log", "all/binary", "some/log", "some/binary"}));
+  const std::string trials = read_file(folder.path() / "formats/figures/trials.csv");
+  EXPECT_NE(trials.find("log(width="), std::string::npos) << "their parameters: " << trials;
   // Those that take it in every linear, and why it is what it is.
   const Json linears = stage("formats", "all/log")["result"]["best"]["configuration"]["formats"];
   EXPECT_EQ(linears.size() % 6, 2U) << "6 in a layer, and those of pooler and classifier";

@@ -180,6 +180,10 @@ TEST_F(Pruning, ByMovementAfterAKillGivesTheSameBits) {
     run_well(resumed, folder());
   }
   EXPECT_TRUE(weights("moved-killed") == weights("moved"));
+  Words one_thread = command("moved-one");
+  one_thread.insert(one_thread.end(), {"--threads", "1"});
+  run_well(one_thread, folder());
+  EXPECT_TRUE(weights("moved-one") == weights("moved"));
   const Json results = read_json(folder() / "moved/results.json");
   EXPECT_EQ(results["method"], "movement");
   EXPECT_NEAR(results["zeros"]["pruned_weights"]["share"].get<double>(), 0.8, 1e-3);

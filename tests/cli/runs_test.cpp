@@ -136,11 +136,11 @@ TEST(Runs, ShowSizeAndLatencyOfCompressedModels) {
            folder.path());
   const Json row = run_json({"runs", "trimmed"}, folder.path())["runs"][0];
   const Json result = read_json(folder.path() / "trimmed/results.json");
-  EXPECT_EQ(row["size"], result["size"]["memory_bytes"]);
-  EXPECT_EQ(row["size_before"], result["size_before"]["memory_bytes"]);
+  EXPECT_EQ(row["size"], result["size"]["stored_bytes"]);
+  EXPECT_EQ(row["size_before"], result["size_before"]["stored_bytes"]);
   EXPECT_DOUBLE_EQ(row["compression_ratio"].get<double>(),
-                   result["size_before"]["memory_bytes"].get<double>() /
-                       result["size"]["memory_bytes"].get<double>());
+                   result["size_before"]["stored_bytes"].get<double>() /
+                       result["size"]["stored_bytes"].get<double>());
   const Json& one = result["times"].back();
   ASSERT_EQ(one["batch_size"], 1);
   EXPECT_EQ(row["latency"], one["after"]["median_ms"]);

@@ -580,6 +580,11 @@ TEST_F(SearchCommand, SaysWhatCannotBeSearched) {
                        {"--pruner", "median"})
                 .find("flips of the objective is known only when a trial has ended"),
             std::string::npos);
+  EXPECT_NE(refusal_of("maximize = 'accuracy - 1e-9 * packed_bytes'\n[train_on]\nmax_steps = 1\n"
+                       "[native]\nlinears = ['none', 'int(bits=8,per=row)']",
+                       {"--pruner", "median"})
+                .find("packed_bytes of the objective is known only when a trial has ended"),
+            std::string::npos);
   EXPECT_NE(refusal(search("bits.toml", {"--join"}), 2).find("--join works on a study"),
             std::string::npos);
 }

@@ -229,6 +229,28 @@ TEST_F(ShrinkCommand, RemovesBlocksOfWeightsWhereItMay) {
   EXPECT_EQ(space_with("quantize", "whole").find("[pruning]"), std::string::npos);
 }
 
+// There is one candidate, so that times decide nothing.
+TEST_F(ShrinkCommand, CountsTheFileOfAModelWithoutItsZeros) {
+  write_file(folder() / "space.toml",
+             "maximize = \"accuracy\"\nminimize = \"packed_bytes\"\n"
+             "[pruning]\nsparsity = [0, 0.8]\nstructure = \"1x4\"\n"
+             "[native]\nlinears = \"int(bits=8,per=row)\"\n");
+  const Json found = run_json(shrink({"--recipe", "space.toml", "--max_drop", "99", "--goal",
+                                      "size", "--max_evaluations", "1", "-o", "out"}),
+                              folder());
+  ASSERT_EQ(found["candidates"].size(), 1u);
+  const double before = found["size_before"]["stored_bytes"].get<double>(),
+               after = found["size"]["stored_bytes"].get<double>();
+  EXPECT_DOUBLE_EQ(found["candidates"][0]["size_share"].get<double>(), after / before);
+  constexpr double kHeader = 64 << 10;
+  EXPECT_LT(after, found["size"]["memory_bytes"].get<double>());
+  EXPECT_LT(after, found["size"]["disk_bytes"].get<double>());
+  EXPECT_GT(after, found["size"]["disk_bytes"].get<double>() - kHeader);
+  // What people read is the size that candidates are chosen by.
+  EXPECT_NE(read_file(folder() / "out/report.md").find(three_digits(before / after) + "× smaller"),
+            std::string::npos);
+}
+
 // What is frozen keeps its weights, its shape and fp32.
 TEST_F(ShrinkCommand, LeavesAloneWhatIsFrozen) {
   const Json found = run_json(shrink({"--max_drop", "99", "--only", "quantize", "--freeze",

@@ -2,7 +2,7 @@
 
 #include "hone/kernels/activation.h"
 #include "hone/kernels/gemm.h"
-#include "tests/kernels/kernel_testing.h"
+#include "tests/kernels/sparse_float_testing.h"
 
 namespace hone::kernels {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 struct PrunedWeights {
   SparseFloatMatrix matrix;
   std::vector<float> values;
-  std::vector<std::uint8_t> packed;
+  PackedBytes packed;
 
   PrunedWeights(const SparseFloatMatrix& matrix_, double sparsity) : matrix(matrix_) {
     RandomSequence random(5, 4);
@@ -26,10 +26,8 @@ struct PrunedWeights {
     pack();
   }
   void pack() {
-    ThreadPool pool(1);
-    packed.resize(sparse_bytes(matrix, sparse_entries(pool, matrix, values.data())));
-    sparse_arrange(pool, matrix, values.data(), packed.data());
-    sparse_restore(pool, matrix, packed.data(), values.data());
+    packed = pack_sparse(matrix, values);
+    values = unpack_sparse(matrix, packed);
   }
   // The columns that have an entry for a row.
   std::vector<std::int64_t> kept(std::int64_t n) const {
@@ -242,6 +240,28 @@ TEST(SparseFloatProduct, RefusesOtherPatterns) {
   EXPECT_THROW(sparse_product(pool, {&y, 1, 1}, {{1, 1, 2, 32}, nullptr}, {}, &y, 1),
                InternalError);
   EXPECT_THROW(sparse_product(pool, {&y, 1, 1}, {{1, 1, 4, 8}, nullptr}, {}, &y, 1), InternalError);
+}
+
+// Blocks up to half of all, single weights up to a quarter, whichever of two takes less; the last group has two rows.
+TEST(SparseFloatProduct, IsTakenWhereFewWeightsAreKept) {
+  ThreadPool pool(2);
+  for (const int together : {4, 1}) {
+    for (const double sparsity : {0.0, 0.3, 0.45, 0.55, 0.7, 0.72, 0.78, 0.9, 1.0}) {
+      SCOPED_TRACE(fmt::format("{} together, {}", together, sparsity));
+      const PrunedWeights w({70, 100, together, 32}, sparsity);
+      const auto kept = [&](int rows) {
+        const SparseFloatMatrix matrix{70, 100, rows, 32};
+        return static_cast<double>(sparse_entries(pool, matrix, w.values.data())) /
+               static_cast<double>(matrix.groups() * 100);
+      };
+      const auto matrix = faster_sparse_matrix(pool, 70, 100, w.values.data());
+      const bool blocks = kept(4) <= 0.5, single = kept(1) <= 0.25;
+      ASSERT_EQ(matrix.has_value(), blocks || single);
+      if (!matrix) continue;
+      const bool takes_blocks = blocks && (!single || kept(4) <= 1.7 * kept(1));
+      EXPECT_EQ(matrix->together, takes_blocks ? 4 : 1);
+    }
+  }
 }
 
 }  // namespace

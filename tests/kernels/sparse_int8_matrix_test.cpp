@@ -7,12 +7,30 @@ namespace {
 
 using Words = std::vector<std::uint16_t>;
 
+// The codes (N,K) of what was arranged. An entry adds its codes to those of an earlier one of its quad, which are zero there.
 Words restored_blocks(const SparseInt8Matrix& matrix, const SparseBytes& bytes) {
-  return same_for_any_threads([&](ThreadPool& pool) {
-    Words codes(static_cast<std::size_t>(matrix.rows * matrix.columns), 77);
-    restore(pool, matrix, bytes.data(), codes.data());
-    return codes;
-  });
+  const SparseLists lists = sparse_lists(matrix, bytes.data());
+  const auto code_of = [&](std::int64_t entry, std::int64_t k) {
+    if (matrix.bits == 8) return int{lists.codes[4 * entry + k]};
+    return lists.codes[2 * entry + k / 2] >> k % 2 * 4 & 15;
+  };
+  Words codes(static_cast<std::size_t>(matrix.rows * matrix.columns));
+  std::int64_t entry = 0;
+  for (std::int64_t cell = 0; cell < matrix.cells(); ++cell) {
+    const std::int64_t first_row = cell / matrix.panels() * kSparseOutputs,
+                       first_quad = cell % matrix.panels() * matrix.panel_quads();
+    for (std::int64_t i = cell * kSparseOutputs; i < (cell + 1) * kSparseOutputs; ++i) {
+      const std::int64_t row = first_row + lists.outputs[i];
+      for (const std::int64_t end = entry + lists.counts[i]; entry < end; ++entry) {
+        const std::int64_t column = 4 * (first_quad + lists.quads[entry]);
+        for (std::int64_t k = column; k < std::min(column + 4, matrix.columns); ++k)
+          codes[static_cast<std::size_t>(row * matrix.columns + k)] |=
+              static_cast<std::uint16_t>(code_of(entry, k - column));
+      }
+    }
+    EXPECT_EQ(entry, lists.ends[cell]);
+  }
+  return codes;
 }
 
 template <typename Body>
@@ -29,7 +47,7 @@ void for_sparse_matrices(Body&& body) {
   }
 }
 
-TEST(SparseInt8Matrix, RestoresTheCodes) {
+TEST(SparseInt8Matrix, StoresEveryCodeThatIsNotZero) {
   for_sparse_matrices([](const SparseInt8Matrix& matrix, double stored) {
     const Words codes = random_blocks(matrix, stored, 1);
     const SparseBytes bytes = arranged_blocks(matrix, codes);

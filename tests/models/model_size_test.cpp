@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "hone/jobs/compress.h"
+#include "hone/passes/pack.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -24,11 +28,26 @@ Model quantized(std::string_view format) {
   return model;
 }
 
+// The first rows of all matrices, as many as this share of them.
+void set_to_zero(Model& model, double share) {
+  const TensorMap given = model.parameters.tensors();
+  for (const auto& [name, tensor] : given) {
+    if (tensor.rank() != 2) continue;
+    const Tensor pruned = tensor.contiguous_copy();
+    const std::span<float> values = pruned.values<float>();
+    const auto count = static_cast<std::size_t>(share * static_cast<double>(tensor.size(0)));
+    std::ranges::fill(
+        values.first(count * values.size() / static_cast<std::size_t>(tensor.size(0))), 0.0F);
+    model.parameters.set(name, pruned);
+  }
+}
+
 TEST(ModelSize, OfAnUnquantizedModelIsFourBytesAParameter) {
   const Model model = tiny_model();
   const ModelSize size = model_size(model, "");
   EXPECT_EQ(size.parameters, elements(model));
   EXPECT_EQ(size.memory_bytes, 4 * elements(model));
+  EXPECT_EQ(size.stored_bytes, size.memory_bytes);
   EXPECT_EQ(size.packed_bytes, size.memory_bytes);
   // Words, token types and positions.
   EXPECT_EQ(size.packed_embedding_bytes, 4 * elements(model, "_embeddings.weight"));
@@ -47,13 +66,39 @@ TEST(ModelSize, OfAQuantizedModelIsNotSmallerYet) {
   ASSERT_TRUE(size.disk_bytes);
   EXPECT_EQ(*size.disk_bytes,
             static_cast<std::int64_t>(fs::file_size(folder.path() / "model.safetensors")));
-  EXPECT_GE(*size.disk_bytes, size.memory_bytes);
+  EXPECT_EQ(size.stored_bytes, size.memory_bytes);
+  EXPECT_GE(*size.disk_bytes, size.stored_bytes);
   // All linears take a byte for each weight and bias, embeddings and layer norms four.
   const std::int64_t whole = elements(model, "mbeddings") + elements(model, "output.LayerNorm");
   EXPECT_EQ(size.packed_bytes, elements(model) + 3 * whole);
   const std::string text = to_text(size);
   EXPECT_NE(text.find("(simulated: not smaller yet); packed they would take "), std::string::npos)
       << text;
+}
+
+TEST(ModelSize, OfAPackedModelIsThatOfItsFileWithoutZeros) {
+  ThreadPool& pool = testing::quiet_context().pool;
+  Model model = quantized("mxint(bits=8)");
+  const std::int64_t dense = saved_when_packed(model, pool).stored();
+  set_to_zero(model, 0.9);
+  const std::int64_t whole = model_size(model, "").stored_bytes;
+  const SavedBytes packed = saved_when_packed(model, pool);
+  EXPECT_GT(packed.left_out, 0);
+  EXPECT_LT(packed.stored(), dense);
+  EXPECT_LT(packed.all, whole) << "the model itself is in fp32";
+  pack_weights(model.graph, model.parameters, pool);
+  EXPECT_EQ(model_size(model, "").stored_bytes, packed.stored());
+  EXPECT_EQ(saved_when_packed(model, pool).stored(), packed.stored());
+}
+
+TEST(ModelSize, WithoutFormatsPackingLeavesOutManyZerosAlone) {
+  ThreadPool& pool = testing::quiet_context().pool;
+  Model model = tiny_model();
+  const std::int64_t whole = model_size(model, "").stored_bytes;
+  EXPECT_EQ(saved_when_packed(model, pool).stored(), whole);
+  set_to_zero(model, 0.9);
+  EXPECT_EQ(model_size(model, "").stored_bytes, whole);
+  EXPECT_LT(saved_when_packed(model, pool).stored(), whole / 2);
 }
 
 TEST(ModelSize, NamesEmbeddingsWhereTheyAreMostOfIt) {

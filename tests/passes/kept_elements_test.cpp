@@ -149,13 +149,29 @@ TEST(KeptElements, OfWandaMagnitudesCountTimesTheNormsOfTheirInputs) {
   const std::vector<PrunedTensor> tensors = {
       {"w", Tensor::of<float>({2, 3}, w), {}, Tensor::of<float>({3}, norms)}};
   const std::vector<Tensor> kept =
-      kept_elements({.sparsity = 0.5, .method = PruneMethod::wanda}, tensors);
-  const bool* const is_kept = kept[0].data<bool>();
-  EXPECT_EQ(std::vector<int>(is_kept, is_kept + 6), (std::vector<int>{1, 0, 0, 1, 0, 1}));
+      kept_elements({.sparsity = 1.0 / 3, .method = PruneMethod::wanda}, tensors);
+  EXPECT_EQ(mask_elements(kept[0]), (std::vector<int>{1, 0, 1, 1, 0, 1}));
   EXPECT_NE(message_of([&] {
               kept_of({.method = PruneMethod::wanda}, {2, 3}, w);
             }).find("--data"),
             std::string::npos);
+}
+
+// The second row has the larger scores, and loses as many.
+TEST(KeptElements, OfWandaEachRowLosesTheSameShare) {
+  const std::vector<float> w = {1, 2, 3, 4, 50, 60, 80, 70}, ones = {1, 1, 1, 1};
+  const auto kept = [&](const char* structure, PruneScope scope) {
+    const PruneRule rule{.sparsity = 0.5,
+                         .method = PruneMethod::wanda,
+                         .scope = scope,
+                         .structure = parse_structure(structure)};
+    return mask_elements(kept_elements(
+        rule, {{"w", Tensor::of<float>({2, 4}, w), {}, Tensor::of<float>({4}, ones)}})[0]);
+  };
+  EXPECT_EQ(kept("weights", PruneScope::local), (std::vector<int>{0, 0, 1, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(kept("1x2", PruneScope::local), (std::vector<int>{0, 0, 1, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(kept("2x1", PruneScope::local), (std::vector<int>{0, 0, 1, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(kept("weights", PruneScope::global), (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
 TEST(KeptElements, OfFirstOrderMagnitudesCountTimesTheirGradients) {

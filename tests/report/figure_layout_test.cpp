@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hone/base/error.h"
 
@@ -27,6 +28,14 @@ TEST(LayOut, SeriesOfOneLabelShareAStyleAndALegendEntry) {
             style_of(layout, figure.panels[1].series[0]));
   EXPECT_NE(style_of(layout, figure.panels[1].series[1]),
             style_of(layout, figure.panels[1].series[0]));
+}
+
+TEST(LayOut, KnowsWhetherPointsAreMovedSideways) {
+  Figure figure{.panels = {panel_with({"one"}), panel_with({"PTQ", "QAT"})}};
+  EXPECT_TRUE(moves_points(figure, lay_out(figure))) << "both curves have the same points";
+  figure.panels.pop_back();
+  figure.panels[0].series[0].points.push_back({std::nan(""), 1});
+  EXPECT_FALSE(moves_points(figure, lay_out(figure)));
 }
 
 TEST(LayOut, LegendWrapsInsideTheFigureAndPushesThePlotDown) {

@@ -1,4 +1,4 @@
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 
 #include <gtest/gtest.h>
 

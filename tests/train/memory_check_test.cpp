@@ -142,6 +142,34 @@ TEST(MemoryCheck, IsWhatTheLargestOfManyBatchesTakes) {
   }
 }
 
+// Copies without zeros are beside weights that lie in no file, unless a graph is run once.
+TEST(MemoryCheck, CountsWhatKernelsPrepareOfSparseWeights) {
+  const Model model = tiny_model();
+  Graph graph = model.graph;
+  keep_outputs(graph, {"logits"});
+  remove_dropout(graph);
+  remove_dead_code(graph);
+  ThreadPool pool(1);
+  const Session session{builtin(), pool};
+  const Bindings bindings{{'B', 4}, {'S', 8}};
+  ParameterStore pruned = model.parameters;
+  for (const Node* linear : graph.operations("linear")) {
+    const std::string weight = linear->inputs()[1].node->name();
+    pruned.set(weight, Tensor::zeros(DType::f32, model.parameters.at(weight).sizes()));
+  }
+  double copies = 0;
+  for (const PreparedCopy& copy : prepared_copies(graph, pruned, session))
+    copies += static_cast<double>(copy.bytes);
+  EXPECT_GT(copies, 0);
+  const auto added = [&](const ParameterStore& held) {
+    return added_bytes(graph, bindings, session, held);
+  };
+  EXPECT_EQ(added(pruned) - added(model.parameters), copies);
+  EXPECT_EQ(needed_bytes(graph, bindings, session, pruned) - needed_bytes(graph, bindings, session),
+            copies);
+  EXPECT_EQ(added_by_one_run(graph, bindings, session, pruned), added(model.parameters));
+}
+
 TEST(MemoryCheck, SaysWhatIsNeededAndWhatToDo) {
   const Graph graph = step_graph();
   const Bindings bindings = {{'B', 1000}, {'S', 24}};

@@ -10,13 +10,29 @@ namespace {
 // Zhu and Gupta, equation 1, by hand.
 TEST(SparsitySchedule, RisesAsACubeAndStays) {
   const SparsitySchedule schedule = cubic_schedule(0.5, 8);
-  EXPECT_EQ(schedule.rising_steps, 4);
+  EXPECT_EQ(schedule.end, 4);
   EXPECT_EQ(schedule.at(0), 0.0);
   EXPECT_DOUBLE_EQ(schedule.at(1).value(), 1 - 27.0 / 64);
   EXPECT_DOUBLE_EQ(schedule.at(2).value(), 1 - 1.0 / 8);
   EXPECT_DOUBLE_EQ(schedule.at(3).value(), 1 - 1.0 / 64);
   EXPECT_EQ(schedule.at(4), 1.0);
   EXPECT_FALSE(schedule.at(5));
+}
+
+TEST(SparsitySchedule, BeginsAfterTheWarmUp) {
+  const SparsitySchedule schedule = cubic_schedule(0.6, 10, 2);
+  EXPECT_FALSE(schedule.at(1));
+  EXPECT_EQ(schedule.at(2), 0.0);
+  EXPECT_DOUBLE_EQ(schedule.at(3).value(), 1 - 27.0 / 64);
+  EXPECT_DOUBLE_EQ(schedule.at(5).value(), 1 - 1.0 / 64);
+  EXPECT_EQ(schedule.at(6), 1.0);
+  EXPECT_FALSE(schedule.at(7));
+  const SparsitySchedule sparse_steps = cubic_schedule(1, 202, 101);
+  EXPECT_EQ(sparse_steps.between_steps, 2);
+  EXPECT_TRUE(sparse_steps.at(103));
+  EXPECT_FALSE(sparse_steps.at(104));
+  EXPECT_NE(message_of([] { cubic_schedule(0.5, 10, 5); }).find("warm-up of 5 steps"),
+            std::string::npos);
 }
 
 TEST(SparsitySchedule, PrunesAtFiftyStepsAtMost) {
@@ -28,7 +44,7 @@ TEST(SparsitySchedule, PrunesAtFiftyStepsAtMost) {
 }
 
 TEST(SparsitySchedule, LeavesAStepToTrainWhatWasPrunedLast) {
-  EXPECT_EQ(cubic_schedule(1, 2).rising_steps, 1);
+  EXPECT_EQ(cubic_schedule(1, 2).end, 1);
   EXPECT_EQ(message_of([] { cubic_schedule(0.5, 1); }),
             "`schedule` cubic lets sparsity rise while the model is trained, and one step is no "
             "training to do that in; give more steps, or prune in one shot");

@@ -389,13 +389,30 @@ bool is_packed(const Model& model) {
   return has_packed_weights(model.graph) || model.facts.stored_without_zeros;
 }
 
+namespace {
+
+std::int64_t bytes_of(const Safetensors& weights) {
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : weights.tensors)
+    bytes += static_cast<std::int64_t>(tensor.size_bytes());
+  return bytes;
+}
+
+}  // namespace
+
 SavedBytes saved_bytes(const Model& model) {
   Safetensors weights = saved_weights(model);
-  SavedBytes bytes;
-  for (const auto& [name, tensor] : weights.tensors)
-    bytes.all += static_cast<std::int64_t>(tensor.size_bytes());
-  bytes.left_out = static_cast<std::int64_t>(store_bitmaps(weights));
-  return bytes;
+  const std::int64_t all = bytes_of(weights);
+  return {.all = all, .left_out = static_cast<std::int64_t>(store_bitmaps(weights))};
+}
+
+bool has_many_zeros(const SavedBytes& bytes) {
+  constexpr std::int64_t kLeastShare = 8;
+  return bytes.left_out >= bytes.all / kLeastShare;
+}
+
+std::int64_t stored_bytes(const Model& model) {
+  return is_packed(model) ? saved_bytes(model).stored() : bytes_of(saved_weights(model));
 }
 
 void check_unquantized(const Model& model, const std::string& name) {

@@ -100,6 +100,10 @@ struct SavedBytes {
   std::int64_t stored() const { return all - left_out; }
 };
 SavedBytes saved_bytes(const Model& model);
+/// Whether a file of fp32 weights gets notably smaller without them, so that it is worth that hone alone reads it.
+bool has_many_zeros(const SavedBytes& bytes);
+/// Bytes of the weights in the file that `save_model` writes, its header aside: of packed ones without what that leaves out.
+std::int64_t stored_bytes(const Model& model);
 
 /// Throws `UserError` when the weights of the model, called `name`, are packed, which neither trains nor is quantized further.
 void check_not_packed(const Model& model, const std::string& name);

@@ -7,6 +7,7 @@
 
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
+#include "hone/formats/format.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/choice.h"
 #include "hone/models/model_size.h"
@@ -86,6 +87,21 @@ std::vector<AllocatedLayer> allocated_layers(const AllocationFindings& f) {
   return rows;
 }
 
+// "none, 50% pruned" for people: "full precision, 50% pruned".
+std::string option_in_words(const std::string& option) {
+  const std::size_t end = std::min(option.find(','), option.size());
+  return format_in_words(option.substr(0, end)) + option.substr(end);
+}
+
+Table layer_table(std::vector<AllocatedLayer> layers) {
+  for (AllocatedLayer& layer : layers) {
+    layer.format = format_in_words(layer.format);
+    for (std::optional<std::string>* other : {&layer.cheaper, &layer.better})
+      if (*other) *other = option_in_words(**other);
+  }
+  return headed_table(layers);
+}
+
 // All that were evaluated, by their cost.
 std::vector<EvaluatedAllocation> allocation_points(const AllocationFindings& f) {
   std::vector<const MeasuredPoint*> sorted;
@@ -121,7 +137,7 @@ Table point_table(const std::vector<EvaluatedAllocation>& points, const MetricNa
   Table table({{"trial", "Trial"},
                {"kind", "Kind"},
                {"average_bits", "Bits per weight"},
-               {"packed_bytes", "Size when packed"},
+               {"packed_bytes", "Size when packed (predicted)"},
                {"latency_ms", "Latency (ms)"},
                {"predicted", "Predicted"},
                {"divergence", "Divergence"},
@@ -149,7 +165,7 @@ std::string_view axis_text(BudgetFigure figure) {
     case BudgetFigure::average_bits:
       return "Bits per weight";
     case BudgetFigure::packed_bytes:
-      return "Size when packed (bytes)";
+      return "Size when packed (predicted, bytes)";
     case BudgetFigure::latency_ms:
       return "Latency, sum over layers (ms)";
   }
@@ -195,8 +211,9 @@ void describe_allocation(const AllocationFindings& f, const BeforeAndAfter& both
   const std::string packed = short_bytes(static_cast<double>(f.best().packed_bytes));
   describe_change(document, fmt::format("{:.3g} bits per weight", f.best().average_bits), both,
                   f.subject.data.measured);
-  document.key_figures.push_back({"Weights", fmt::format("{:.3f} bits per weight, {} when packed",
-                                                         f.best().average_bits, packed)});
+  document.key_figures.push_back(
+      {"Weights", fmt::format("{:.3f} bits per weight, {} when packed (predicted)",
+                              f.best().average_bits, packed)});
   if (f.timed) {
     const TimesInTurn& times = f.timed->times;
     document.key_figures.push_back(
@@ -307,7 +324,8 @@ const Fields& fields_of(const EvaluatedAllocation*) {
                       "these."),
       field<&A::average_bits>("average_bits", Unit::bits,
                               "Per weight of linear layers, 32 in full precision."),
-      field<&A::packed_bytes>("packed_bytes", Unit::bytes, "Of all weights."),
+      field<&A::packed_bytes>("packed_bytes", Unit::bytes,
+                              "Predicted of all weights in the file of `hone pack`."),
       field<&A::latency_ms>("latency_ms", Unit::milliseconds,
                             "Per example, the sum over layers; null: no budget limits it."),
       field<&A::predicted>("predicted", "Divergence as the sum over its layers alone.").or_null(),
@@ -367,7 +385,8 @@ const Fields& fields_of(const AllocateFields*) {
       field<&A::trial>("trial", "Number of the chosen one, whose model is stored in `best`."),
       field<&A::average_bits>("average_bits", Unit::bits,
                               "Per weight of linear layers, 32 in full precision."),
-      field<&A::packed_bytes>("packed_bytes", Unit::bytes, "Of its weights, when packed."),
+      field<&A::packed_bytes>("packed_bytes", Unit::bytes,
+                              "Predicted of its weights in the file of `hone pack`."),
       field<&A::divergence>("divergence", "Of its predictions on that split."),
       field<&A::predicted>("predicted", "Divergence as the sum over its layers alone.").or_null(),
       field<&A::latency>("latency", "Predicted and measured; null: no budget limits latency_ms."),
@@ -399,7 +418,7 @@ JobResult report_allocation(const AllocationFindings& f, const TrialModel& made,
       to_recipe(allocated_sparsities(f.costs, f.job.request.options, chosen));
   const AllocateFields fields = fields_for(f, made, both, folder);
   result.fields = to_json(fields);
-  const Table layers = headed_table(fields.layers),
+  const Table layers = layer_table(fields.layers),
               points = point_table(fields.points, f.subject.parent_measured->evaluation.figure);
   result.basis =
       basis_of(f.job.data.options.source, f.subject.data,

@@ -95,7 +95,7 @@ std::string cheaper_text(const AllocationFindings& f) {
   const MeasuredPoint& point = f.points[*other];
   return fmt::format(
       "Cheaper: trial {} is within the confidence interval of the chosen one, with {:.3f} bits per "
-      "weight, {} when packed, and divergence {}.",
+      "weight, {} when packed (predicted), and divergence {}.",
       shown_number(point.trial), point.average_bits, display_text(bytes(point.packed_bytes)),
       divergence_text(point.divergence));
 }

@@ -6,7 +6,7 @@
 #include "hone/jobs/compress.h"
 #include "hone/models/transform.h"
 #include "hone/passes/quantize.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 
 namespace hone {
 

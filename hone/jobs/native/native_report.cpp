@@ -23,13 +23,12 @@ std::string formats_text(const LayerFormats& formats) {
 }
 
 std::string bytes_text(const NativeFindings& found) {
-  std::string text = fmt::format("Weights: {} in memory", mebibytes_text(found.size.memory_bytes));
-  if (found.size.disk_bytes)
-    text += fmt::format(" and {} on disk", mebibytes_text(*found.size.disk_bytes));
-  return text + fmt::format(" (fp32: {}, {:.1f}% less in memory).",
-                            mebibytes_text(found.size_before.memory_bytes),
-                            100 * (1 - static_cast<double>(found.size.memory_bytes) /
-                                           static_cast<double>(found.size_before.memory_bytes)));
+  const ModelSize &before = found.size_before, &after = found.size;
+  return fmt::format("Weights: {} (fp32: {}, {:.1f}% less); {} in memory (fp32: {}).",
+                     mebibytes_text(after.stored_bytes), mebibytes_text(before.stored_bytes),
+                     100 * (1 - static_cast<double>(after.stored_bytes) /
+                                    static_cast<double>(before.stored_bytes)),
+                     mebibytes_text(after.memory_bytes), mebibytes_text(before.memory_bytes));
 }
 
 // "a, b, c and 5 more"
@@ -168,8 +167,8 @@ std::vector<Fact> key_figures_of(const NativeFindings& found, const std::string&
   if (wider > 0) layers += fmt::format("; {} wider to stay within the limits", wider);
   std::vector<Fact> figures = {
       {"Layers", layers},
-      size_figure("Size", static_cast<double>(found.size_before.memory_bytes),
-                  static_cast<double>(found.size.memory_bytes))};
+      size_figure("Size", static_cast<double>(found.size_before.stored_bytes),
+                  static_cast<double>(found.size.stored_bytes))};
   for (const ModelTimes& one : found.times)
     figures.push_back(
         {fmt::format("Latency (batch size {})", one.at_a_time), latency_change_text(one.times)});
@@ -186,8 +185,8 @@ std::string format_text(const NativeFindings& found, const Format& asked) {
 Table native_table(const std::vector<ComparedModel>& models, const NativeFindings& found) {
   const Table compared = comparison_table(models);
   std::vector<Column> columns = compared.columns();
-  columns.push_back({"memory_bytes", "Memory"});
-  columns.push_back({"disk_bytes", "On disk"});
+  columns.push_back({"stored_bytes", "Size"});
+  columns.push_back({"memory_bytes", "In memory"});
   for (const ModelTimes& times : found.times)
     columns.push_back(times.at_a_time == 1 ? Column{"ms_alone", "Latency, batch size 1 (ms)"}
                                            : Column{"ms", fmt::format("Latency, batch size {} (ms)",
@@ -196,8 +195,8 @@ Table native_table(const std::vector<ComparedModel>& models, const NativeFinding
   for (std::size_t row = 0; row < compared.rows().size(); ++row) {
     std::vector<Cell> cells = compared.rows()[row];
     const ModelSize& size = row == 0 ? found.size_before : found.size;
+    cells.push_back(bytes(size.stored_bytes));
     cells.push_back(bytes(size.memory_bytes));
-    cells.push_back(size.disk_bytes ? bytes(*size.disk_bytes) : Cell(absent));
     for (const ModelTimes& times : found.times)
       cells.push_back(real((row == 0 ? times.times.before : times.times.after).median_ms, 3));
     table.add_row(std::move(cells));
@@ -324,16 +323,16 @@ Block native_figure(const NativeFindings& found, const BeforeAndAfter& both,
     figure.panels.push_back(std::move(panel));
   };
   const auto mebibytes = [](const ModelSize& size) {
-    return Point{static_cast<double>(size.memory_bytes) / kMebibyte, 0};
+    return Point{static_cast<double>(size.stored_bytes) / kMebibyte, 0};
   };
   const MetricName& name = both.before.evaluation.figure;
   add(fmt::format("{} (%)", metric_title(name)), {100 * both.before.evaluation.value, 0},
       {100 * both.after.evaluation.value, 0});
-  add("Weights in memory (MiB)", mebibytes(found.size_before), mebibytes(found.size));
+  add("Size (MiB)", mebibytes(found.size_before), mebibytes(found.size));
   for (const ModelTimes& one : found.times)
     add(fmt::format("Latency, batch size {} (ms)", one.at_a_time), {one.times.before.median_ms, 0},
         {one.times.after.median_ms, 0});
-  return figure_block(figure, stem, "fp32 and native: metric, memory and latency", notes);
+  return figure_block(figure, stem, "fp32 and native: metric, size and latency", notes);
 }
 
 const Fields& fields_of(const NativeLayerResult*) {

@@ -49,7 +49,7 @@ std::string coverage_text(const NativeFindings& findings);
 /// Layers by format, with what `keep_slower`, the name of an option, does; size, and latency at each batch size.
 std::vector<Fact> key_figures_of(const NativeFindings& findings, const std::string& keep_slower);
 
-/// `comparison_table` of fp32 and native, in this order, with bytes in memory and on disk and the median latencies.
+/// `comparison_table` of fp32 and native, in this order, with their sizes, in memory too, and median latencies.
 Table native_table(const std::vector<ComparedModel>& models, const NativeFindings& findings);
 
 /// A row for each kind of product: its latencies and number of layers.

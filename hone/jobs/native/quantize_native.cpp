@@ -357,8 +357,8 @@ Document document_of(const NativeRun& run, const NativeOutcome& outcome,
   describe_change(
       document,
       fmt::format("{}, {} at batch size {}, {}",
-                  size_change(static_cast<double>(found.size_before.memory_bytes),
-                              static_cast<double>(found.size.memory_bytes)),
+                  size_change(static_cast<double>(found.size_before.stored_bytes),
+                              static_cast<double>(found.size.stored_bytes)),
                   speedup_headline(times.times.ratio()), times.at_a_time, outcome.label),
       outcome.both, run.data.measured);
   if (!outcome.without_head.empty())

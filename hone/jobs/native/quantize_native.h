@@ -15,7 +15,7 @@
 #include "hone/jobs/quantize.h"
 #include "hone/metrics/verdict.h"
 #include "hone/models/encoding.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 #include "hone/train/calibration.h"
 
 /// Low precision as it is run: weights packed, products of codes, measured beside fp32.

@@ -119,7 +119,8 @@ void judge_value(const PipelineClaim& claim, const ValuePlace& place, const Pipe
   const auto text_of_value = [&](const ValueFormula& formula) {
     std::optional<std::string> text = value_text(formula, place, StatementText::Form::whole, found);
     if (!text)
-      judged.sentence = fmt::format("{}, as {} has found no {}", word_of(judged.conclusion),
+      judged.sentence = fmt::format("{}, as the result of the stage {} has no value {}",
+                                    word_of(judged.conclusion),
                                     found.pipeline.stages[place.stage].name, text_of(formula));
     return text;
   };

@@ -104,10 +104,11 @@ class FigureDrawer {
     }
   }
 
-  // "The circle marks the highest measured value.", with the label of the curve where others go beyond: those of training loss.
+  // "The circle marks the highest measured value.", with the label of the curve where others go beyond: those of training loss. Of
+  // several panels each that has a circle is named.
   static std::string ring_note(const Figure& figure) {
-    std::size_t panels = 0, rings = 0;
-    std::string note;
+    std::size_t rings = 0;
+    std::vector<std::string> marked;
     for (const Panel& panel : figure.panels) {
       const bool high = panel.y.better == BetterEnd::high;
       std::string label;
@@ -120,17 +121,19 @@ class FigureDrawer {
           best = point.y;
         }
       if (std::isnan(best)) continue;
-      ++panels;
       const bool is_beaten = std::ranges::any_of(panel.series, [&](const Series& series) {
         return std::ranges::any_of(series.points, [&](const Point& point) {
           return high ? point.y > best : point.y < best;
         });
       });
-      note = fmt::format(
-          "{} the {} measured value{}.", rings == 1 ? "The circle marks" : "Circles mark",
-          high ? "highest" : "lowest", is_beaten && !label.empty() ? " of " + label : "");
+      std::string of = is_beaten && !label.empty() ? " of " + label : "";
+      if (figure.panels.size() > 1)
+        of += fmt::format(" {} “{}”", of.empty() ? "of" : "in", panel.y.label);
+      marked.push_back(fmt::format("the {} measured value{}", high ? "highest" : "lowest", of));
     }
-    return panels > 1 ? "Circles mark the best measured value of each panel." : note;
+    if (marked.empty()) return "";
+    return fmt::format("{} {}.", rings == 1 ? "The circle marks" : "Circles mark",
+                       fmt::join(marked, " and "));
   }
 
   // Bands over several searches: the title says what they are where that holds for all curves, the legend otherwise.

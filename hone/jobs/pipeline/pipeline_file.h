@@ -82,8 +82,9 @@ struct PipelineReference {
 
 /// What the height of a panel is.
 struct PipelineHeight {
-  /// A path into results, "test.eval_accuracy"; "log.highest.eval_accuracy" and "log.last.eval_accuracy" are of the
-  /// evaluations that a training logged. Of trials: "value", the objective, or a figure of a trial ("average_bits").
+  /// A path into results, "test.eval_accuracy"; "log.first.eval_accuracy", "log.highest.eval_accuracy" and
+  /// "log.last.eval_accuracy" are of the evaluations that a training logged. Of trials: "value", the objective, or a figure of
+  /// a trial ("average_bits").
   std::string y;
   std::string label;
 };

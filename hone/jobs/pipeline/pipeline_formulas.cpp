@@ -13,22 +13,35 @@ namespace {
 
 constexpr std::string_view kTally = "tally.", kAny = ".*.";
 
-// Of the texts at "best.configuration.formats.*.weight", the most frequent first: up to their parentheses, unless only what is in them
-// tells any of them from the others.
-Cell tally_cell(const Json& result, const std::string& path) {
+using TextCounts = std::map<std::string, std::int64_t>;
+
+// How often each text is at "best.configuration.formats.*.weight".
+TextCounts text_counts(const Json& result, const std::string& path) {
+  TextCounts texts;
   const std::size_t any = path.find(kAny);
   const Json& members = value_at_path(result, path.substr(0, any));
-  if (any == std::string::npos || !members.is_structured()) return absent;
+  if (any == std::string::npos || !members.is_structured()) return texts;
   const std::string key = path.substr(any + kAny.size());
-  std::map<std::string, std::int64_t> names, texts;
-  for (const Json& member : members) {
-    const Json& value = value_at_path(member, key);
-    if (!value.is_string()) continue;
-    const std::string text = text_in_words(value.get<std::string>(), key);
-    ++names[text.substr(0, text.find('('))];
-    ++texts[text];
-  }
-  const std::map<std::string, std::int64_t>& counts = names.size() > 1 ? names : texts;
+  for (const Json& member : members)
+    if (const Json& value = value_at_path(member, key); value.is_string())
+      ++texts[text_in_words(value.get<std::string>(), key)];
+  return texts;
+}
+
+// The text that all members have there.
+Cell common_cell(const Json& result, const std::string& path) {
+  const TextCounts texts = text_counts(result, path);
+  const std::int64_t members = std::ssize(value_at_path(result, path.substr(0, path.find(kAny))));
+  return texts.size() == 1 && texts.begin()->second == members ? Cell(texts.begin()->first)
+                                                               : Cell(absent);
+}
+
+// The most frequent first: up to their parentheses, unless only what is in them tells any of them from the others.
+Cell tally_cell(const TextCounts& texts) {
+  if (texts.empty()) return absent;
+  TextCounts names;
+  for (const auto& [text, count] : texts) names[text.substr(0, text.find('('))] += count;
+  const TextCounts& counts = names.size() > 1 ? names : texts;
   Tally tally{{counts.begin(), counts.end()}};
   std::ranges::stable_sort(tally.counts, std::greater(),
                            &std::pair<std::string, std::int64_t>::second);
@@ -38,6 +51,9 @@ Cell tally_cell(const Json& result, const std::string& path) {
 // With the keys of `best` in the results of a search. One that is not complete has no values and no metrics.
 Json trial_row(const ShownStudy& study, const Trial& trial) {
   Json row = {{"number", trial.number}, {"parameters", shown_values(study, trial)}};
+  if (const auto configuration = trial.user_attributes.find(kConfigurationAttribute);
+      configuration != trial.user_attributes.end())
+    row["configuration"] = configuration->second;
   if (trial.state != TrialState::complete) return row;
   row["values"] = trial.values;
   if (const auto metrics = trial.user_attributes.find(kMetricsAttribute);
@@ -103,7 +119,8 @@ std::vector<ValuePlace> rows_at(std::size_t stage, const std::string& path,
 Cell cell_in(const ValuePlace& place, const std::string& path, const PipelineFindings& found) {
   const Json& result = place.row ? *place.row : found.outcomes[place.stage].result;
   if (path == "name" && !place.name.empty()) return place.name;
-  if (path.starts_with(kTally)) return tally_cell(result, path.substr(kTally.size()));
+  if (path.starts_with(kTally)) return tally_cell(text_counts(result, path.substr(kTally.size())));
+  if (path.find(kAny) != std::string::npos) return common_cell(result, path);
   const Cell cell = cell_at(result, path);
   if (!cell.is_absent()) return cell;
   if (const std::string* variable = variable_of(found.pipeline.stages[place.stage], path))

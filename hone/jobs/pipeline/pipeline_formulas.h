@@ -22,8 +22,9 @@ struct ValuePlace {
 std::vector<ValuePlace> rows_at(std::size_t stage, const std::string& path,
                                 const PipelineFindings& found);
 
-/// What is at a path into the row or into the results or, with "log.highest." and "log.last.", in the log of the stage's training;
-/// "tally.PATH" counts the texts there. Otherwise the variable of the stage's `each` of that name. Absent: nothing.
+/// What is at a path into the row or into the results or, with "log.first.", "log.highest." and "log.last.", in the log of the stage's
+/// training; "PATH.*.KEY" is the text that all members at PATH have in common, and "tally.PATH.*.KEY" counts their texts. Otherwise the
+/// variable of the stage's `each` of that name. Absent: nothing.
 Cell cell_in(const ValuePlace& place, const std::string& path, const PipelineFindings& found);
 /// The same, or a variable of the stage's `each`, as a number with what is known of its uncertainty; NaN: it is not a number.
 Estimate estimate_in(const ValuePlace& place, const std::string& path,

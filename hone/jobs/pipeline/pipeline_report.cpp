@@ -209,10 +209,13 @@ StageRecord stage_record(const StageOutcome& outcome) {
 }
 
 std::string TakenFinding::sentence() const {
-  return fmt::format("{}: {} in {}, {}{}{}", option, value, fmt::join(stages, ", "),
-                     is_found ? fmt::format("as the stage {} found ({})", from, path)
-                              : fmt::format("the default, as the stage {} found no {}", from, path),
-                     why.empty() ? "" : ". ", why);
+  return fmt::format(
+      "`{}` is {} in {}: {}.{}{}", option, value, fmt::join(stages, ", "),
+      is_found ? fmt::format("the value `{}` in the result of the stage {}", path, from)
+               : fmt::format("the result of the stage {} has no value `{}`, so the pipeline takes "
+                             "its default",
+                             from, path),
+      why.empty() ? "" : " ", why);
 }
 
 std::string PipelineFields::failed_gates_text() const {

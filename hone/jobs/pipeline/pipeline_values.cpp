@@ -14,7 +14,7 @@ namespace hone {
 namespace {
 
 constexpr const char* kTrainingLog = "training_log.jsonl";
-constexpr std::string_view kHighest = "log.highest.", kLast = "log.last.";
+constexpr std::string_view kFirst = "log.first.", kHighest = "log.highest.", kLast = "log.last.";
 
 // Keys of results that are shares, besides those that end in "share" and those of metrics.
 constexpr std::string_view kShares[] = {"sparsity", "activations", "zeros", "clipped", "flushed"};
@@ -45,21 +45,25 @@ std::string interval_key(const std::string& key) {
          "_interval";
 }
 
+const Json& member_at(const Json& json, const std::string& key) {
+  static const Json none;
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
+  if (!json.is_array() || error != std::errc() || end != key.data() + key.size())
+    return value_at(json, key);
+  return index < json.size() ? json[index] : none;
+}
+
 }  // namespace
 
 const Json& value_at_path(const Json& json, const std::string& path) {
-  const Json* at = &json;
-  static const Json none;
-  for (const std::string& key : split(path, '.')) {
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
-    if (at->is_array() && error == std::errc() && end == key.data() + key.size()) {
-      at = index < at->size() ? &(*at)[index] : &none;
-    } else {
-      at = &value_at(*at, key);
-    }
+  for (std::size_t dot = path.find('.');; dot = path.find('.', dot + 1)) {
+    const Json& member = member_at(json, path.substr(0, dot));
+    if (dot == std::string::npos) return member;
+    if (!member.is_structured()) continue;
+    const Json& found = value_at_path(member, path.substr(dot + 1));
+    if (!found.is_null()) return found;
   }
-  return *at;
 }
 
 Quantity quantity_at(const std::string& path) {
@@ -134,13 +138,14 @@ std::vector<Json> logged(const fs::path& stage, std::string_view x, const std::s
 }
 
 Estimate estimate_of(const Json& result, const fs::path& stage, const std::string& path) {
-  const bool highest = path.starts_with(kHighest);
-  if (!highest && !path.starts_with(kLast)) return estimate_at(result, path);
-  const std::string y = path.substr(highest ? kHighest.size() : kLast.size());
+  const bool first = path.starts_with(kFirst), highest = path.starts_with(kHighest),
+             last = path.starts_with(kLast);
+  if (!first && !highest && !last) return estimate_at(result, path);
+  const std::string y = path.substr((first ? kFirst : highest ? kHighest : kLast).size());
   Estimate found = estimate_at({}, y);
   for (const Json& line : logged(stage, kEpochs, y)) {
     const Estimate one = estimate_at(line, y);
-    if (!highest || std::isnan(found.value) || one.value > found.value) found = one;
+    if (last || std::isnan(found.value) || (highest && one.value > found.value)) found = one;
   }
   return found;
 }

@@ -13,7 +13,8 @@
 /// What the stages of a pipeline have found, by the paths that its file names.
 namespace hone {
 
-/// The member of nested objects and lists: "test.eval_accuracy", "models.0.loss". Null: there is none.
+/// The member of nested objects and lists: "test.eval_accuracy", "models.0.loss". A key may have dots, as the names of layers do. Null:
+/// there is none.
 const Json& value_at_path(const Json& json, const std::string& path);
 
 /// Returns what the number at a path is of, by its last key: "test.eval_accuracy" is a share, "comparison.change" is points.
@@ -38,8 +39,8 @@ Cell cell_at(const Json& json, const std::string& path);
 /// The lines that a training in the folder has logged that have the numbers `x` and `y`, in order.
 std::vector<Json> logged(const fs::path& stage, std::string_view x, const std::string& y);
 
-/// Returns the number that a stage's results, or the log of its training, have at a path: "log.highest.loss" and "log.last.loss" are
-/// taken from the log.
+/// Returns the number that a stage's results, or the log of its training, have at a path: "log.first.loss", "log.highest.loss" and
+/// "log.last.loss" are taken from the log.
 Estimate estimate_of(const Json& result, const fs::path& stage, const std::string& path);
 
 /// A variable of the stage's `each`; null: it has none of that name.

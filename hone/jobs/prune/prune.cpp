@@ -9,7 +9,6 @@
 #include "hone/jobs/run_identity.h"
 #include "hone/kernels/sparse_float_product.h"
 #include "hone/models/unrounded.h"
-#include "hone/passes/pack.h"
 #include "hone/passes/prune_inputs.h"
 #include "hone/report/field_table.h"
 #include "hone/tensor/dense.h"
@@ -40,12 +39,6 @@ PrunedZerosResult zeros_of(const Model& rounded, ThreadPool& pool) {
   return result;
 }
 
-// Of the model as `hone pack` stores it.
-SavedBytes packed_bytes(Model model, ThreadPool& pool) {
-  pack_weights(model.graph, model.parameters, pool);
-  return saved_bytes(model);
-}
-
 // "Zeros: 204,800 of 409,600 weights (50.0%) in 13 tensors, 27.8% of all 738,178 parameters."
 std::string to_text(const PrunedZerosResult& zeros) {
   const std::int64_t rounded = zeros.pruned_weights.zeros - zeros.masked;
@@ -58,16 +51,6 @@ std::string to_text(const PrunedZerosResult& zeros) {
           ? ""
           : fmt::format(" ({} masked, {} other zeros)", grouped(zeros.masked), grouped(rounded)),
       share_text(zeros.all_parameters.share()), grouped(zeros.all_parameters.elements));
-}
-
-// "Size: `hone pack` stores the weights in 0.9 MiB, 2.0 MiB less than with their zeros."
-std::string size_text(const PrunedZerosResult& zeros) {
-  const auto text = [](std::int64_t bytes) { return human_bytes(static_cast<double>(bytes)); };
-  if (zeros.left_out_bytes == 0)
-    return "Size: too few zeros repeat for a smaller file; `hone pack` stores them like other "
-           "numbers.";
-  return fmt::format("Size: `hone pack` stores the weights in {}, {} less than with their zeros.",
-                     text(zeros.packed_bytes - zeros.left_out_bytes), text(zeros.left_out_bytes));
 }
 
 std::string speed_text(const PrunedZerosResult& zeros) {
@@ -122,9 +105,6 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
   const std::int64_t steps = options.trains ? show_training(run, log, folder, pruned) : 0;
   model.model = round_weights(unrounded, run.context);
   PrunedZerosResult zeros = zeros_of(model.model, run.context.pool);
-  const SavedBytes packed = packed_bytes(model.model, run.context.pool);
-  zeros.packed_bytes = packed.all;
-  zeros.left_out_bytes = packed.left_out;
   std::vector<InputZeros> inputs;
   if (options.activations)
     inputs = count_input_zeros(forward_graph(model.model), model.model.parameters,
@@ -136,6 +116,8 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
     write_unrounded(unrounded, model.model, folder);
   const SizeAndTime takes =
       size_and_time(run.parent, run.data.test, model.model, run.data.test, folder, run.context);
+  zeros.packed_bytes = takes.when_packed.all;
+  zeros.left_out_bytes = takes.when_packed.left_out;
   const std::int64_t examples = std::ssize(calibration_rows(run.data, options));
   const PruneRule& rule = options.pruning.rule;
   PruningResult& pruning = pruned.measured.pruning;
@@ -152,9 +134,11 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
                                       .calibration_examples = examples,
                                       .zeros = zeros});
   std::vector<std::string> removed = {to_text(zeros), inputs_text(inputs, examples),
-                                      speed_text(zeros), size_text(zeros)};
+                                      speed_text(zeros)};
   std::erase(removed, "");
-  pruned.limits = {"Its file is not smaller for its zeros; `hone pack` leaves them out."};
+  pruned.limits = {zeros.left_out_bytes == 0
+                       ? "Its file is not smaller for its zeros."
+                       : "Its file is not smaller for its zeros; `hone pack` leaves them out."};
   std::vector<Section> tables = {
       {"Pruned weights", {PageTable{headed_table(zeros.weights)}}, /*folded=*/true}};
   if (!inputs.empty())

@@ -39,13 +39,21 @@ void score_movement(const SparsifyOptions& options, const Model& model, PruneOpt
   }
 }
 
+// What is removed has no gradients; without momentum either, only weight decay changes it until it returns.
+void stop_removed(const Graph& graph, const std::string& weight, ParameterStore& parameters) {
+  const std::string moment = first_moment_of(weight);
+  const Tensor kept = dense_on(parameters.at(mask_of(*graph.find(weight)).name()), cpu());
+  Device& device = parameters.at(moment).device();
+  parameters.set(moment, masked(dense_on(parameters.at(moment), cpu()), kept).on(device));
+}
+
 // Lets masks take on more while the model trains. What they hold follows from the parameters, so a run that goes on does the same.
 void prune_as_it_trains(const SparsifyOptions& options, const Model& model,
                         const SparsitySchedule& schedule, FineTuneOptions& training) {
   PruneOptions pruning = options.pruning;
   if (pruning.rule.method == PruneMethod::movement)
     score_movement(options, model, pruning, training);
-  training.choose_from_step = schedule.rising_steps + 1;
+  training.choose_from_step = schedule.end + 1;
   training.before_step = [schedule, graph = model.graph, pruning = std::move(pruning),
                           scored = training.training.optimizer.scored](
                              std::int64_t step, ParameterStore& parameters) mutable {
@@ -55,6 +63,7 @@ void prune_as_it_trains(const SparsifyOptions& options, const Model& model,
     for (const std::string& weight : scored)
       pruning.statistics[weight] = dense_on(parameters.at(movement_scores_of(weight)), cpu());
     prune(graph, parameters, pruning);
+    for (const std::string& weight : scored) stop_removed(graph, weight, parameters);
   };
 }
 
@@ -173,8 +182,10 @@ Model sparsify(const Model& parent, const EncodedSplits& data, const SparsifyOpt
   SparsifyOptions options = given;
   FineTuneOptions training = options.fine_tune;
   std::optional<SparsitySchedule> schedule;
-  if (options.cubic)
-    schedule = cubic_schedule(options.rise, total_steps(training.training, data.train.size()));
+  if (options.cubic) {
+    const std::int64_t steps = total_steps(training.training, data.train.size());
+    schedule = cubic_schedule(options.rise, steps, warmup_steps(training.training, steps));
+  }
   Model model = parent;
   options.pruning.statistics = statistics_of(options, data, model, context.session());
   if (options.pruning.rule.method == PruneMethod::sparsegpt) {

@@ -15,7 +15,7 @@ struct SparsifyOptions {
   CalibrationRun calibration = {};         ///< of `activations`, and of methods that need examples
   bool trains = false;
   bool cubic = false;  ///< sparsity rises while it trains (hone/train/sparsity_schedule.h)
-  double rise = 0.5;   ///< over the first so much of the training
+  double rise = 0.5;   ///< over the first so much of the training, after its warm-up
   FineTuneOptions fine_tune = {};
 };
 

@@ -7,7 +7,7 @@
 #include "hone/jobs/native/native_copy.h"
 #include "hone/jobs/recipe.h"
 #include "hone/passes/quantize.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 
 namespace hone {
 namespace {

@@ -12,7 +12,6 @@ namespace hone {
 /// The study attribute that keeps what a study is of, to be compared with what goes on with it.
 inline constexpr const char* kIdentityAttribute = "identity";
 /// User attributes of trials.
-inline constexpr const char* kConfigurationAttribute = "configuration";
 inline constexpr const char* kAllocatedAttribute = "allocated";
 inline constexpr const char* kFromCheckpointAttribute = "from_checkpoint";
 /// Weights were trained by a trial before; what that took is in the seconds of this one.

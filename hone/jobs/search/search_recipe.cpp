@@ -14,7 +14,7 @@
 #include "hone/jobs/recipe.h"
 #include "hone/jobs/search/recipe_sections.h"
 #include "hone/jobs/toml_file.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 
 namespace hone {
 namespace {

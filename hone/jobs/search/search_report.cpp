@@ -152,8 +152,7 @@ SearchFields search_fields(const SearchFindings& f, const ShownStudy& study, con
 }
 
 // Headline, key figures and evidence.
-void describe_winner(const SearchFindings& f, const Reported& reported, const ModelSize& size,
-                     Document& document) {
+void describe_winner(const SearchFindings& f, const Reported& reported, Document& document) {
   const Findings findings(f);
   const MeasuredPart& part = f.subject.data.measured;
   const std::string label =
@@ -175,7 +174,7 @@ void describe_winner(const SearchFindings& f, const Reported& reported, const Mo
        fmt::format("{}{} on {}, trial {}", findings.winner_text(), findings.runs_text(),
                    findings.made_on(), shown_number(findings.winner().number))});
   document.key_figures.push_back(
-      {"Size when packed", short_bytes(static_cast<double>(size.packed_bytes))});
+      {"Size when packed", short_bytes(metric_in(findings.winner(), "packed_bytes"))});
 }
 
 // "7 trials are excluded, as they are not shown to pass the gates; trial 3, the best by accuracy (0.9312), is one of them."; "" where none
@@ -383,7 +382,7 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
       basis_of(f.job.data.options.source, f.subject.data,
                made.model.quantization ? "simulated " + summary(made.model.quantization->plan)
                                        : std::string(kFloat));
-  describe_winner(f, reported, size, page);
+  describe_winner(f, reported, page);
   const std::vector<std::string>& labels = made.model.facts.labels;
   const JudgedGates gates = reported.beside ? reported.beside->gates : JudgedGates{};
   const std::string part = name_and_size(f.subject.data.measured);

@@ -342,13 +342,6 @@ class TrialSteps {
 
   bool is_pruned() const { return configuration_.pruning || !sparsities_.empty(); }
 
-  // Packed, it takes what it takes: scales that rounding put between layers too. Files leave out the zeros of pruned weights.
-  std::int64_t packed_bytes(const Model& model) const {
-    Model packed = model;
-    if (!has_packed_weights(packed.graph)) transform(packed, "pack", context_.session());
-    return is_pruned() ? saved_bytes(packed).stored() : model_size(packed, {}).memory_bytes;
-  }
-
   // What the metrics of a trial are of.
   Model judged(const Model& model) const {
     if (!subject_.loadable) return model;
@@ -365,8 +358,10 @@ class TrialSteps {
                 context_, "validate", ProgressEnd::vanishes);
     trial.metrics = evaluation_metrics(trial.measurement.evaluation);
     trial.metrics.insert(shape_.begin(), shape_.end());
+    // Zeros are left out, and scales that rounding put between layers count.
     if (configuration_.native || is_pruned())
-      trial.metrics["packed_bytes"] = static_cast<double>(packed_bytes(trial.model));
+      trial.metrics["packed_bytes"] =
+          static_cast<double>(saved_when_packed(trial.model, context_.pool).stored());
     const TaskEvaluation& evaluation = trial.measurement.evaluation;
     trial.intervals[kJudgedMetric] = {evaluation.value, evaluation.interval.low,
                                       evaluation.interval.high};

@@ -17,6 +17,8 @@ inline constexpr const char* kCandidateAttribute = "candidate";
 inline constexpr const char* kRecipeAttribute = "recipe";
 /// The trial attribute with the metrics of its model, by name.
 inline constexpr const char* kMetricsAttribute = "metrics";
+/// The trial attribute with what the trial did, spelled out, as results have it of the best one.
+inline constexpr const char* kConfigurationAttribute = "configuration";
 
 /// The study attribute with the number of trials that whoever runs it wants.
 inline constexpr const char* kWantedTrialsAttribute = "wanted_trials";

@@ -82,7 +82,8 @@ std::vector<std::string> metric_names(const TrialSubject& subject) {
 }
 
 bool is_known_on_the_way(const std::string& name, const SearchRecipe& recipe, Task task) {
-  if (name == "packed_bytes" && prunes(recipe)) return false;  // which zeros are left out
+  if (name == "packed_bytes" && (recipe.native || prunes(recipe)))
+    return false;  // which zeros are left out
   // What is allocated at its end is not known before.
   return (!recipe.allocation &&
           std::ranges::find(kShapeMetrics, name) != std::end(kShapeMetrics)) ||

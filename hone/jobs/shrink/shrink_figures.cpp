@@ -86,7 +86,7 @@ Panel two_bars(const std::string& label, double before, double after,
 Figure summary_figure(const SizeAndTime& takes, const TaskEvaluation& before,
                       const TaskEvaluation& after) {
   const auto mib = [](const ModelSize& size) {
-    return static_cast<double>(size.memory_bytes) / (1024 * 1024);
+    return static_cast<double>(size.stored_bytes) / (1024 * 1024);
   };
   const ModelTimes& batch = takes.times.front();
   const bool percent = !before.figure.may_be_negative;

@@ -238,7 +238,9 @@ const Fields& fields_of(const ShrinkShares*) {
   using S = ShrinkShares;
   static const Fields fields = describe<S>(
       "shrink_shares", "Size and latency of a model relative to its baseline.",
-      field<&S::bytes>("size_share", Unit::ratio, "Size in memory."),
+      field<&S::bytes>("size_share", Unit::ratio,
+                       "Size of the weights in the file of the model, which leaves out "
+                       "zeros of packed weights."),
       field<&S::time>("latency_share", Unit::ratio, "Latency of a batch."),
       field<&S::time_alone>("batch_1_latency_share", Unit::ratio, "Latency at batch size 1."));
   return fields;

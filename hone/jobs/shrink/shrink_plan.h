@@ -53,7 +53,7 @@ std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const Sh
 /// What is to become smaller.
 enum class ShrinkGoal : std::uint8_t {
   both,    ///< the geometric mean of the two
-  size,    ///< bytes of the weights
+  size,    ///< bytes of the weights in the file of the model
   latency  ///< milliseconds for a text, the geometric mean of some at a time and one alone
 };
 std::span<const EnumWord> enum_words(ShrinkGoal);

@@ -209,8 +209,10 @@ JobResult report_shrink(const ShrinkFindings& f, const TextModel& made, JobResul
   document.next = next_commands(f);
   document.sections.push_back(result_section(f, models, output.path(), document.notes));
   add_candidates(f, document, output.path());
-  document.sections.push_back(
-      folded("Details", joined({search_sentences(f), model_sentences(f, judged)})));
+  Section details = folded("Details", joined({search_sentences(f), model_sentences(f, judged)}));
+  details.blocks.emplace_back(
+      PageTable{other_sizes_table(models), "Bytes in memory, and of the files on disk."});
+  document.sections.push_back(std::move(details));
   document.sections.push_back(folded("How to read this", reading_notes(f, judged.arithmetic)));
   if (const Table layers = layer_format_table(made.model); !layers.rows().empty())
     document.sections.push_back(

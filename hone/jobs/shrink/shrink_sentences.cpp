@@ -40,8 +40,8 @@ std::string too_few_texts_sentence(const ShrinkFindings& f) {
 }
 
 std::string size_and_speed(const SizeAndTime& t) {
-  std::string text = size_change(static_cast<double>(t.size_before.memory_bytes),
-                                 static_cast<double>(t.size.memory_bytes));
+  std::string text = size_change(static_cast<double>(t.size_before.stored_bytes),
+                                 static_cast<double>(t.size.stored_bytes));
   if (text == "the same") text = "same size";
   return fmt::format("{}, {}", text, speedup_headline(t.times.front().times.ratio()));
 }
@@ -166,6 +166,9 @@ std::vector<std::string> reading_notes(const ShrinkFindings& f, std::string_view
   if (f.chosen_on().facts.repeated_rows + f.data.measured.facts.repeated_rows > 0)
     notes.emplace_back(kEffectiveSizeMeaning);
   for (std::string& note : std::vector<std::string>{
+           "Sizes are those of the weights in the files that hone writes: the baseline in fp32, "
+           "packed weights without the zeros that their file leaves out. Names and places in the "
+           "file are not counted.",
            "Latencies are medians over paired rounds; a speedup is the median of the rounds' "
            "ratios, so it may differ from the ratio of the latencies. Noisy: one end of the 95% "
            "interval of the speedup is more than 1.5 times the other.",

@@ -13,7 +13,7 @@
 #include "hone/metrics/metric.h"
 #include "hone/passes/drop_layers.h"
 #include "hone/passes/prune.h"
-#include "hone/runtime/packed_kernels.h"
+#include "hone/runtime/native_formats.h"
 
 namespace hone {
 namespace {

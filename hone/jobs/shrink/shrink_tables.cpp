@@ -98,14 +98,9 @@ Cell share_beside_predicted(const JudgedPoint& one, double ShrinkShares::*share)
 
 Table before_and_after_table(const std::vector<ShrunkModel>& models) {
   BesideBaseline table(models);
-  const auto bytes_text = [](double count) { return short_bytes(count); };
   table.add_size(
-      "Size on disk",
-      [](const ModelSize& size) { return static_cast<double>(size.disk_bytes.value_or(0)); },
-      bytes_text);
-  table.add_size(
-      "Size in memory",
-      [](const ModelSize& size) { return static_cast<double>(size.memory_bytes); }, bytes_text);
+      "Size", [](const ModelSize& size) { return static_cast<double>(size.stored_bytes); },
+      short_bytes);
   table.add_size(
       "Parameters", [](const ModelSize& size) { return static_cast<double>(size.parameters); },
       [](double count) { return grouped(std::llround(count)); });
@@ -126,6 +121,18 @@ Table before_and_after_table(const std::vector<ShrunkModel>& models) {
             [](const ShrunkModel& model) {
               return Cells{absent, flips_figure(model.both.comparison).value};
             });
+  return std::move(table).take();
+}
+
+Table other_sizes_table(const std::vector<ShrunkModel>& models) {
+  BesideBaseline table(models);
+  table.add_size(
+      "Weights in memory",
+      [](const ModelSize& size) { return static_cast<double>(size.memory_bytes); }, short_bytes);
+  table.add_size(
+      "File with the weights",
+      [](const ModelSize& size) { return static_cast<double>(size.disk_bytes.value_or(0)); },
+      short_bytes);
   return std::move(table).take();
 }
 

@@ -5,7 +5,6 @@
 
 #include "hone/jobs/times_in_turn.h"
 #include "hone/metrics/median.h"
-#include "hone/models/model_size.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -19,7 +18,7 @@ constexpr double kMostMs = 250;
 ShrinkTimer::ShrinkTimer(const Model& original, const EncodedSet& texts, const EncodedSet& own,
                          Context& context)
     : context_(context),
-      original_bytes_(model_size(original, {}).memory_bytes),
+      original_bytes_(stored_bytes(original)),
       original_(forward_graph(original), original.parameters, context.session()) {
   one_ = batch(texts, 1);
   const auto median = [&](const NamedTensors& texts) {
@@ -47,8 +46,7 @@ double ShrinkTimer::share(const std::function<void()>& before,
 
 ShrinkShares ShrinkTimer::shares(const Model& model) {
   Predictor own(forward_graph(model), model.parameters, context_.session());
-  return {.bytes = static_cast<double>(model_size(model, {}).memory_bytes) /
-                   static_cast<double>(original_bytes_),
+  return {.bytes = static_cast<double>(stored_bytes(model)) / static_cast<double>(original_bytes_),
           .time = share([&] { original_.rows(some_); }, [&] { own.rows(own_some_); }),
           .time_alone = share([&] { original_.rows(one_); }, [&] { own.rows(own_one_); })};
 }

@@ -19,7 +19,7 @@ class ShrinkTimer {
   ShrinkTimer(const Model& original, const EncodedSet& texts, const EncodedSet& own,
               Context& context);
 
-  /// The shares of a model, whose weights take so many bytes of those of the original.
+  /// The shares of a model: of time, and of the bytes that its file of weights has (`stored_bytes`).
   ShrinkShares shares(const Model& model);
   std::int64_t original_bytes() const { return original_bytes_; }
   /// Milliseconds of the original for a text: the median over rounds.

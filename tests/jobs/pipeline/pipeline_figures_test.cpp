@@ -115,7 +115,9 @@ TEST_F(DrawnStages, MarkAllCurvesThatReachTheBestValue) {
                                              {"ptq/8", accuracy(0.875)},
                                              {"qat/4", accuracy(0.875)},
                                              {"qat/8", accuracy(0.875)}});
-  EXPECT_EQ(said, "Accuracy by width. Circles mark the highest measured value.");
+  EXPECT_EQ(said,
+            "Accuracy by width. Circles mark the highest measured value. Points that would cover "
+            "each other are moved sideways.");
   EXPECT_EQ(circles(), 2U) << "the first of each curve";
 }
 
@@ -150,6 +152,16 @@ y = "eval_loss"
             "Loss by epoch. The circle marks the lowest measured value of validation.");
   EXPECT_EQ(circles(), 1U);
   EXPECT_EQ(circles("at first 1,0.25 "), 1U);
+}
+
+TEST_F(DrawnStages, NameThePanelsThatHaveCircles) {
+  log("further", kLog);
+  std::string text(kLosses);
+  text.replace(
+      text.find("y = \"loss\""), 10,
+      "y = [\"eval_loss\", \"loss\"]\ny_label = [\"Loss, validation\", \"Loss, training\"]");
+  EXPECT_EQ(caption(text),
+            "Loss by epoch. The circle marks the lowest measured value of “Loss, validation”.");
 }
 
 TEST_F(DrawnStages, WriteWhatPublishedValuesAre) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/jobs/pipeline/pipeline_values.h"
+#include "tests/support/expect.h"
+
 // What a pipeline's report says of what its stages have found, without running any.
 namespace hone {
 namespace {
@@ -102,6 +105,16 @@ TEST(PipelineStatements, SaysWhatTheConclusionOfItsClaimIs) {
   widths.prints("against/16", Widths::compared(-0.01, 0.02, 0.6));
   EXPECT_EQ(statement_texts(widths.pipeline.why, widths.claims(), widths.findings()),
             (std::vector<std::string>{"75.0%, +0.78 points (95% CI -1.56 to +3.13)"}));
+}
+
+TEST(PipelineValues, AreTheFirstTheHighestAndTheLastOfALog) {
+  const TemporaryFolder stage;
+  write_file(stage.path() / "training_log.jsonl",
+             "{\"epoch\": 1, \"loss\": 0.5}\n{\"epoch\": 2, \"loss\": 0.75}\n"
+             "{\"epoch\": 3, \"eval_loss\": 2}\n{\"epoch\": 3, \"loss\": 0.25}\n");
+  EXPECT_EQ(estimate_of({}, stage.path(), "log.first.loss").value, 0.5);
+  EXPECT_EQ(estimate_of({}, stage.path(), "log.highest.loss").value, 0.75);
+  EXPECT_EQ(estimate_of({}, stage.path(), "log.last.loss").value, 0.25);
 }
 
 TEST(PipelineClaims, CorrectForTheNumberOfComparisons) {

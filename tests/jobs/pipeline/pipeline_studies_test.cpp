@@ -93,6 +93,34 @@ y = "parameters.bits"
             "trial,bits\r\n1,6\r\n2,6\r\n3,6\r\n4,6\r\n");
 }
 
+// Texts name the parameters of a trial, whatever the layers are called.
+TEST(PipelineStudies, HaveTheConfigurationsOfTheirTrials) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = parse_pipeline(
+      "[stage.search]\nrun = \"search\"\n[pick.trial]\nstages = \"search\"\nrows = "
+      "\"trial\"\nhighest = \"number\"",
+      "chain.toml", {{"search", {.searches = true}}}, {});
+  const Json formats = {
+      {"encoder.0.query", {{"weight", "int(bits=4)"}, {"input", "int(bits=4)"}, {"bias", "none"}}},
+      {"encoder.0.key", {{"weight", "int(bits=4)"}, {"input", "none"}}}};
+  Trial trial = trial_of(0.5, TrialState::fail);
+  trial.user_attributes[kConfigurationAttribute] = {{"formats", formats}};
+  search_in(folder.path() / "search", {trial});
+  const std::vector<StageOutcome> outcomes = {{.stands_for = "search"}};
+  const StageStudies studies = read_stage_studies(pipeline, folder.path());
+  const fs::path path = folder.path();
+  const PipelineFindings found = {pipeline, outcomes, studies, path};
+  const std::optional<ValuePlace> place = place_of({.pick = 0}, found);
+  ASSERT_TRUE(place);
+  const auto text = [&](const std::string& key) {
+    return display_text(cell_in(*place, "configuration.formats." + key, found));
+  };
+  EXPECT_EQ(text("*.weight"), "int(bits=4)");
+  EXPECT_EQ(text("*.input"), display_text(absent)) << "the layers have several";
+  EXPECT_EQ(text("*.bias"), display_text(absent)) << "one of the layers has none";
+  EXPECT_EQ(text("encoder.0.key.input"), "full precision");
+}
+
 TEST(PipelineStudies, AStageThatIsComputedAgainTakesThePlaceOfItsStudy) {
   const TemporaryFolder folder;
   const Pipeline pipeline = two_searches();

@@ -216,6 +216,57 @@ TEST(Sparsify, ResumesMovementToTheSameBits) {
   }
 }
 
+// Neither gradients nor momentum move what is removed; the mask of a checkpoint is that of its last step.
+TEST(Sparsify, KeepsValuesOfWeightsThatMovementRemoved) {
+  const TemporaryFolder folder;
+  SparsifyOptions options = cubic_to("weights", PruneMethod::movement, 12);
+  options.fine_tune.training.optimizer.weight_decay = 0;
+  options.fine_tune.training.save_steps = 1;
+  options.fine_tune.checkpoints = {.folder = folder.path(), .keep = 100, .write_model = save_model};
+  const Model model = sparse(options);
+  const auto after = [&](std::int64_t step) {
+    ParameterStore parameters = model.parameters;
+    load_weights(options.fine_tune.checkpoints, step, parameters);
+    return parameters;
+  };
+  std::int64_t removed = 0, returned = 0;
+  ParameterStore before = after(1);
+  for (std::int64_t step = 2; step <= 12; ++step) {
+    ParameterStore now = after(step);
+    for (const Node* weight : pruned_weights(model.graph)) {
+      const std::string mask = mask_of(*weight).name();
+      const float *was = before.at(weight->name()).data<float>(),
+                  *is = now.at(weight->name()).data<float>();
+      const bool *was_kept = before.at(mask).data<bool>(), *is_kept = now.at(mask).data<bool>();
+      for (std::int64_t i = 0; i < now.at(mask).count(); ++i) {
+        if (!is_kept[i]) {
+          ASSERT_EQ(is[i], was[i]) << weight->name() << " " << i << " at step " << step;
+          ++removed;
+        }
+        returned += is_kept[i] && !was_kept[i];
+      }
+    }
+    before = std::move(now);
+  }
+  EXPECT_GT(removed, 0);
+  EXPECT_GT(returned, 0);
+}
+
+TEST(Sparsify, BeginsToPruneAfterTheWarmUp) {
+  const TemporaryFolder folder;
+  SparsifyOptions options = cubic_to("weights", PruneMethod::movement, 12);
+  options.fine_tune.training.warmup_steps = 3;
+  options.fine_tune.training.save_steps = 1;
+  options.fine_tune.checkpoints = {.folder = folder.path(), .keep = 100, .write_model = save_model};
+  const Model model = sparse(options);
+  for (const std::int64_t step : {3, 4, 5}) {
+    ParameterStore parameters = model.parameters;
+    load_weights(options.fine_tune.checkpoints, step, parameters);
+    for (const Node* weight : pruned_weights(model.graph))
+      EXPECT_EQ(pruned_count(parameters.at(mask_of(*weight).name())) > 0, step > 4) << step;
+  }
+}
+
 TEST(Sparsify, ChoosesByWhatTheLossSays) {
   SparsifyOptions options;
   options.pruning.rule.method = PruneMethod::first_order;

@@ -1,0 +1,140 @@
+#include "hone/jobs/pipeline/shown_claims.h"
+
+#include <algorithm>
+
+#include "hone/base/error.h"
+#include "hone/jobs/pipeline/pipeline_claims.h"
+#include "hone/jobs/pipeline/pipeline_toml.h"
+#include "hone/jobs/pipeline/shown_values.h"
+
+namespace hone {
+namespace {
+
+void read_pick(const ShownFile& f, const std::string& name, const toml::node& node) {
+  check_name(name, "a pick", node, f.place);
+  const std::vector<std::string> known = group_names(f.pipeline);
+  user_check(std::ranges::find(known, name) == known.end() && !f.pipeline.settings.contains(name),
+             "{}: '{}' is a stage or a setting too", f.place.at(node), name);
+  const toml::table& told = table_at(node, name, f.place);
+  check_keys(told, {"stages", "rows", "highest", "lowest", "where"}, "a pick", f.place);
+  const toml::node *highest = told.get("highest"), *lowest = told.get("lowest");
+  user_check((highest == nullptr) != (lowest == nullptr),
+             "{}: {}: expected highest = \"PATH\" or lowest = \"PATH\"", f.place.at(node), name);
+  PipelinePick pick{.name = name,
+                    .line = line_of(node),
+                    .stages = stages_named(f, needed(f, told, "stages", name), "stages"),
+                    .rows = string_at(told, "rows", f.place),
+                    .by = highest != nullptr ? formula_at(f, *highest, "highest")
+                                             : formula_at(f, *lowest, "lowest"),
+                    .highest = highest != nullptr};
+  check_rows(f, pick.rows, pick.stages, node, name);
+  if (const toml::node* where = told.get("where"))
+    for (const std::string& text : texts_at(*where, "where", f.place))
+      pick.where.push_back(condition_of(f, text, *where));
+  f.pipeline.picks.push_back(std::move(pick));
+}
+
+void read_claim(const ShownFile& f, const std::string& name, const toml::node& node) {
+  check_name(name, "a claim", node, f.place);
+  const toml::table& table = table_at(node, name, f.place);
+  check_keys(table, {"says", "source", "stage", "y", "above", "below", "is", "found"}, "a claim",
+             f.place);
+  PipelineClaim claim{.name = name, .line = line_of(node)};
+  claim.says = scalar_text(needed(f, table, "says", name), "says", f.place);
+  claim.source = string_at(table, "source", f.place);
+  const toml::node& stage = needed(f, table, "stage", name);
+  const std::optional<std::size_t> pick =
+      stage.is_string() ? pick_named(f, stage.as_string()->get()) : std::nullopt;
+  if (pick) {
+    claim.stages = {{.pick = pick}};
+  } else {
+    for (const std::size_t index : stages_named(f, stage, "stage"))
+      claim.stages.push_back({.stage = index});
+  }
+  if (const toml::node* y = table.get("y")) claim.y = formula_at(f, *y, "y");
+  claim.is = string_at(table, "is", f.place);
+  if (const toml::node* found = table.get("found"))
+    claim.found = statement_text(f, *found, "found");
+  for (const auto& [key, bound] :
+       {std::pair("above", &claim.above), std::pair("below", &claim.below)})
+    if (const toml::node* value = table.get(key)) *bound = formula_at(f, *value, key);
+  const auto limits =
+      std::ptrdiff_t{claim.above.has_value()} + claim.below.has_value() + !claim.is.empty();
+  if (!claim.y) {
+    const auto compares = [&](const StageReference& one) {
+      if (one.stage) return f.pipeline.stages[*one.stage].kind.compares;
+      const PipelinePick& pick = f.pipeline.picks[*one.pick];
+      return pick.rows.empty() && std::ranges::all_of(pick.stages, [&](std::size_t i) {
+               return f.pipeline.stages[i].kind.compares;
+             });
+    };
+    user_check(std::ranges::all_of(claim.stages, compares) && limits == 0,
+               "{}: {}: expected stages that run compare, of which B is said to be the better; "
+               "or a stage with y, and above, below or is",
+               f.place.at(stage), name);
+  } else {
+    user_check(limits == 1 && claim.stages.size() == 1,
+               "{}: {}: expected one stage, and with y one of above, below and is",
+               f.place.at(stage), name);
+  }
+  f.pipeline.claims.push_back(std::move(claim));
+}
+
+std::vector<PipelineStatement> statements_at(const ShownFile& f, const char* list) {
+  std::vector<PipelineStatement> statements;
+  std::vector<std::string> keys = {"says", "claim"};
+  for (const EnumWord& one : enum_words(ClaimConclusion())) keys.emplace_back(one.word);
+  for (const toml::table* told : tables_of(f, list, keys)) {
+    PipelineStatement statement{.line = line_of(*told)};
+    const toml::node *says = told->get("says"), *claim = told->get("claim");
+    user_check((says == nullptr) != (claim == nullptr),
+               "{}: {}: expected says = \"TEXT\", or claim = \"NAME\" and a text for its "
+               "conclusions",
+               f.place.at(*told), list);
+    if (claim == nullptr) {
+      user_check(told->size() == 1, "{}: {}: a text for a conclusion without a claim",
+                 f.place.at(*told), list);
+      statement.says = statement_text(f, *says, "says");
+    } else {
+      const std::string name = text_at(*claim, "claim", f.place);
+      const auto found = std::ranges::find(f.pipeline.claims, name, &PipelineClaim::name);
+      user_check(found != f.pipeline.claims.end(), "{}: {}: no claim is called '{}'",
+                 f.place.at(*claim), list, name);
+      statement.claim = static_cast<std::size_t>(found - f.pipeline.claims.begin());
+      for (const EnumWord& one : enum_words(ClaimConclusion())) {
+        const toml::node* text = told->get(one.word);
+        statement.by_conclusion.push_back(text == nullptr ? StatementText()
+                                                          : statement_text(f, *text, one.word));
+      }
+      user_check(told->size() > 1, "{}: {}: no text for any conclusion of the claim '{}'",
+                 f.place.at(*told), list, name);
+    }
+    statements.push_back(std::move(statement));
+  }
+  return statements;
+}
+
+}  // namespace
+
+void read_picks(const ShownFile& f) {
+  read_named(f, "pick",
+             [&](const std::string& name, const toml::node& node) { read_pick(f, name, node); });
+}
+
+void read_claims(const ShownFile& f) {
+  read_named(f, "claim",
+             [&](const std::string& name, const toml::node& node) { read_claim(f, name, node); });
+}
+
+void read_statements(const ShownFile& f) {
+  f.pipeline.question = string_at(f.file, "question", f.place);
+  f.pipeline.answer = statements_at(f, "answer");
+  f.pipeline.evidence = statements_at(f, "evidence");
+  f.pipeline.why = statements_at(f, "why");
+  for (const toml::table* told : tables_of(f, "key_figure", {"name", "value"}))
+    f.pipeline.key_figures.push_back(
+        {scalar_text(needed(f, *told, "name", "key_figure"), "name", f.place),
+         statement_text(f, needed(f, *told, "value", "key_figure"), "value")});
+}
+
+}  // namespace hone

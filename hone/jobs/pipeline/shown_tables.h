@@ -1,0 +1,10 @@
+#pragma once
+
+#include "hone/jobs/pipeline/shown_file.h"
+
+namespace hone {
+
+/// Reads the tables of a pipeline: [table.NAME].
+void read_tables(const ShownFile& f);
+
+}  // namespace hone
