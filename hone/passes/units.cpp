@@ -47,11 +47,12 @@ std::optional<Value> worked_on(const Node& node, bool rows = false) {
 void check_own_parameters(const Node& linear) {
   for (std::size_t i = 1; i < linear.inputs().size(); ++i) {
     const Node& read = *linear.inputs()[i].node;
-    user_check(
-        read.kind() == NodeKind::parameter,
-        "%{}: it reads its weight through %{} ({}), so its rows cannot go; start from the model "
-        "before that was put there",
-        linear.name(), read.name(), read.op().name);
+    if (read.kind() != NodeKind::parameter)
+      fail(
+          "%{}: it reads its weight through %{}{}, so its rows cannot go; start from the model "
+          "before that was put there",
+          linear.name(), read.name(),
+          read.kind() == NodeKind::operation ? fmt::format(" ({})", read.op().name) : "");
     user_check(read.users().size() == 1,
                "%{}: {} is read by another operation too, so its rows cannot go", linear.name(),
                read.name());
