@@ -166,22 +166,26 @@ std::string why_first_call(const FoundCalls& found) {
 }
 
 std::string why_first_outputs(const std::vector<FoundCalls>& calls) {
-  std::vector<std::string> later, open;
+  std::vector<std::string> later;
+  int open = 0;
   for (const FoundCalls& found : calls) {
     if (!found.times) continue;
     const PreparedMost one = prepared_most(found);
     if (one.fresh.extra_ms <= 0) continue;
-    std::string text = fmt::format("{} instead of {} ms for {}", three_digits(*one.ready.start_ms),
-                                   three_digits(*one.first.start_ms), found.work);
-    (first_output_shown_later(found) ? later : open).push_back(std::move(text));
+    if (!first_output_shown_later(found)) {
+      ++open;
+      continue;
+    }
+    later.push_back(fmt::format("{} instead of {} ms for {}", three_digits(*one.ready.start_ms),
+                                three_digits(*one.first.start_ms), found.work));
   }
   std::string text =
       "A later first output counts as shown if each of at least three fresh processes took longer "
       "than all those of the first executor.";
   if (!later.empty()) text += fmt::format(" It is shown for: {}.", fmt::join(later, "; "));
-  if (!open.empty())
-    text += fmt::format(" The medians are higher, without this being shown, for: {}.",
-                        fmt::join(open, "; "));
+  if (open > 0)
+    text += fmt::format(" For {}{} workload{}, the median is higher, but that is not shown.", open,
+                        later.empty() ? "" : " other", open == 1 ? "" : "s");
   return text;
 }
 
