@@ -103,6 +103,8 @@ void prune_model(PruneArguments& a, const CLI::App& app) {
 Options options_of(const PruneArguments*) {
   using A = PruneArguments;
   using How = decltype(PruneJob::how);
+  Options training = group<&A::job, &PruneJob::how, &How::fine_tune>();
+  training.at("num_train_epochs").default_text = "no training";
   return {model_argument<&A::job, &PruneJob::model>(
               "model folder; formats and earlier pruning are kept"),
           option<&A::job, &PruneJob::how, &How::pruning, &PruneOptions::rule, &PruneRule::sparsity>(
@@ -143,7 +145,7 @@ Options options_of(const PruneArguments*) {
           group<&A::job, &PruneJob::gates>(),
           split_option<&A::job, &PruneJob::split>("split to measure on; by default test"),
           group<&A::job, &PruneJob::data>(training_data()),
-          group<&A::job, &PruneJob::how, &How::fine_tune>(),
+          training,
           group<&A::job, &PruneJob::distill>(),
           report_to_option<&A::job, &PruneJob::report_to>(),
           group<&A::job, &PruneJob::resume>(),

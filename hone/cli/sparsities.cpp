@@ -10,7 +10,7 @@ namespace {
 struct SparsitiesArguments {
   SparsitiesJob job;
   std::vector<std::string> methods = {"l1", "random"};
-  std::string scope = "local";
+  std::string scope = "local", structure = "weights";
   RunArguments run;
 };
 
@@ -20,7 +20,9 @@ void study(SparsitiesArguments& a, const CLI::App& app) {
   for (const std::string& method : a.methods)
     a.job.study.methods.push_back(
         value_of_flag("--methods", [&] { return parse_prune_method(method); }));
-  a.job.study.how.pruning.rule.scope = parse_prune_scope(a.scope);
+  PruneRule& rule = a.job.study.how.pruning.rule;
+  rule.scope = parse_prune_scope(a.scope);
+  rule.structure = value_of_flag("--structure", [&] { return parse_structure(a.structure); });
   a.job.study.how.trains = app.count("--epochs") + app.count("--max_steps") > 0;
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
@@ -30,6 +32,9 @@ void study(SparsitiesArguments& a, const CLI::App& app) {
 Options options_of(const SparsitiesArguments*) {
   using A = SparsitiesArguments;
   using Study = decltype(SparsitiesJob::study);
+  Options training =
+      group<&A::job, &SparsitiesJob::study, &Study::how, &SparsifyOptions::fine_tune>();
+  training.at("num_train_epochs").default_text = "no training";
   return {
       model_argument<&A::job, &SparsitiesJob::model>("model folder; its formats are kept"),
       option<&A::job, &SparsitiesJob::study, &Study::sparsities>(
@@ -42,6 +47,7 @@ Options options_of(const SparsitiesArguments*) {
           "methods", "l1, wanda, first_order, movement, sparsegpt, random; by default l1,random")
           .separated()
           .shown("LIST"),
+      option<&A::structure>("structure", "what to remove").one_of({"weights", "1x4", "4x1"}),
       option<&A::scope>("scope", "apply the sparsity to each tensor, or to all together")
           .one_of({"local", "global"})
           .rare(),
@@ -57,7 +63,7 @@ Options options_of(const SparsitiesArguments*) {
       split_option<&A::job, &SparsitiesJob::split>(
           "split to measure the result on; by default test"),
       group<&A::job, &SparsitiesJob::data>(training_data()),
-      group<&A::job, &SparsitiesJob::study, &Study::how, &SparsifyOptions::fine_tune>(),
+      training,
       group<&A::job, &SparsitiesJob::resume>(),
       group<&A::job, &SparsitiesJob::output>(),
       group<&A::run>()};

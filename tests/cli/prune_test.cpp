@@ -258,6 +258,7 @@ TEST_F(Pruning, IsStudiedBySparsity) {
   EXPECT_NE(results["models"][1]["model"].get<std::string>().find("10.0%, l1"), std::string::npos);
   EXPECT_TRUE(results["max_sparsity"].contains("l1"));
   EXPECT_TRUE(results["max_sparsity"].contains("random"));
+  EXPECT_EQ(results["structure"], "weights");
   EXPECT_EQ(results["trained"], false);
   const std::vector<std::string> files = entries(folder() / "study");
   for (const char* file : {"results.csv", "report.html", "sparsity.tsv"})
@@ -270,10 +271,13 @@ TEST_F(Pruning, IsStudiedOfAQuantizedModelBesideThat) {
   run_well({"quantize", "model", "--weight_format", "int(bits=8)", "--data", "reviews.csv", "-o",
             "int8"},
            folder());
-  const Json results = run_json({"sparsities", "int8", "--sparsities", "0.2", "--methods", "l1",
-                                 "--max_steps", "1", "--data", "reviews.csv", "-o", "study-int8"},
-                                folder());
+  const Json results =
+      run_json({"sparsities", "int8", "--sparsities", "0.2", "--methods", "l1", "--structure",
+                "4x1", "--max_steps", "1", "--data", "reviews.csv", "-o", "study-int8"},
+               folder());
   EXPECT_EQ(results["models"].size(), 2);
+  EXPECT_EQ(results["structure"], "4x1");
+  EXPECT_NE(results["models"][1]["model"].get<std::string>().find("4x1"), std::string::npos);
   for (const Json& model : results["models"]) EXPECT_EQ(model["arithmetic"], "simulated");
   EXPECT_NE(results["models"][0]["model"].get<std::string>().find("int(bits=8"), std::string::npos);
   EXPECT_NE(results["findings"].dump().find("training and pruning together"), std::string::npos);

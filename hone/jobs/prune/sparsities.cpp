@@ -17,6 +17,7 @@ const Fields& fields_of(const SparsitiesFields*) {
       field<&S::max_sparsity>("max_sparsity", Unit::share,
                               "By method, the highest sparsity that is within the limit, as all "
                               "lower ones are; null: none."),
+      field<&S::structure>("structure", "weights, or the blocks that were removed, such as 1x4."),
       field<&S::trained>("trained", "Whether candidates were trained after pruning."),
       inlined<&S::choice>());
   return fields;
@@ -40,7 +41,10 @@ JobResult study_sparsities(const SparsitiesJob& job, Context& context) {
   options.checkpoints_of = checkpoints_by_name(job.resume, source, output);
   const std::vector<std::string>& labels = source.model.facts.labels;
   const SparsityStudy study = study_sparsities(source.model, data, options, context);
-  document.title = fmt::format("{} pruned to {} sparsities", job.model, options.sparsities.size());
+  const PruneStructure& structure = how.pruning.rule.structure;
+  document.title =
+      fmt::format("{} pruned to {} sparsities{}", job.model, options.sparsities.size(),
+                  structure.block.is_single() ? "" : " in blocks of " + structure_text(structure));
   document.output = job.output.folder;
   result.basis =
       basis_of(job.data.options.source, data,
@@ -53,6 +57,7 @@ JobResult study_sparsities(const SparsitiesJob& job, Context& context) {
   const std::vector<ComparedModel> models = compared_models(study);
   SparsitiesFields fields{
       .subject = subject_result(job.model, data.identity, data.measured_choice()),
+      .structure = structure_text(structure),
       .trained = study.trained,
       .choice =
           choice_result(study.choice, labels, sparsity_verdict(study), sparsity_findings(study))};

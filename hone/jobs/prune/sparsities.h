@@ -32,6 +32,7 @@ struct SparsitiesFields {
   SubjectResult subject;
   std::vector<MeasuredModelResult> models = {};
   std::vector<std::pair<std::string, std::optional<double>>> max_sparsity = {};
+  std::string structure;
   bool trained = false;
   ChoiceResult choice = {};
 };

@@ -138,7 +138,7 @@ Table sparsity_table(const SparsityStudy& study) {
 std::string sparsity_verdict(const SparsityStudy& study) {
   std::vector<std::string> held;
   for (const SparsityCurve& curve : study.curves) held.push_back(holding_to(curve));
-  return fmt::format("{} stays within {:g} points {}",
+  return fmt::format("{} is shown to stay within {:g} points {}",
                      capitalized(std::string(study.choice.parent.evaluation.figure.text)),
                      100 * kUsualMargin, fmt::join(held, ", "));
 }
