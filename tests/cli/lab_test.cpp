@@ -161,7 +161,8 @@ TEST_F(PipelineLab, CountsErasesAndRefuses) {
     EXPECT_NE(refusal.find("it is used by %"), std::string::npos) << refusal;
     EXPECT_NE(results("lab")["tables"]["refused"].dump().find(refusal), std::string::npos);
   }
-  for (const Json& claim : results("lab")["claims"]) EXPECT_EQ(claim["conclusion"], "reproduced");
+  for (const Json document = results("lab"); const Json& claim : document["claims"])
+    EXPECT_EQ(claim["conclusion"], "reproduced");
   EXPECT_NE(read_file(folder.path() / "lab/report.html").find("<svg"), std::string::npos);
   EXPECT_NE(read_file(folder.path() / "lab/figures/dropouts.csv").find("before the pass,8"),
             std::string::npos);
@@ -194,7 +195,8 @@ TEST_F(PipelineLab, DrawsFourGraphs) {
   // Without a mask that is given, one is made inside.
   EXPECT_EQ(graph("no_labels").find("attention_mask.full"), std::string::npos);
   EXPECT_NE(graph("neither").find("attention_mask.full"), std::string::npos);
-  for (const Json& claim : results("lab")["claims"]) EXPECT_EQ(claim["conclusion"], "reproduced");
+  for (const Json document = results("lab"); const Json& claim : document["claims"])
+    EXPECT_EQ(claim["conclusion"], "reproduced");
 }
 
 TEST_F(PipelineLab, TrainsWithFrozenEmbeddingsThenLowRankThenMerges) {

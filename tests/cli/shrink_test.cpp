@@ -188,7 +188,7 @@ TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
   EXPECT_TRUE(results("out")["proven"].get<bool>());
   // Each look was chosen, and none was taken twice.
   std::set<std::string> configurations;
-  for (const Json& step : results("out")["candidates"]) {
+  for (const Json document = results("out"); const Json& step : document["candidates"]) {
     EXPECT_NE(step["recipe"], "");
     EXPECT_GT(step["predicted"]["seconds"], 0);
   }
