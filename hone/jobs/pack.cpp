@@ -147,15 +147,19 @@ void describe_packed(Document& document, const PackJob& job, const MemoryAccount
   if (reads_texts)
     document.next = {{"Classify a text",
                       fmt::format("hone predict {} \"some text\"", shell_word(job.output.folder))}};
-  document.sections = {
-      {"",
-       {PageTable{account_table(account_result(account))},
-        Paragraph{
-            arithmetic_text(account, arithmetic, formats, job.invocation.setting("input_format"))},
-        figure_block(
-            account_figure({{"", saving_steps(account)}},
-                           fmt::format("{}, packed: memory saved, and why not more", job.model)),
-            folder / "memory", "The saving that is left after each step", document.notes)}}};
+  Section result;
+  if (has_formats) result.blocks.push_back(PageTable{account_table(account_result(account))});
+  result.blocks.push_back(Paragraph{
+      arithmetic_text(account, arithmetic, formats, job.invocation.setting("input_format"))});
+  if (account.left_out_bytes > 0)
+    result.blocks.push_back(Paragraph{fmt::format("The file leaves out {} of zeros{}.",
+                                                  size_text(account.left_out_bytes),
+                                                  has_formats ? ", which the table counts" : "")});
+  result.blocks.push_back(figure_block(
+      account_figure({{"", saving_steps(account)}},
+                     fmt::format("{}, packed: memory saved, and why not more", job.model)),
+      folder / "memory", "The saving that is left after each step", document.notes));
+  document.sections = {std::move(result)};
   Section steps{"Memory saved, step by step", {}, /*folded=*/true};
   for (const std::string& line : reasons(account)) steps.blocks.push_back(Paragraph{line});
   document.sections.push_back(std::move(steps));
