@@ -97,7 +97,7 @@ std::string description_of(const Node& node, const std::string& layer, const Dra
   return text + "\n";
 }
 
-// The outermost module around an operation that is not opened; 0, which is all, where there is none.
+// The outermost closed module around an operation; 0, the whole model, if all of them are open.
 std::size_t closed_module(const ModuleTree& tree, const Node& node, std::int64_t depth) {
   std::size_t module = tree.module_of.at(&node), closed = 0;
   for (; depth > 0 && module != 0; module = tree.modules[module].parent)

@@ -250,9 +250,8 @@ const Fields& fields_of(const LabExecutorResult*) {
           "The call from which on it is ahead in a fresh process; null: never, or no gain per "
           "call is shown."),
       field<&L::break_even_warm>("break_even_warm", "The same in a warm process."),
-      field<&L::break_even_fresh_low>(
-          "break_even_fresh_low",
-          "The earliest such call in a fresh process; null: there is none."),
+      field<&L::break_even_fresh_low>("break_even_fresh_low",
+                                      "The earliest such call in a fresh process; null: no call."),
       field<&L::break_even_fresh_high>("break_even_fresh_high",
                                        "The latest such call; null: perhaps never."),
       field<&L::break_even_warm_low>("break_even_warm_low", "The earliest in a warm process."),

@@ -436,6 +436,17 @@ void fused_linear(Call& call) {
                     .residual_stride = call.input(1).size(0)});
 }
 
+Kernel linear_kernel(std::string_view op, void (*run)(Call&)) {
+  return {.op = op,
+          .device = "cpu",
+          .name = "gemm",
+          .accepts = anything,
+          .run = run,
+          .prepare = prepare_linear,
+          .workspace_bytes = linear_workspace,
+          .prepared_memory = prepared_linear_memory};
+}
+
 // Of few inputs, as those of low-rank adapters, a product gives the transpose: rows of dy are read as they lie.
 bool is_narrow(std::int64_t inputs, std::int64_t outputs) {
   constexpr std::int64_t kFewInputs = 32;
@@ -628,27 +639,13 @@ KernelTable cpu_kernels() {
       {"embedding_gradient", "cpu", "rows", anything, embedding_gradient},
       {"embedding_gradient_by_row", "cpu", "rows", anything, embedding_gradient_by_row},
       {"full", "cpu", "vector", float_result, full},
-      {.op = "fused_linear",
-       .device = "cpu",
-       .name = "gemm",
-       .accepts = anything,
-       .run = fused_linear,
-       .prepare = prepare_linear,
-       .workspace_bytes = linear_workspace,
-       .prepared_memory = prepared_linear_memory},
+      linear_kernel("fused_linear", fused_linear),
       {"gelu", "cpu", "vector", anything, gelu},
       {"gelu_gradient", "cpu", "vector", anything, gelu_gradient},
       {"global_norm", "cpu", "vector", anything, global_norm},
       {"layer_norm", "cpu", "rows", anything, layer_norm},
       {"layer_norm_gradient", "cpu", "rows", anything, layer_norm_gradient},
-      {.op = "linear",
-       .device = "cpu",
-       .name = "gemm",
-       .accepts = anything,
-       .run = linear,
-       .prepare = prepare_linear,
-       .workspace_bytes = linear_workspace,
-       .prepared_memory = prepared_linear_memory},
+      linear_kernel("linear", linear),
       {"linear_weight_gradient", "cpu", "gemm", anything, linear_weight_gradient, Layout::dense,
        nullptr, linear_weight_gradient_workspace},
       {"mask", "cpu", "vector", anything, mask},

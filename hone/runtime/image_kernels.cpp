@@ -218,43 +218,47 @@ void global_average_pool_gradient(Call& call) {
                                  dx.data<float>());
 }
 
+// 16 products instead of 36.
+constexpr double kWinogradShare = 16.0 / 36;
+
+// A convolution with a constant weight, which is packed once.
+template <const Convolution& kWay>
+Kernel convolution(std::string_view op, void (*run)(Call&)) {
+  return {.op = op,
+          .device = "cpu",
+          .name = "gemm",
+          .accepts = every_image,
+          .run = run,
+          .prepare = packed_convolution_weight<kWay>,
+          .workspace_bytes = convolution_workspace<kWay>,
+          .prepared_memory = packed_convolution_memory<kWay>};
+}
+
+Kernel winograd_convolution(std::string_view op, void (*run)(Call&)) {
+  Kernel kernel = convolution<kWinograd>(op, run);
+  kernel.name = "winograd";
+  kernel.accepts = by_winograd;
+  kernel.flops_share = kWinogradShare;
+  return kernel;
+}
+
 }  // namespace
 
 KernelTable image_kernels() {
-  // 16 products instead of 36.
-  constexpr double kWinogradShare = 16.0 / 36;
   return {
       {"batch_norm", "cpu", "channels", every_image, batch_norm},
       {"batch_norm_gradient", "cpu", "channels", every_image, batch_norm_gradient},
       {"batch_norm_training", "cpu", "channels", every_image, batch_norm_training},
-      {"conv2d", "cpu", "winograd", by_winograd, conv2d<kWinograd>, Layout::dense,
-       packed_convolution_weight<kWinograd>, convolution_workspace<kWinograd>, std::nullopt,
-       KernelValues::f32, kWinogradShare, packed_convolution_memory<kWinograd>},
-      {.op = "conv2d",
-       .device = "cpu",
-       .name = "gemm",
-       .accepts = every_image,
-       .run = conv2d<kGemm>,
-       .prepare = packed_convolution_weight<kGemm>,
-       .workspace_bytes = convolution_workspace<kGemm>,
-       .prepared_memory = packed_convolution_memory<kGemm>},
+      winograd_convolution("conv2d", conv2d<kWinograd>),
+      convolution<kGemm>("conv2d", conv2d<kGemm>),
       {"conv2d_input_gradient", "cpu", "winograd", input_gradient_by_winograd,
        conv2d_input_gradient<kWinograd>, Layout::dense, nullptr,
        conv2d_input_gradient_workspace<kWinograd>, std::nullopt, KernelValues::f32, kWinogradShare},
       {"conv2d_input_gradient", "cpu", "gemm", every_image, conv2d_input_gradient<kGemm>,
        Layout::dense, nullptr, conv2d_input_gradient_workspace<kGemm>},
       {"conv2d_weight_gradient", "cpu", "gemm", every_image, conv2d_weight_gradient},
-      {"fused_conv2d", "cpu", "winograd", by_winograd, fused_conv2d<kWinograd>, Layout::dense,
-       packed_convolution_weight<kWinograd>, convolution_workspace<kWinograd>, std::nullopt,
-       KernelValues::f32, kWinogradShare, packed_convolution_memory<kWinograd>},
-      {.op = "fused_conv2d",
-       .device = "cpu",
-       .name = "gemm",
-       .accepts = every_image,
-       .run = fused_conv2d<kGemm>,
-       .prepare = packed_convolution_weight<kGemm>,
-       .workspace_bytes = convolution_workspace<kGemm>,
-       .prepared_memory = packed_convolution_memory<kGemm>},
+      winograd_convolution("fused_conv2d", fused_conv2d<kWinograd>),
+      convolution<kGemm>("fused_conv2d", fused_conv2d<kGemm>),
       {"global_average_pool", "cpu", "planes", every_image, global_average_pool},
       {"global_average_pool_gradient", "cpu", "planes", every_image, global_average_pool_gradient},
       {"max_pool2d", "cpu", "planes", every_image, max_pool2d},

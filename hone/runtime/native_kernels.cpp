@@ -20,7 +20,7 @@ using kernels::Int8Weight;
 
 // ---- codes of inputs and results
 
-// How rows of so many columns in a format of inputs lie: mxint has blocks.
+// The shape of rows of inputs in their format; mxint has blocks.
 Int8Shape int8_shape(std::int64_t rows, std::int64_t columns, const Format& input) {
   return {rows, columns, input.def->name == "mxint" ? input["block"] : columns};
 }

@@ -15,7 +15,7 @@ std::vector<std::int32_t> whole_numbers(const CodeUnits& units) {
   return values;
 }
 
-// Whether so many codes are not zero that blocks of them need not be counted: those of bytes and half bytes as they are packed.
+// Whether too few codes are zero for sparse blocks to pay, so that blocks need not be counted. Codes are packed bytes or half bytes.
 bool has_few_zeros(const SparseSource& source, const std::vector<std::int32_t>& values) {
   const kernels::PackedMatrix& m = source.layout.matrix;
   if (m.bits != 8 && m.bits != 4) return false;

@@ -19,7 +19,7 @@ struct SparsitySchedule {
   std::optional<double> at(std::int64_t step) const;
 };
 
-/// Of a training of so many steps: it begins when the learning rate has warmed up, and ends with the first `rising_share` of all
+/// The schedule of a training of `total_steps`: it begins when the learning rate has warmed up, and ends with the first `rising_share` of all
 /// steps, by 50 prunings at most. Throws `UserError` for a share outside (0, 1], where the training has no steps, and where the
 /// warm-up leaves none.
 SparsitySchedule cubic_schedule(double rising_share, std::int64_t total_steps,

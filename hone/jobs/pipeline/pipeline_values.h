@@ -13,8 +13,8 @@
 /// What the stages of a pipeline have found, by the paths that its file names.
 namespace hone {
 
-/// The member of nested objects and lists: "test.eval_accuracy", "models.0.loss". A key may have dots, as the names of layers do. Null:
-/// there is none.
+/// The member of nested objects and lists: "test.eval_accuracy", "models.0.loss". A key may have dots, as the names of layers do. Null
+/// if it is missing.
 const Json& value_at_path(const Json& json, const std::string& path);
 
 /// Returns what the number at a path is of, by its last key: "test.eval_accuracy" is a share, "comparison.change" is points.

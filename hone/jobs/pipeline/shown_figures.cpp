@@ -87,7 +87,7 @@ void read_references(const ShownFile& f, const toml::node& list, PipelineFigure&
     check_keys(told, {"label", "stage", "y"}, "a reference", f.place);
     const std::vector<std::size_t> found =
         stages_named(f, needed(f, told, "stage", "reference"), "stage");
-    user_check(found.size() == 1, "{}: {}: a reference is of one stage, not {}", f.place.at(item),
+    user_check(found.size() == 1, "{}: {}: a reference takes one stage, found {}", f.place.at(item),
                figure.name, found.size());
     PipelineReference one{.stage = found.front(),
                           .y = scalar_text(needed(f, told, "y", "reference"), "y", f.place)};

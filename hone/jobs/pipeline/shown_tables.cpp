@@ -101,7 +101,8 @@ void read_table(const ShownFile& f, const std::string& name, const toml::node& n
   for (const toml::node& item : *list.as_array())
     table.columns.push_back(column_of(f, item, table));
   user_check(!table.rows.empty() || told.get("stages") == nullptr,
-             "{}: {}: stages stand in the columns of a table with `by`", f.place.at(node), name);
+             "{}: {}: with `by`, each column names its stages; leave out `stages`",
+             f.place.at(node), name);
   if (!table.rows.empty()) {
     const std::vector<std::size_t> stages =
         stages_named(f, needed(f, told, "stages", name), "stages");

@@ -340,12 +340,12 @@ TEST(PipelineFile, SaysWhatFiguresAndTablesOfTrialsCannotBe) {
        "f: with `per`, curves are labelled by the values of 'name'"},
       {"[figure.f]\nx = \"trial\"\ny = \"value\"\ncurve = []\n[[figure.f.reference]]\nstage = "
        "\"search\"\ny = \"loss\"",
-       "f: a reference is of one stage, not 2"},
+       "f: a reference takes one stage, found 2"},
       {"[table.t]\nrows = \"a\"\nby = \"stage\"",
        "t: expected by = \"VARIABLE\" or \"stage\", or rows"},
       {"[table.t]\nby = \"stage\"\nstages = \"last\"\n[[table.t.column]]\nstages = \"last\"\ny = "
        "\"a\"",
-       "t: stages stand in the columns of a table with `by`"},
+       "t: with `by`, each column names its stages; leave out `stages`"},
       {"[table.t]\nrows = \"a\"\nstages = \"last\"\n[[table.t.column]]\nstages = \"last\"\ny = "
        "\"a\"",
        "t: with `rows`, the stages are those of the table"},
