@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hone/base/percentage.h"
+#include "hone/passes/prune.h"
 #include "hone/tensor/dense.h"
 
 namespace hone {
@@ -24,6 +26,91 @@ Zeros total(const std::vector<Zeros>& all) {
     sum.zeros += one.zeros;
   }
   return sum;
+}
+
+namespace {
+
+constexpr double kFewZeros = 0.01;   // share of a weight's elements up to which it counts as dense
+constexpr double kNearlyAll = 0.99;  // share of the zeros that blocks must contain
+constexpr double kMostAboveHalf = 0.05;  // more than the 50% that 2:4 removes
+
+/// A dense weight (N,K).
+struct WeightRows {
+  std::span<const float> values;
+  std::int64_t rows = 0, columns = 0;
+
+  bool is_zero(std::int64_t row, std::int64_t column) const {
+    return values[static_cast<std::size_t>(row * columns + column)] == 0;
+  }
+};
+
+// In blocks that are zero as a whole; those at the edges are smaller, as pruning makes them.
+std::int64_t zeros_in_blocks(const WeightRows& weight, const PruneBlock& block) {
+  std::int64_t zeros = 0;
+  for (std::int64_t row = 0; row < weight.rows; row += block.rows)
+    for (std::int64_t column = 0; column < weight.columns; column += block.columns) {
+      const std::int64_t end_row = std::min(row + block.rows, weight.rows),
+                         end_column = std::min(column + block.columns, weight.columns);
+      bool all = true;
+      for (std::int64_t r = row; r < end_row && all; ++r)
+        for (std::int64_t c = column; c < end_column && all; ++c) all = weight.is_zero(r, c);
+      if (all) zeros += (end_row - row) * (end_column - column);
+    }
+  return zeros;
+}
+
+bool follows(const WeightRows& weight, const KeptOf& pattern) {
+  if (weight.columns % pattern.of != 0) return false;
+  for (std::int64_t row = 0; row < weight.rows; ++row)
+    for (std::int64_t column = 0; column < weight.columns; column += pattern.of) {
+      std::int64_t kept = 0;
+      for (std::int64_t c = column; c < column + pattern.of; ++c) kept += !weight.is_zero(row, c);
+      if (kept > pattern.kept) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+LinearZeros linear_zeros(const Graph& graph, const ParameterStore& parameters) {
+  const PruneStructure kBlocks[] = {{.block = {4, 1}}, {.block = {1, 4}}};
+  const KeptOf pattern;
+  LinearZeros result;
+  Zeros pruned;  // of weights that are not dense
+  std::int64_t in_blocks[std::size(kBlocks)] = {};
+  bool is_pattern = true;
+  for (const Node* linear : graph.operations("linear")) {
+    const Value weight = product_weight(*linear);
+    if (weight.node == nullptr) continue;
+    const Tensor dense = stored_values(weight, parameters).on(cpu());
+    const WeightRows rows{dense.values<float>(), dense.size(0), dense.size(1)};
+    const Zeros zeros{"", dense.count(), std::ranges::count(rows.values, 0.0f)};
+    result.zeros.elements += zeros.elements;
+    result.zeros.zeros += zeros.zeros;
+    if (zeros.share() < kFewZeros) continue;
+    pruned.elements += zeros.elements;
+    pruned.zeros += zeros.zeros;
+    is_pattern = is_pattern && follows(rows, pattern);
+    for (std::size_t i = 0; i < std::size(kBlocks); ++i)
+      in_blocks[i] += zeros_in_blocks(rows, kBlocks[i].block);
+  }
+  const auto* const most = std::ranges::max_element(in_blocks);
+  if (static_cast<double>(*most) >= kNearlyAll * static_cast<double>(pruned.zeros)) {
+    if (pruned.zeros > 0) result.structure = kBlocks[most - in_blocks];
+  } else if (is_pattern && pruned.share() < 0.5 + kMostAboveHalf) {
+    result.structure.pattern = pattern;
+  }
+  return result;
+}
+
+std::string to_text(const LinearZeros& zeros) {
+  if (zeros.zeros.share() < kFewZeros) return "";
+  const PruneStructure& structure = zeros.structure;
+  const bool is_single = !structure.pattern && structure.block.is_single();
+  return fmt::format("{} of the linear weights zero ({})", share_text(zeros.zeros.share()),
+                     is_single           ? "single weights"
+                     : structure.pattern ? structure_text(structure)
+                                         : "blocks of " + structure_text(structure));
 }
 
 }  // namespace hone

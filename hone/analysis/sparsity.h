@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hone/ir/graph.h"
+#include "hone/passes/kept_elements.h"
 #include "hone/tensor/parameter_store.h"
 
 namespace hone {
@@ -25,5 +26,18 @@ std::vector<Zeros> parameter_zeros(const Graph& graph, const ParameterStore& par
 
 /// All of them together, under the name "".
 Zeros total(const std::vector<Zeros>& all);
+
+/// Zeros in the weights of linear layers.
+struct LinearZeros {
+  Zeros zeros = {};  ///< of all these weights together, under the name ""
+  PruneStructure structure =
+      {};  ///< the blocks or the pattern that they form; single weights where they form none
+};
+
+/// Of an unpacked graph. Masked weights have the zeros of their masks. Blocks are those that contain at least 99% of the zeros.
+LinearZeros linear_zeros(const Graph& graph, const ParameterStore& parameters);
+
+/// "80.0% of the linear weights zero (blocks of 1x4)"; "" where fewer than 1% are.
+std::string to_text(const LinearZeros& zeros);
 
 }  // namespace hone

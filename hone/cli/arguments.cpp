@@ -144,14 +144,19 @@ Options options_of(const RunArguments*) {
           color_option(),   plugin_option(), group<&RunArguments::passes>()};
 }
 
-Options device_options() {
+Options device_option() {
   return {
       Heading::execution,
-      {option<&RunArguments::device>("device", "cpu, cuda or cuda:N").checked(problem_of_device),
-       option<&RunArguments::precision>(
-           "precision", "precision of values; sums are always fp32 (tf32, fp16: GPU only)")
-           .one_of({"fp32", "tf32", "bf16", "fp16"})
-           .rare()}};
+      {option<&RunArguments::device>("device", "cpu, cuda or cuda:N").checked(problem_of_device)}};
+}
+
+Options device_options() {
+  return {device_option(),
+          {Heading::execution,
+           {option<&RunArguments::precision>(
+                "precision", "precision of values; sums are always fp32 (tf32, fp16: GPU only)")
+                .one_of({"fp32", "tf32", "bf16", "fp16"})
+                .rare()}}};
 }
 
 Options processor_precision() {

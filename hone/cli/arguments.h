@@ -46,7 +46,9 @@ Options seed_option();
 Options plugin_option();
 /// `--threads`, `--json`, `--quiet` and `--color`: of commands whose results depend on nothing else.
 Options screen_options();
-/// `--device` and `--precision`, of commands whose graphs may run on a GPU.
+/// `--device`, of commands whose graphs may run on a GPU.
+Options device_option();
+/// The same and `--precision`.
 Options device_options();
 /// `--precision`, of what runs on the processor alone.
 Options processor_precision();

@@ -21,43 +21,35 @@
 namespace hone {
 namespace {
 
-// What can be timed in place of a model, and the options of each.
-constexpr const char *kAttention = "attention", *kLinear = "linear", *kDequantize = "dequantize";
-constexpr const char *kModel = "MODEL", *kModels = "MODEL MODEL";
-struct Subject {
-  std::string name;
-  std::set<std::string> flags;
-};
-const Subject kSubjects[] = {
-    {kModel, {"batch_size", "tokens",  "train",     "qat",      "format",    "native",     "lora",
-              "profile",    "adapter", "runs",      "device",   "precision", "iterations", "warmup",
-              "executor",   "process", "processes", "pitfalls", "figure",    "overwrite"}},
-    {kModels,
-     {"batch_size", "tokens", "train", "qat", "format", "native", "lora", "runs", "device",
-      "precision"}},
-    {kAttention, {"shape", "dtype", "impl", "profile", "runs", "device", "precision"}},
-    {kLinear,
-     {"shape", "rows", "format", "impl", "sparsity", "block", "runs", "device", "precision"}},
-    {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs", "device"}}};
-
-struct BenchArguments {
+struct ModelArguments {
   std::vector<std::string> models;
   BenchJob job;
   BenchFlags flags;
-  AttentionJob attention;
-  std::string shape, dtypes, ways;
-  LinearJob linear;
-  std::string rows, block;
   IterationsJob iterations;
   std::int64_t ignored = 0;
   std::string executors, process = "both";
   bool naive = false;
-  DequantizeJob dequantize;
-  std::string elements, groups;
-  std::string to = "bf16";
   std::string figure;
   bool overwrite = false;
-  bool profile = false;
+  RunArguments run;
+};
+
+struct AttentionArguments {
+  AttentionJob job;
+  std::string shape, dtypes, ways;
+  RunArguments run;
+};
+
+struct LinearArguments {
+  LinearJob job;
+  std::string shape, rows, formats, ways, block;
+  RunArguments run;
+};
+
+struct DequantizeArguments {
+  DequantizeJob job;
+  std::string elements, groups;
+  std::string to = "bf16";
   RunArguments run;
 };
 
@@ -96,54 +88,38 @@ auto parse_words(const char* flag, const std::string& text, const Rows& rows, Na
   return named;
 }
 
-const Subject& subject_called(std::string_view name) {
-  for (const Subject& subject : kSubjects)
-    if (subject.name == name) return subject;
-  return kSubjects[0];
-}
-
-const Subject& subject_of(const BenchArguments& a) {
-  if (a.models.size() == 1) return subject_called(a.models.front());
-  for (const std::string& name : a.models)
-    if (const Subject& other = subject_called(name); other.name != kModel)
-      throw CLI::ValidationError(fmt::format(
-          "{} cannot be compared with models; give it as the only argument", other.name));
-  return subject_called(kModels);
-}
-
 bool is_by_call(const CLI::App& app) {
   return app.count("--iterations") + app.count("--executor") + app.count("--pitfalls") > 0;
 }
 
-// Refuses options that would do nothing, while the line is parsed.
-void check_use(const BenchArguments& a, const CLI::App& app) {
-  const Subject& asked = subject_of(a);
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string name = argument_name(*option);
-    if (option->count() == 0 || asked.flags.contains(name)) continue;
-    std::vector<std::string> owners;
-    for (const Subject& other : kSubjects)
-      if (other.flags.contains(name)) owners.push_back(fmt::format("`hone bench {}`", other.name));
-    if (!owners.empty())
-      throw CLI::ValidationError(fmt::format("--{} is an option of {}, not of `hone bench {}`",
-                                             name, fmt::join(owners, " and "), asked.name));
-  }
+// Refuses, while the line is parsed, names of subcommands in place of models, and options that several models do not have.
+void check_models(const ModelArguments& a, const CommandApp& app) {
+  for (const Command& other : app.command().subcommands)
+    for (const std::string& model : a.models)
+      if (other.name.ends_with(" " + model))
+        throw CLI::ValidationError(
+            a.models.size() == 1
+                ? fmt::format("give `{0}` first: `hone {1} …`", model, other.name)
+                : fmt::format("{} cannot be compared with models; to time it, begin with `hone {}`",
+                              model, other.name));
+  if (a.models.size() == 1) return;
+  for (const char* name : {"adapter", "profile", "iterations", "warmup", "executor", "process",
+                           "processes", "pitfalls", "figure", "overwrite"})
+    if (app.count(fmt::format("--{}", name)) > 0)
+      throw CLI::ValidationError(fmt::format(
+          "--{} is an option of `hone bench MODEL`, not of `hone bench MODEL MODEL`", name));
 }
 
-void run_dequantize(BenchArguments& a, const CLI::App& app) {
-  DequantizeJob& job = a.dequantize;
-  if (app.count("--elements") > 0) job.elements = parse_counts("--elements", a.elements);
-  if (app.count("--group") > 0) job.groups = parse_counts("--group", a.groups);
-  job.to_float = a.to == "fp32";
-  job.runs = a.job.options.runs;
-  job.figure = a.figure;
-  job.overwrite = a.overwrite;
+void run_dequantize(DequantizeArguments& a, const CLI::App& app) {
+  if (app.count("--elements") > 0) a.job.elements = parse_counts("--elements", a.elements);
+  if (app.count("--group") > 0) a.job.groups = parse_counts("--group", a.groups);
+  a.job.to_float = a.to == "fp32";
   Context context = make_context(a.run);
-  print("bench", bench_dequantize(job, context), a.run);
+  print("bench", bench_dequantize(a.job, context), a.run);
 }
 
-void run_attention(BenchArguments& a, const CLI::App& app) {
-  AttentionJob& job = a.attention;
+void run_attention(AttentionArguments& a, const CLI::App& app) {
+  AttentionJob& job = a.job;
   if (app.count("--shape") > 0) {
     const std::vector<std::int64_t> shape = parse_counts("--shape", a.shape);
     if (shape.size() != 4)
@@ -158,17 +134,12 @@ void run_attention(BenchArguments& a, const CLI::App& app) {
   if (app.count("--impl") > 0)
     job.ways =
         parse_words("--impl", a.ways, kWays, [](AttentionWay way) { return to_string(way); });
-  job.profile = a.profile;
-  job.runs = a.job.options.runs;
-  if (a.run.precision == "bf16" || a.run.precision == "fp16")
-    throw UsageError(fmt::format("hone bench attention: --precision {} is --dtype {} here",
-                                 a.run.precision, a.run.precision));
   Context context = make_context(a.run);
   print("bench", bench_attention(job, context), a.run);
 }
 
-void take_shape(BenchArguments& a, const CLI::App& app) {
-  LinearJob& job = a.linear;
+void take_shape(LinearArguments& a, const CLI::App& app) {
+  LinearJob& job = a.job;
   if (app.count("--shape") > 0) {
     std::vector<std::int64_t> shape = parse_counts("--shape", a.shape);
     if (shape.size() != 2 && shape.size() != 3)
@@ -182,30 +153,25 @@ void take_shape(BenchArguments& a, const CLI::App& app) {
   if (app.count("--rows") > 0) job.rows = parse_counts("--rows", a.rows);
 }
 
-void run_linear(BenchArguments& a, const CLI::App& app) {
-  LinearJob& job = a.linear;
+void run_linear(LinearArguments& a, const CLI::App& app) {
+  LinearJob& job = a.job;
   take_shape(a, app);
   constexpr ProductWay kWays[] = {ProductWay::fp32, ProductWay::bf16, ProductWay::packed,
                                   ProductWay::native};
   if (app.count("--impl") > 0)
     job.ways = parse_words("--impl", a.ways, kWays, [](ProductWay way) { return to_string(way); });
   if (app.count("--block") > 0) job.block = parse_structure(a.block).block;
-  job.runs = a.job.options.runs;
   job.seed = a.run.seed;
-  if (a.run.precision == "bf16")
-    throw UsageError("hone bench linear: --precision bf16 is --impl bf16 here");
-  if (a.run.precision == "fp16")
-    throw UsageError("hone bench linear: --precision fp16: values are fp32, or bf16 by --impl");
   Context context = make_context(a.run);
-  if (!a.flags.format.empty())
-    for (const std::string& text : split_outside_brackets(a.flags.format))
+  if (!a.formats.empty())
+    for (const std::string& text : split_outside_brackets(a.formats))
       job.formats.push_back(value_of_flag(
           "--format", [&] { return parse_format(trim(text), context.library.formats); }));
   print("bench", bench_linear(job, context), a.run);
 }
 
 // Options for timing call by call, and options that do nothing then.
-void check_iterations(const BenchArguments& a, const CLI::App& app) {
+void check_iterations(const ModelArguments& a, const CLI::App& app) {
   const bool by_call = is_by_call(app);
   for (const char* name : {"warmup", "process", "processes", "figure", "overwrite"})
     if (app.count(fmt::format("--{}", name)) > 0 && (!by_call || a.naive))
@@ -221,7 +187,7 @@ void check_iterations(const BenchArguments& a, const CLI::App& app) {
     throw UsageError("hone bench: --pitfalls uses the interpreter; leave --executor out");
 }
 
-void run_iterations(BenchArguments& a, const CLI::App& app) {
+void run_iterations(ModelArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   take(a.flags, "bench", context.library.formats, a.job.options);
   a.job.seed = a.run.seed;
@@ -245,7 +211,7 @@ void run_iterations(BenchArguments& a, const CLI::App& app) {
   print("bench", bench_iterations(job, context), a.run);
 }
 
-void run_models(BenchArguments& a) {
+void run_models(ModelArguments& a) {
   Context context = make_context(a.run);
   take(a.flags, "bench", context.library.formats, a.job.options);
   print("bench",
@@ -253,35 +219,43 @@ void run_models(BenchArguments& a) {
         a.run);
 }
 
-void run_bench(BenchArguments& a, const CLI::App& app) {
-  a.job.model = a.models.front();
+void run_bench(ModelArguments& a, const CLI::App& app) {
   if (a.models.size() > 1) return run_models(a);
-  if (a.job.model == kDequantize) return run_dequantize(a, app);
-  if (a.job.model == kAttention) return run_attention(a, app);
-  if (a.job.model == kLinear) return run_linear(a, app);
+  a.job.model = a.models.front();
   check_iterations(a, app);
   if (is_by_call(app)) return run_iterations(a, app);
-  a.job.profile = a.profile;
   Context context = make_context(a.run);
   take(a.flags, "bench", context.library.formats, a.job.options);
   a.job.seed = a.run.seed;
   print("bench", bench(a.job, context), a.run);
 }
 
-Options options_of(const BenchArguments*) {
-  using A = BenchArguments;
-  Options flags = group<&A::flags>();
-  flags.at("format").meaning = "format to simulate; linear: packed formats";
+template <auto... kMembers>
+OptionDef runs_option(std::string_view when_zero) {
+  return option<kMembers...>("runs", fmt::format("number of timed runs (0: {})", when_zero))
+      .from(0);
+}
+
+// Other values are an implementation or a type that these commands time beside fp32.
+Options exact_device_options() {
+  Options options = device_options();
+  OptionDef& precision = options.at("precision");
+  precision.meaning = "arithmetic of fp32 products (tf32: GPU only)";
+  precision.words = {"fp32", "tf32"};
+  return options;
+}
+
+Options options_of(const ModelArguments*) {
+  using A = ModelArguments;
   return {
-      argument<&A::models>("MODEL", "models, or one of attention, linear, dequantize")
+      argument<&A::models>("MODEL", "model folders, tiny or base; the first is the baseline")
           .required()
           .takes(kModelValue),
       adapter_option<&A::job, &BenchJob::adapter>(),
       group<&A::job, &BenchJob::options>(),
-      flags,
-      option<&A::job, &BenchJob::options, &BenchOptions::runs>(
-          "runs", "number of timed runs (0: chosen by their time)")
-          .from(0),
+      group<&A::flags>(),
+      runs_option<&A::job, &BenchJob::options, &BenchOptions::runs>(
+          "chosen by their time; several models: 9 to 13 rounds"),
       option<&A::iterations, &IterationsJob::iterations>("iterations", "calls to time one by one")
           .from(2),
       option<&A::executors>("executor",
@@ -300,34 +274,73 @@ Options options_of(const BenchArguments*) {
           .from(1)
           .rare(),
       option<&A::naive>("pitfalls", "show the cost of common benchmarking mistakes"),
-      option<&A::profile>("profile", "show the time of each kernel"),
-      option<&A::shape>("shape", "attention: batch,heads,tokens,head size; linear: inputs,outputs")
-          .rare(),
-      option<&A::rows>("rows", "linear: rows of the input (batch size times tokens)").rare(),
-      option<&A::dtypes>("dtype", "attention: fp32, bf16, fp16; by default all").rare(),
-      option<&A::ways>("impl", "attention: naive, fused; linear: fp32, bf16, packed, native")
-          .rare(),
-      option<&A::linear, &LinearJob::sparsities>(
-          "sparsity", "linear: fractions of zeros, for sparse kernels beside dense ones")
-          .separated()
-          .shown("LIST")
-          .from(0, 1)
-          .rare(),
-      option<&A::block>(
-          "block", "linear: zeros come in these blocks; by default 4x1 in floats, 1x4 in codes")
-          .one_of({"1x4", "4x1", "weights"})
-          .needing("sparsity")
-          .rare(),
-      option<&A::elements>("elements", "dequantize: sizes of the arrays").shown("LIST").rare(),
-      option<&A::groups>("group", "dequantize: elements per scale").shown("LIST").rare(),
-      option<&A::dequantize, &DequantizeJob::bits>("bits", "dequantize: bits per element")
-          .one_of({"8", "4"})
-          .rare(),
-      option<&A::to>("to", "dequantize: type of the result").one_of({"bf16", "fp32"}).rare(),
-      figure_option<&A::figure>("draw the result of dequantize or of --iterations"),
+      option<&A::job, &BenchJob::profile>("profile", "show the time of each kernel"),
+      figure_option<&A::figure>("draw the result of --iterations"),
       overwrite_option<&A::overwrite>("replace the files of --figure"),
       group<&A::run>(),
       group<&A::run>(device_options())};
+}
+
+Options options_of(const AttentionArguments*) {
+  using A = AttentionArguments;
+  return {option<&A::shape>("shape", "batch size,heads,tokens,head size; by default 32,8,128,64"),
+          option<&A::dtypes>("dtype", "types of values: fp32, bf16, fp16; by default all")
+              .shown("LIST"),
+          option<&A::ways>("impl", "implementations: naive, fused; by default both").shown("LIST"),
+          option<&A::job, &AttentionJob::profile>("profile", "show the time of each operation"),
+          runs_option<&A::job, &AttentionJob::runs>("20"),
+          group<&A::run>(screen_options()),
+          group<&A::run>(plugin_option()),
+          group<&A::run>(exact_device_options())};
+}
+
+Options options_of(const LinearArguments*) {
+  using A = LinearArguments;
+  return {
+      option<&A::shape>("shape", "inputs,outputs, or rows,inputs,outputs; by default 4096,4096"),
+      option<&A::rows>("rows",
+                       "rows of the input (batch size times tokens); by default 1,4,16,64,256")
+          .shown("LIST"),
+      option<&A::formats>("format", "formats of packed and native weights; by default 8 and 4 bits")
+          .takes(kFormatValue),
+      option<&A::ways>("impl", "implementations: fp32, bf16, packed, native; by default all")
+          .shown("LIST"),
+      option<&A::job, &LinearJob::sparsities>(
+          "sparsity", "fractions of zeros, for sparse kernels beside dense ones")
+          .separated()
+          .shown("LIST")
+          .from(0, 1),
+      option<&A::block>("block",
+                        "zeros come in these blocks; by default 4x1 in floats, 1x4 in codes")
+          .one_of({"1x4", "4x1", "weights"})
+          .needing("sparsity"),
+      runs_option<&A::job, &LinearJob::runs>("6 to 20, as time allows"),
+      group<&A::run>(screen_options()),
+      group<&A::run>(seed_option()),
+      group<&A::run>(plugin_option()),
+      group<&A::run>(exact_device_options())};
+}
+
+Options options_of(const DequantizeArguments*) {
+  using A = DequantizeArguments;
+  return {option<&A::elements>("elements", "sizes of the arrays").shown("LIST"),
+          option<&A::groups>("group", "elements per scale").shown("LIST"),
+          option<&A::job, &DequantizeJob::bits>("bits", "bits per element").one_of({"8", "4"}),
+          option<&A::to>("to", "type of the result").one_of({"bf16", "fp32"}),
+          runs_option<&A::job, &DequantizeJob::runs>("chosen by their time"),
+          figure_option<&A::job, &DequantizeJob::figure>("draw how threads share the first array"),
+          overwrite_option<&A::job, &DequantizeJob::overwrite>("replace the files of --figure"),
+          group<&A::run>(screen_options()),
+          group<&A::run>(device_option())};
+}
+
+Command part_of_bench(std::string_view name, std::string_view summary, std::string_view example,
+                      const CommandRun& run) {
+  return {.name = name,
+          .summary = summary,
+          .example = example,
+          .run = run,
+          .stage = {.measures_time = true}};
 }
 
 }  // namespace
@@ -336,12 +349,23 @@ Command bench_command() {
   return {.name = "bench",
           .summary = "Measure the speed of models and kernels",
           .example = "hone bench tiny --batch_size 8 --tokens 128 --train --threads 2 --json",
-          .run = runs<BenchArguments, run_bench>(),
+          .run = runs<ModelArguments, run_bench>(),
           .check =
               [](const void* arguments, const CLI::App& app) {
-                check_use(*static_cast<const BenchArguments*>(arguments), app);
+                check_models(*static_cast<const ModelArguments*>(arguments),
+                             dynamic_cast<const CommandApp&>(app));
               },
-          .stage = {.measures_time = true}};
+          .stage = {.measures_time = true},
+          .subcommands = {
+              part_of_bench("bench linear", "Time one linear layer, dense, quantized and sparse",
+                            "hone bench linear --shape 1024,1024 --rows 1,16 --sparsity 0.5,0.9",
+                            runs<LinearArguments, run_linear>()),
+              part_of_bench("bench attention", "Time attention, naive and fused",
+                            "hone bench attention --shape 4,8,128,64 --dtype fp32",
+                            runs<AttentionArguments, run_attention>()),
+              part_of_bench("bench dequantize", "Time decoding MXINT arrays to floats",
+                            "hone bench dequantize --elements 65536 --group 32,128",
+                            runs<DequantizeArguments, run_dequantize>())}};
 }
 
 }  // namespace hone

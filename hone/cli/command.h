@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +32,8 @@ struct Command {
   /// Throws `UsageError` for arguments that do not go together, as soon as they are read.
   void (*check)(const void* arguments, const CLI::App& app) = nullptr;
   StageKind stage = {};  ///< what pipelines must know of it
+  /// Commands with options of their own that the first argument selects: `hone bench linear` runs "bench linear".
+  std::vector<Command> subcommands = {};
 };
 
 /// A command whose arguments are an `A` and which `kRun` runs.
@@ -56,6 +60,13 @@ struct CommandGroup {
 /// All commands, in the order of the help: by groups, and one after the other.
 const std::vector<CommandGroup>& command_groups();
 const std::vector<Command>& commands();
+
+/// The command, or subcommand, that the first `words` of a command line name; null: there is no such command.
+struct CommandMatch {
+  const Command* command = nullptr;
+  std::size_t words = 0;
+};
+CommandMatch match_command(std::span<const std::string> words);
 
 /// The parser of a command's arguments, made from its table of options. The help, shell completion and the manual page come from the same
 /// rows.

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <iterator>
 
+#include "hone/base/text.h"
 #include "hone/cli/command.h"
 #include "hone/cli/settings.h"
 #include "hone/formats/format.h"
@@ -23,14 +25,26 @@ struct Argument {
 
 struct CommandArguments {
   const Command* command = nullptr;
-  std::vector<Argument> arguments;
+  std::vector<Argument> arguments = {};
+
+  std::vector<std::string> name() const { return split(command->name, ' '); }
+  // The first arguments that select other commands.
+  std::vector<std::string> subcommands() const {
+    std::vector<std::string> words;
+    for (const Command& one : command->subcommands) words.push_back(split(one.name, ' ').back());
+    return words;
+  }
 };
 
+// Commands and their subcommands.
 std::vector<CommandArguments> all_arguments() {
   std::vector<CommandArguments> all;
   for (const Command& command : commands()) {
-    const CommandApp app(command);
-    CommandArguments row{&command, {}};
+    all.push_back({&command});
+    for (const Command& subcommand : command.subcommands) all.push_back({&subcommand});
+  }
+  for (CommandArguments& row : all) {
+    const CommandApp app(*row.command);
     for (const CLI::Option* option : app.get_options()) {
       Argument argument{{}, option->get_description(), !is_flag(*option)};
       argument.words = app.offered_words(*option);
@@ -41,13 +55,23 @@ std::vector<CommandArguments> all_arguments() {
       argument.separator = kind.separator;
       argument.goes_on = kind.goes_on;
       argument.shown = option->get_type_name();
+      if (option->get_positional())
+        std::ranges::copy(row.subcommands(), std::back_inserter(argument.words));
       for (const std::string& name : option->get_snames()) argument.flags.push_back("-" + name);
       for (const std::string& name : option->get_lnames()) argument.flags.push_back("--" + name);
       row.arguments.push_back(argument);
     }
-    all.push_back(row);
   }
   return all;
+}
+
+// "'bench linear' | 'bench attention'", for a shell's `case`; "": there are none.
+std::string subcommand_cases() {
+  std::vector<std::string> names;
+  for (const Command& command : commands())
+    for (const Command& subcommand : command.subcommands)
+      names.push_back(fmt::format("'{}'", subcommand.name));
+  return fmt::format("{}", fmt::join(names, " | "));
 }
 
 std::vector<std::string> flags_of(const CommandArguments& row) {
@@ -185,8 +209,10 @@ std::string bash_script() {
   script += kBashCommands;
   script += fmt::format(
       "  if [[ $COMP_CWORD == 1 ]]; then\n    _hone_offer '{} --help --version'\n    return\n  fi\n"
+      "  case \"$command ${{COMP_WORDS[2]}}\" in\n    {}) (( COMP_CWORD > 2 )) && command+=\" "
+      "${{COMP_WORDS[2]}}\" ;;\n  esac\n"
       "  case $command in\n",
-      command_names());
+      command_names(), subcommand_cases());
   for (const CommandArguments& row : all_arguments()) {
     std::string values, positionals;
     std::string places;
@@ -212,8 +238,8 @@ std::string bash_script() {
         "    {})\n      case $flag in\n{}"
         "        *)\n          if [[ $cur == -* ]]; then\n            _hone_offer {}\n"
         "          else\n            {}\n          fi ;;\n      esac ;;\n",
-        row.command->name, values, in_quotes(fmt::format("{}", fmt::join(flags_of(row), " "))),
-        places.empty() ? ":" : places);
+        in_quotes(row.command->name), values,
+        in_quotes(fmt::format("{}", fmt::join(flags_of(row), " "))), places.empty() ? ":" : places);
   }
   return script.append(kBashTail);
 }
@@ -281,9 +307,13 @@ std::string zsh_script() {
                           in_quotes(fmt::format("{}:{}", command.name, zsh_text(command.summary))));
   script +=
       "    )\n    _describe command commands\n    return\n  fi\n"
-      "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n";
+      "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n";
+  script += fmt::format(
+      "  case \"$command $words[2]\" in\n    {}) if (( CURRENT > 2 )); then command+=\" "
+      "$words[2]\"; shift words; (( CURRENT-- )); fi ;;\n  esac\n  case $command in\n",
+      subcommand_cases());
   for (const CommandArguments& row : all_arguments()) {
-    script += fmt::format("    {}) _arguments", row.command->name);
+    script += fmt::format("    {}) _arguments", in_quotes(row.command->name));
     int place = 0;
     for (const Argument& argument : row.arguments) {
       const std::string value =
@@ -330,9 +360,14 @@ std::string fish_script() {
     script += fmt::format("complete -c hone -n __fish_use_subcommand -a {} -d {}\n", command.name,
                           in_quotes(command.summary));
   for (const CommandArguments& row : all_arguments()) {
+    std::string condition;
+    for (const std::string& word : row.name())
+      condition +=
+          fmt::format("{}__fish_seen_subcommand_from {}", condition.empty() ? "" : "; and ", word);
+    if (const std::vector<std::string> others = row.subcommands(); !others.empty())
+      condition += fmt::format("; and not __fish_seen_subcommand_from {}", fmt::join(others, " "));
     for (const Argument& argument : row.arguments) {
-      std::string line =
-          fmt::format("complete -c hone -n '__fish_seen_subcommand_from {}'", row.command->name);
+      std::string line = fmt::format("complete -c hone -n '{}'", condition);
       for (const std::string& flag : argument.flags)
         line += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
       if (!argument.flags.empty()) line += " -d " + in_quotes(argument.description);

@@ -137,6 +137,21 @@ void measure_integers(Context& context, Measure&& measure, Checkup& c) {
                                           PeakKind::int8_widened_gops, threads, widened);
 }
 
+// Of products of bfloat16 and of signs.
+template <typename Measure>
+void measure_other_products(Context& context, Measure&& measure, Checkup& c) {
+  const int threads = context.pool.threads();
+  const double bf16 = kernels::measure_bf16_gflops(context.pool);
+  if (bf16 > 0)
+    c.fields.peak_bf16_gflops = measure("peak, bf16", fmt::format("GFLOP/s on {}", threads),
+                                        PeakKind::bf16_gflops, threads, bf16);
+  else
+    c.show("peak, bf16", "the CPU has no instructions for bf16");
+  c.fields.peak_sign_gops =
+      measure("peak, signs", fmt::format("GOP/s on {}", threads), PeakKind::sign_gops, threads,
+              kernels::measure_sign_gops(context.pool));
+}
+
 // Measures again; what is shown is the highest known.
 void check_peaks(Context& context, Checkup& c) {
   ThreadPool alone(1);
@@ -163,6 +178,7 @@ void check_peaks(Context& context, Checkup& c) {
     fields.peak_gflops = measure("", fmt::format("GFLOP/s on {}", threads), PeakKind::fp32_gflops,
                                  threads, kernels::measure_fma_gflops(context.pool));
   measure_integers(context, measure, c);
+  measure_other_products(context, measure, c);
   fields.copy_gb_per_s =
       measure("memory bandwidth", "GB/s copying, read and written", PeakKind::copy_gbps, threads,
               kernels::measure_copy_gbps(context.pool));
@@ -171,6 +187,49 @@ void check_peaks(Context& context, Checkup& c) {
   if (!file.empty()) fields.peaks_file = file;
   c.show("peaks are kept in", file.empty() ? "nothing: HOME is not set" : file.string());
   fields.problems.insert(fields.problems.end(), notes.begin(), notes.end());
+}
+
+// Ratios of peaks from which on products count as faster: peaks vary from run to run.
+constexpr double kFaster = 1.1;
+
+std::string speed_text(const FormatSpeed& speed) {
+  if (speed.most_rows)
+    return fmt::format(
+        "faster than fp32 up to about {:.0f} rows of input (examples times tokens), where reading "
+        "weights limits products",
+        *speed.most_rows);
+  if (!speed.peak_ratio) return "not faster than fp32: the CPU has no instructions for them";
+  return speed.faster
+             ? fmt::format("faster than fp32: at most {}×, by the peaks",
+                           three_digits(*speed.peak_ratio))
+             : fmt::format("not faster than fp32: {}× its peak", three_digits(*speed.peak_ratio));
+}
+
+// What the peaks and the kernels' thresholds mean for the choice of a format.
+void advise_on_formats(Checkup& c) {
+  DoctorFields& fields = c.fields;
+  const auto add_native = [&](const char* formats, std::optional<double> peak) {
+    FormatSpeed speed{.formats = formats};
+    if (peak) speed.peak_ratio = *peak / fields.peak_gflops;
+    speed.faster = speed.peak_ratio && *speed.peak_ratio >= kFaster;
+    fields.format_speeds.push_back(speed);
+  };
+  add_native("native int, mxint", fields.peak_int8_gops);
+  add_native("native bf16", fields.peak_bf16_gflops);
+  add_native("native binary", fields.peak_sign_gops);
+  // A weight of fp32 has 4 bytes and takes 2 operations for each row: with these many, both take equally long.
+  constexpr double kBytes = 4, kOperations = 2;
+  fields.format_speeds.push_back(
+      {.formats = "packed weights",
+       .most_rows = kBytes / kOperations * fields.peak_gflops / fields.read_gb_per_s,
+       .faster = true});
+  for (const FormatSpeed& speed : fields.format_speeds) c.show(speed.formats, speed_text(speed));
+  fields.sparsity_thresholds = sparsity_thresholds();
+  for (const char* products : {"fp32", "native int"})
+    c.show(fmt::format("zeros in {}", products),
+           fmt::format("products skip them from {} on", thresholds_text(products)));
+  c.show("measure your shapes",
+         "hone bench linear --shape INPUTS,OUTPUTS --rows 1,16,256 --sparsity 0,0.5,0.8,0.9");
 }
 
 // Whether --executor compiled would generate code. Without it nothing is amiss.
@@ -276,6 +335,7 @@ void check_up(RunArguments& a) {
   c.fields.machine = this_machine(context.pool.threads());
   check_processor(c);
   check_peaks(context, c);
+  advise_on_formats(c);
   check_code_generation(c);
   check_gpus(c);
   check_memory(c);
@@ -304,6 +364,25 @@ const Fields& fields_of(const PeakResult*) {
   return fields;
 }
 
+const Fields& fields_of(const FormatSpeed*) {
+  using F = FormatSpeed;
+  static const Fields fields = describe<F>(
+      "format_speed",
+      "Whether products of some formats are expected to be faster than those of fp32. An estimate: "
+      "`hone bench linear` measures products.",
+      field<&F::formats>("formats", "The formats; native: inputs have them as well."),
+      field<&F::peak_ratio>("peak_ratio",
+                            "The measured peak of their products relative to that of fp32: the "
+                            "largest possible speedup of products that arithmetic limits. Null: "
+                            "the CPU has no instructions for them, or products are of fp32."),
+      field<&F::most_rows>("most_rows",
+                           "Rows of the input, examples times tokens, up to which reading fp32 "
+                           "weights limits products, by the measured peaks; null: of native "
+                           "formats."),
+      field<&F::faster>("faster", "They are expected to be faster, up to that many rows."));
+  return fields;
+}
+
 const Fields& fields_of(const DoctorFields*) {
   using D = DoctorFields;
   static const Fields fields = describe<D>(
@@ -322,11 +401,21 @@ const Fields& fields_of(const DoctorFields*) {
                                         "With bytes widened to 16 bits before the multiplication."),
       field<&D::int8_byte_instruction>("int8_byte_instruction",
                                        "The instruction that multiplies bytes; null: none."),
+      field<&D::peak_bf16_gflops>("peak_bf16_gflops", Unit::gflop_per_second,
+                                  "Products of bfloat16 pairs and their sums, measured; null: the "
+                                  "CPU has no instructions for them."),
+      field<&D::peak_sign_gops>("peak_sign_gops", Unit::gop_per_second,
+                                "Products of signs and their sums, measured."),
       field<&D::copy_gb_per_s>("copy_gb_per_s", Unit::gigabytes_per_second,
                                "Copying memory, measured."),
       field<&D::read_gb_per_s>("read_gb_per_s", Unit::gigabytes_per_second,
                                "Reading memory, measured."),
-      field<&D::peaks>("peaks", "The same, with dates and what was measured now."),
+      field<&D::format_speeds>("format_speeds",
+                               "Formats that are expected to be faster than fp32 on this CPU."),
+      field<&D::sparsity_thresholds>(
+          "sparsity_thresholds",
+          "Sparsities from which on products on the CPU skip zeros, by pattern."),
+      field<&D::peaks>("peaks", "The measured rates, with dates and what was measured now."),
       field<&D::peaks_file>("peaks_file", "File that stores them; null: they are not stored."),
       field<&D::llvm>("llvm", "Version of LLVM for --executor compiled; null: none."),
       field<&D::vector_lanes>("vector_lanes",

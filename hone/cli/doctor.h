@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "hone/jobs/zero_skipping.h"
 #include "hone/runtime/machine.h"
 
 /// The result of `hone doctor` for programs.
@@ -20,6 +21,15 @@ struct PeakResult {
 };
 const Fields& fields_of(const PeakResult*);
 
+/// Whether products of some formats are expected to be faster than those of fp32.
+struct FormatSpeed {
+  std::string formats;  ///< "native int, mxint"
+  std::optional<double> peak_ratio = {};
+  std::optional<double> most_rows = {};
+  bool faster = false;
+};
+const Fields& fields_of(const FormatSpeed*);
+
 struct DoctorFields {
   Machine machine;
   std::vector<std::string> absent_instruction_sets = {};
@@ -27,7 +37,11 @@ struct DoctorFields {
   std::optional<double> peak_int8_byte_gops = {};
   double peak_int8_widened_gops = 0;
   std::optional<std::string> int8_byte_instruction = {};
+  std::optional<double> peak_bf16_gflops = {};
+  double peak_sign_gops = 0;
   double copy_gb_per_s = 0, read_gb_per_s = 0;
+  std::vector<FormatSpeed> format_speeds = {};
+  std::vector<SparsityThreshold> sparsity_thresholds = {};
   std::vector<PeakResult> peaks = {};
   std::optional<fs::path> peaks_file = {};
   std::optional<std::string> llvm = {};

@@ -44,7 +44,7 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
   if (const std::string_view details = command.command().details; !details.empty())
     head += fmt::format("{}\n\n", details);
   head += fmt::format("Usage: {}\n\nExample:\n  {}\n", usage(*app), app->get_footer());
-  return fitted(head, columns_) + positionals(*app) +
+  return fitted(head, columns_) + positionals(*app) + subcommands(command.command()) +
          groups(command, mode == CLI::AppFormatMode::All);
 }
 
@@ -62,8 +62,16 @@ std::string HelpFormatter::usage(const CLI::App& app) const {
 std::string HelpFormatter::positionals(const CLI::App& app) const {
   std::string text;
   for (const CLI::Option* option : app.get_options({}))
-    if (option->get_positional()) text += row(option->get_name(true, false), *option);
+    if (option->get_positional())
+      text += row(option->get_name(true, false), make_option_desc(option));
   return text.empty() ? text : "\nArguments:\n" + text;
+}
+
+std::string HelpFormatter::subcommands(const Command& command) const {
+  std::string text;
+  for (const Command& one : command.subcommands)
+    text += row(fmt::format("hone {}", one.name), std::string(one.summary));
+  return text.empty() ? text : "\nSubcommands:\n" + text;
 }
 
 std::string HelpFormatter::groups(const CommandApp& app, bool all) const {
@@ -79,7 +87,7 @@ std::string HelpFormatter::groups(const CommandApp& app, bool all) const {
         continue;
       }
       const std::string names = all ? make_option_name(option, false) : short_names(*option);
-      rows += row(names + make_option_opts(option), *option);
+      rows += row(names + make_option_opts(option), make_option_desc(option));
     }
     if (!rows.empty()) text += fmt::format("\n{}:\n{}", heading.word, rows);
   }
@@ -113,13 +121,13 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   return fmt::format("{} (default: {})", option->get_description(), value);
 }
 
-std::string HelpFormatter::row(const std::string& names, const CLI::Option& option) const {
+std::string HelpFormatter::row(const std::string& names, const std::string& meaning) const {
   const std::size_t indent = columns_ < kRoomForTwo ? 6 : 30;
   std::string text = fitted("  " + names, columns_);
   const bool has_room = display_width(text) < indent;
   std::string gap =
       has_room ? std::string(indent - display_width(text), ' ') : "\n" + std::string(indent, ' ');
-  for (const std::string& line : broken_line(make_option_desc(&option), columns_ - indent)) {
+  for (const std::string& line : broken_line(meaning, columns_ - indent)) {
     text += gap + line;
     gap = "\n" + std::string(indent, ' ');
   }

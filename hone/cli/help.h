@@ -23,7 +23,8 @@ class HelpFormatter : public CLI::Formatter {
   std::string usage(const CLI::App& app) const;
   std::string positionals(const CLI::App& app) const;
   std::string groups(const CommandApp& app, bool all) const;
-  std::string row(const std::string& names, const CLI::Option& option) const;
+  std::string subcommands(const Command& command) const;
+  std::string row(const std::string& names, const std::string& meaning) const;
   std::size_t columns_;
 };
 

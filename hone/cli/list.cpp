@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "hone/cli/command.h"
 
 namespace hone {
@@ -79,6 +81,18 @@ const std::vector<Command>& commands() {
     return rows;
   }();
   return all;
+}
+
+CommandMatch match_command(std::span<const std::string> words) {
+  const auto called = [](const std::vector<Command>& some, std::string_view name) {
+    const auto found = std::ranges::find(some, name, &Command::name);
+    return found == some.end() ? nullptr : &*found;
+  };
+  const Command* const command = words.empty() ? nullptr : called(commands(), words[0]);
+  if (command == nullptr) return {};
+  const Command* const subcommand =
+      words.size() < 2 ? nullptr : called(command->subcommands, words[0] + " " + words[1]);
+  return subcommand == nullptr ? CommandMatch{command, 1} : CommandMatch{subcommand, 2};
 }
 
 }  // namespace hone

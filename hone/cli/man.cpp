@@ -101,7 +101,10 @@ std::string manual() {
       ".B hone\n.I COMMAND\n[arguments]\n.br\n.B hone\n.I COMMAND\n.B \\-\\-help\n",
       hone_version());
   text += kDescription;
-  for (const Command& command : commands()) text += command_section(command);
+  for (const Command& command : commands()) {
+    text += command_section(command);
+    for (const Command& subcommand : command.subcommands) text += command_section(subcommand);
+  }
   return text.append(kEnd);
 }
 
@@ -129,7 +132,10 @@ std::string markdown_row(const CLI::Option& option, const HelpFormatter& formatt
 std::string markdown_section(const Command& command) {
   const CommandApp app(command);
   const HelpFormatter formatter;
-  std::string text = fmt::format("### {0} {{ #{0} }}\n\n{1}.\n\n", command.name, command.summary);
+  std::string anchor(command.name);
+  std::ranges::replace(anchor, ' ', '-');
+  std::string text =
+      fmt::format("### {} {{ #{} }}\n\n{}.\n\n", command.name, anchor, command.summary);
   if (!command.details.empty()) text += fmt::format("{}\n\n", command.details);
   text += fmt::format("```sh\n{}\n```\n", command.example);
   const auto add = [&](std::string_view heading, const auto& takes) {
@@ -155,7 +161,10 @@ std::string reference() {
       "pass, 70 an internal error, 128 + n stopped by\nsignal n.\n\n";
   for (const CommandGroup& group : command_groups()) {
     text += fmt::format("## {}\n\n", group.name);
-    for (const Command& command : group.commands) text += markdown_section(command);
+    for (const Command& command : group.commands) {
+      text += markdown_section(command);
+      for (const Command& subcommand : command.subcommands) text += markdown_section(subcommand);
+    }
   }
   text.pop_back();
   return text;

@@ -96,6 +96,25 @@ std::string only_longer(std::string_view begin, const Words& names) {
   return begin.size() > 2 && std::ranges::count_if(names, is_longer) == 1 ? *found : "";
 }
 
+/// Of the commands that begin with the same word, those that have the option: "`hone bench MODEL`".
+Words owners_of(const std::string& flag, const Command& command) {
+  const Words word = {std::string(command.name.substr(0, command.name.find(' ')))};
+  std::vector<const Command*> all = {match_command(word).command};
+  for (const Command& one : all.front()->subcommands) all.push_back(&one);
+  Words owners;
+  if (!flag.starts_with("--")) return owners;
+  for (const Command* other : all) {
+    if (other == &command) continue;
+    const CommandApp app(*other);
+    if (app.get_option_no_throw(flag) == nullptr) continue;
+    std::string usage = app.get_name();
+    for (const CLI::Option* option : app.get_options({}))
+      if (option->get_positional()) usage += " " + option->get_name(true, false);
+    owners.push_back(fmt::format("`{}`", usage));
+  }
+  return owners;
+}
+
 /// "; did you mean …", of an option that the command would take here.
 std::string suggestion(const std::string& stranger, const Attempt& made, const Command& command,
                        const Words& words) {
@@ -122,6 +141,10 @@ std::string problem(const Attempt& made, const Command& command, const Words& wo
   const std::string& stranger = unknown.front();
   const auto typed = std::ranges::find(words, stranger, with_underscores);
   const std::string shown = typed == words.end() ? stranger : *typed;
+  const std::string flag = stranger.substr(0, stranger.find('='));
+  if (const Words owners = owners_of(flag, command); !owners.empty())
+    return fmt::format("{} is an option of {}, not of `hone {}`", flag, fmt::join(owners, " and "),
+                       command.name);
   const std::string near = suggestion(stranger, made, command, words);
   const std::string answer =
       trainer_flag_answer(stranger, shown.substr(0, shown.find('=')), flag_names(*made.app));
@@ -163,9 +186,7 @@ std::string command_near(std::string_view name) {
   return near.size() > 2 ? near : "";
 }
 
-const Command& find_command(std::string_view name) {
-  for (const Command& command : commands())
-    if (command.name == name) return command;
+[[noreturn]] void refuse_command(std::string_view name) {
   const std::string near = command_near(name);
   throw UsageError(fmt::format("unknown command '{}'; `hone --help` lists them{}", name,
                                near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
@@ -175,8 +196,10 @@ const Command& find_command(std::string_view name) {
 
 ParsedCommand parse_command(const Words& words) {
   HONE_ASSERT(!words.empty(), "no command");
-  const Command& command = find_command(words[0]);
-  const Words arguments(words.begin() + 1, words.end());
+  const CommandMatch match = match_command(words);
+  if (match.command == nullptr) refuse_command(words[0]);
+  const Command& command = *match.command;
+  const Words arguments(words.begin() + static_cast<std::ptrdiff_t>(match.words), words.end());
   Attempt made = attempt(command, arguments);
   ParsedCommand parsed{
       .command = &command, .help = made.help, .spellings = spellings_in(*made.app, arguments)};

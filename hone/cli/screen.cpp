@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hone/base/interrupt.h"
 #include "hone/base/printable.h"
 #include "hone/base/terminal.h"
 #include "hone/cli/command.h"
@@ -43,6 +44,7 @@ void print(std::string_view command, const JobResult& result, const RunArguments
   } else {
     print_text(arguments, to_text(result.document, text_style(arguments)));
   }
+  if (result.was_interrupted) throw Interrupted("interrupted; the result is incomplete");
   if (result.gate) check_gate(*result.gate, arguments);
 }
 

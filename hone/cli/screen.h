@@ -35,7 +35,8 @@ void print_message(std::string_view text);
 /// programs; people have read it there.
 void check_gate(const GateOutcome& gate, const RunArguments& arguments);
 
-/// Prints the result of a command, for programs or for people. Throws `GateFailure` where its gates are not passed.
+/// Prints the result of a command, for programs or for people. Throws `GateFailure` where its gates are not passed, `Interrupted`
+/// where it is incomplete.
 void print(std::string_view command, const JobResult& result, const RunArguments& arguments);
 
 /// Sees to it that the standard output has taken all that was printed. Throws `UserError` with the reason when it has not:

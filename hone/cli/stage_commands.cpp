@@ -97,24 +97,24 @@ class CallBuilder {
   CallBuilder(const std::vector<std::string>& command, const std::string& folder,
               InputPrints& prints)
       : folder_(folder), prints_(prints) {
-    const std::string& name = command.front();
-    const auto& all = commands();
-    const auto found = std::ranges::find(all, name, &Command::name);
-    if (found == all.end()) {
+    const CommandMatch match = match_command(command);
+    if (match.command == nullptr) {
+      const std::string& name = command.front();
       std::vector<std::string> names;
-      for (const Command& one : all)
+      for (const Command& one : commands())
         if (one.stage.allowed) names.emplace_back(one.name);
       throw StageError(fmt::format("hone has no command '{}'{}", name, did_you_mean(name, names)));
     }
-    if (!found->stage.allowed) throw StageError(fmt::format("`hone {}` cannot be a stage", name));
-    command_ = &*found;
+    command_ = match.command;
+    if (!command_->stage.allowed)
+      throw StageError(fmt::format("`hone {}` cannot be a stage", command_->name));
     app_.emplace(*command_);
     for (const CLI::Option* option : app_->get_options({}))
       if (option->get_positional()) positionals_.push_back(option);
-    for (std::size_t i = 1; i < command.size(); ++i) {
-      if (i > positionals_.size())
-        throw StageError(fmt::format("`hone {}` takes no '{}'", name, command[i]));
-      values_[positionals_[i - 1]].push_back(command[i]);
+    for (std::size_t i = match.words; i < command.size(); ++i) {
+      if (i - match.words >= positionals_.size())
+        throw StageError(fmt::format("`hone {}` takes no '{}'", command_->name, command[i]));
+      values_[positionals_[i - match.words]].push_back(command[i]);
     }
   }
 
@@ -163,7 +163,7 @@ class CallBuilder {
     call.common = common_;
     call.leaves_folder = app_->get_option_no_throw(std::string("--") + kFolder) != nullptr;
     call.resumes = app_->get_option_no_throw("--resume") != nullptr;
-    call.words = {std::string(command_->name)};
+    call.words = split(command_->name, ' ');
     for (const CLI::Option* option : positionals_)
       for (const std::string& value : values_[option]) call.words.push_back(value);
     call.words.insert(call.words.end(), flags_.begin(), flags_.end());
@@ -238,8 +238,8 @@ class CallBuilder {
 
 // Without options that the command does not have: the pipeline sets some for every stage, and `hone convert` has no --threads.
 std::vector<std::string> known_words(std::vector<std::string> words) {
-  const auto command = std::ranges::find(commands(), words.front(), &Command::name);
-  HONE_ASSERT(command != commands().end(), "no command {}", words.front());
+  const Command* const command = match_command(words).command;
+  HONE_ASSERT(command != nullptr, "no command {}", words.front());
   const CommandApp app(*command);
   std::erase_if(words, [&](const std::string& word) {
     return word.starts_with("--") &&

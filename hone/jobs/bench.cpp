@@ -9,6 +9,7 @@
 #include "hone/compiler/compiled.h"
 #include "hone/cuda/card_peaks.h"
 #include "hone/jobs/device_time.h"
+#include "hone/jobs/model_times.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/kernels/peak.h"
 #include "hone/models/adapter.h"
@@ -87,9 +88,12 @@ std::vector<KernelTimeResult> kernel_results(const BenchTimes& times) {
 }
 
 Table times_table(const BenchTimes& times) {
-  std::vector<Column> columns = {
-      {"first_ms", "First (ms)"}, {"min_ms", "Minimum (ms)"}, {"median_ms", "Median (ms)"},
-      {"runs", "Runs"},           {"gflop", "GFLOP"},         {"computed_gflop", "Computed GFLOP"}};
+  std::vector<Column> columns = {{"first_ms", "First (ms per batch)"},
+                                 {"min_ms", "Minimum (ms per batch)"},
+                                 {"median_ms", "Median (ms per batch)"},
+                                 {"runs", "Runs"},
+                                 {"gflop", "GFLOP"},
+                                 {"computed_gflop", "Computed GFLOP"}};
   std::vector<Cell> row = {
       real(times.first_ms, 2),
       real(times.min_ms, 3),
@@ -123,12 +127,14 @@ std::string peak_share_text(double share, const Peak& peak, std::string_view uni
 }
 
 std::vector<Fact> bench_figures(const BenchTimes& times, std::int64_t batch) {
-  std::string latency = fmt::format("{} ms", three_digits(times.median_ms));
+  const auto per_example = [&](double ms) { return three_digits(ms / static_cast<double>(batch)); };
+  std::string latency = fmt::format("{} ms", per_example(times.median_ms));
   if (const auto& interval = times.median_interval)
-    latency += fmt::format(" (95% CI {} to {})", three_digits(interval->low),
-                           three_digits(interval->high));
+    latency +=
+        fmt::format(" (95% CI {} to {})", per_example(interval->low), per_example(interval->high));
   std::vector<Fact> figures = {
-      {"Latency", latency + fmt::format(", minimum {} ms", three_digits(times.min_ms))},
+      {latency_title(batch, times.of_images ? 0 : static_cast<double>(times.tokens)),
+       latency + fmt::format(", minimum {} ms", per_example(times.min_ms))},
       {"Throughput", fmt::format("{} examples/s", three_digits(1e3 * static_cast<double>(batch) /
                                                                times.median_ms))}};
   const std::string of_what = !times.on_host ? "large products on " + times.device
@@ -166,6 +172,8 @@ Section bench_reading_notes(const BenchTimes& times) {
                       some->second.gop, times.computed_gflop, kind.products));
   if (!times.native.empty() && times.of_images)
     add("Convolutions run in fp32: there are no other kernels for them.");
+  add("The confidence interval is of the runs of this process; a repeat can differ by more. `hone "
+      "bench` with several models measures their speedups.");
   add("Memory of weights and activations is predicted; the resident memory is that of the whole "
       "process.");
   return section;
@@ -173,11 +181,11 @@ Section bench_reading_notes(const BenchTimes& times) {
 
 void describe_bench(const BenchTimes& times, const BenchFields& fields, const BenchJob& job,
                     Document& document) {
-  const std::int64_t batch = job.options.batch;
+  const std::int64_t batch = times.batch;
   document.title = times.what;
-  document.headline = fmt::format("{} of {}: {} ms at batch size {} ({} examples/s)",
+  document.headline = fmt::format("{} of {}: {} ms per example at batch size {} ({} examples/s)",
                                   job.options.train ? "Training step" : "Inference", job.model,
-                                  three_digits(times.median_ms), batch,
+                                  three_digits(times.median_ms / static_cast<double>(batch)), batch,
                                   three_digits(1e3 * static_cast<double>(batch) / times.median_ms));
   document.key_figures = bench_figures(times, batch);
   document.evidence = fmt::format("Median of {} runs of {} on {}.", times.runs, times.what,
@@ -309,7 +317,7 @@ BenchTimesResult bench_times_result(const BenchTimes& times, const BenchJob& job
                           .arithmetic = std::string(times.arithmetic),
                           .device = times.device,
                           .format = times.format,
-                          .batch = job.options.batch,
+                          .batch = times.batch,
                           .tokens = times.tokens,
                           .first_ms = times.first_ms,
                           .min_ms = times.min_ms,
@@ -396,11 +404,13 @@ Peak native_peak(PeakKind kind, Context& context, std::vector<std::string>& note
 BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked,
                  Context& context) {
   BenchOptions options = asked;
+  options.batch = bench_batch(asked);
   Model model = bench_subject(std::move(given), name, options, context);
   const Session session = context.session();
   const bool on_host = session.device.host_accessible();
   BenchTimes result;
   result.on_host = on_host;
+  result.batch = options.batch;
   result.tokens = options.tokens;
   result.format = bench_format(model, options);
   result.arithmetic = bench_arithmetic(model, options, session);
@@ -423,10 +433,8 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   const std::unique_ptr<Executable> executable = work.executable(way, session);
   const auto run = [&] { work.run(*executable, session.device); };
   result.first_ms = run_ms(run);
-  // A device may make itself ready in the runs after the first, too (cuda/captured.h).
-  constexpr int kWarmRuns = 3;
   double warm_ms = run_ms(run);
-  for (int i = 1; !on_host && i < kWarmRuns; ++i) warm_ms = run_ms(run);
+  for (int i = 1; i < readying_runs(session.device); ++i) warm_ms = run_ms(run);
   result.runs = options.runs > 0 ? options.runs : (warm_ms > 200 ? 12 : 60);
   // Another device is waited for behind each operation that is recorded, so its runs are timed without.
   std::vector<double> times;

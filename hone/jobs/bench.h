@@ -38,6 +38,7 @@ struct BenchTimes {
   std::string device;  ///< "cpu:0", "cuda:0, NVIDIA H100 80GB HBM3, products in fp32"
   bool on_host = true;
   std::optional<std::string> format = {};  ///< of the quantizers in what is timed
+  std::int64_t batch = 0;                  ///< examples of a run
   std::int64_t tokens = 0;                 ///< of each example
   double first_ms = 0;
   double min_ms = 0;

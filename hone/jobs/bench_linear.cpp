@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "hone/base/cpu.h"
+#include "hone/base/interrupt.h"
 #include "hone/base/random.h"
 #include "hone/base/text.h"
 #include "hone/cuda/card_peaks.h"
@@ -18,7 +20,9 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kLinearRuns = 20, kCachesOfCopies = 4;
+constexpr std::int64_t kMostLinearRounds = 20, kCachesOfCopies = 4;
+// Of rounds with one number of rows, behind which no more begin where nobody asked for their number.
+constexpr double kLinearSeconds = 2;
 constexpr std::int64_t kMostDenseBytes = std::int64_t{2} << 30;
 
 // Normal, any number by its place alone.
@@ -41,32 +45,37 @@ struct LinearPart {
   Graph graph;
   ParameterStore parameters;
   std::unique_ptr<Executable> executable = nullptr;
+  bool was_run = false;
 };
 
-/// Runs of one implementation: `parts` take turns.
+/// Runs of one implementation: the first `in_use` of its parts take turns.
 struct LinearRunner {
+  std::function<std::unique_ptr<LinearPart>()> make = {};
   std::vector<std::unique_ptr<LinearPart>> parts = {};  // what an executable refers to stays
-  std::size_t next = 0;
+  std::size_t in_use = 0, next = 0;
 
-  void run() {
+  NamedTensors run() {
     LinearPart& part = *parts[next];
-    next = (next + 1) % parts.size();
-    part.executable->run({}, part.parameters);
+    next = (next + 1) % in_use;
+    part.was_run = true;
+    return part.executable->run({}, part.parameters);
   }
-  void set_x(const Tensor& x) {
-    for (const auto& part : parts) part->parameters.set("x", x);
+  void use(std::int64_t count, const Tensor& x) {
+    in_use = static_cast<std::size_t>(count);
+    next = 0;
+    while (parts.size() < in_use) {
+      stop_if_interrupted();
+      parts.push_back(make());
+    }
+    for (std::size_t i = 0; i < in_use; ++i) parts[i]->parameters.set("x", x);
   }
 };
 
-/// How copies of the weight are shared out among runs. Starting a run costs a card much, so it has all of them in one; of the
-/// host a run is one linear.
+/// How many copies of the weight there are at most, and how many linears a run computes, each with its own. Starting a run costs a
+/// card much, so it has all of them in one; of the host a run is one linear.
 struct LinearCopies {
-  std::int64_t copies = 1, together = 1;
+  std::int64_t most = 1, together = 1;
   std::uint64_t cache_bytes = 0;
-
-  bool in_cache(const LinearVariant& variant) const {
-    return static_cast<std::uint64_t>(copies * variant.weight_bytes) <= cache_bytes;
-  }
 };
 
 double available_on(Device& device) {
@@ -102,36 +111,42 @@ LinearCopies copies_for(const std::vector<LinearVariant>& variants, const Linear
                                           copy_bytes(variants, job))});
   const auto wanted = static_cast<std::int64_t>(
       kCachesOfCopies * static_cast<std::int64_t>(result.cache_bytes) / smallest + 1);
-  result.copies = std::max<std::int64_t>(1, std::min(wanted, most));
-  result.together = device.host_accessible() ? 1 : result.copies;
+  result.most = std::max<std::int64_t>(1, most);
+  if (!device.host_accessible()) result.together = result.most = std::min(wanted, result.most);
   return result;
+}
+
+// Of a variant whose weight takes so many bytes, for so many runs in a round, where all others read `others` bytes in one: enough
+// that the caches hold something else when a run comes back to a copy.
+std::int64_t copies_in_turn(std::int64_t bytes, std::int64_t runs, std::int64_t others,
+                            const LinearCopies& copies) {
+  const std::int64_t read = kCachesOfCopies * static_cast<std::int64_t>(copies.cache_bytes);
+  return std::min(copies.most,
+                  std::max(runs, (read - others) / std::max<std::int64_t>(1, bytes)) + 1);
 }
 
 void check_copies_fit(const std::vector<LinearVariant>& variants, const LinearCopies& copies,
                       const LinearJob& job, Device& device) {
-  const double needed = static_cast<double>(copies.copies) * copy_bytes(variants, job);
+  const double needed = static_cast<double>(copies.together) * copy_bytes(variants, job);
   const double available = available_on(device);
   user_check(needed <= available,
-             "not enough memory: {} copies of a linear of {} inputs and {} outputs in {} variants "
-             "take {}, and {} are available; take fewer formats or rows, or a smaller shape",
-             copies.copies, job.inputs, job.outputs, variants.size(), human_bytes(needed),
-             human_bytes(available));
+             "not enough memory: a linear of {} inputs and {} outputs in {} variants takes {}, and "
+             "{} are available; take fewer formats or rows, or a smaller shape",
+             job.inputs, job.outputs, variants.size(), human_bytes(needed), human_bytes(available));
 }
 
-LinearRunner runner_of(const LinearVariant& variant, const LinearCopies& copies,
-                       const LinearJob& job, const Session& session) {
-  LinearRunner runner;
-  for (std::int64_t begin = 0; begin < copies.copies; begin += copies.together) {
-    runner.parts.push_back(std::make_unique<LinearPart>(
-        LinearPart{linears_graph(variant, job, copies.together, /*gives_y=*/false, session),
-                   linears_store(variant, copies.together, session.device)}));
-    LinearPart& part = *runner.parts.back();
-    part.executable = session.executable(part.graph);
-  }
-  return runner;
+std::unique_ptr<LinearPart> linear_part(const LinearVariant& variant, std::int64_t together,
+                                        const LinearJob& job, const Session& session) {
+  // A device would copy an output in every run; the host's is there.
+  const bool gives_y = session.device.host_accessible();
+  auto part = std::make_unique<LinearPart>(
+      LinearPart{linears_graph(variant, job, together, gives_y, session),
+                 linears_store(variant, together, session.device)});
+  part->executable = session.executable(part->graph);
+  return part;
 }
 
-// All of y on the host, in fp32.
+// All of y on the host, in fp32, by a run of its own.
 Tensor linear_result(const LinearVariant& variant, const LinearJob& job, const Tensor& x,
                      const Session& session) {
   const Graph graph = linears_graph(variant, job, 1, /*gives_y=*/true, session);
@@ -163,9 +178,10 @@ struct ReadyLinear {
   LinearRunner runner = {};
 };
 
-ReadyLinear ready_linear(const LinearVariant& variant, const LinearCopies& copies,
-                         const LinearJob& job, const Session& usual) {
-  ReadyLinear ready{variant, {.way = variant.way}};
+std::unique_ptr<ReadyLinear> ready_linear(const LinearVariant& variant, const LinearCopies& copies,
+                                          const LinearJob& job, const Session& usual) {
+  auto made = std::make_unique<ReadyLinear>(ReadyLinear{variant, {.way = variant.way}});
+  ReadyLinear& ready = *made;
   LinearTimes& times = ready.times;
   if (const std::optional<SparseWeight>& sparse = variant.sparse) {
     ready.own = std::make_unique<Library>(usual.library);
@@ -186,18 +202,19 @@ ReadyLinear ready_linear(const LinearVariant& variant, const LinearCopies& copie
   if (variant.input_format) times.input_format = to_string(*variant.input_format);
   if (!variant.objection.empty()) {
     times.not_run = variant.objection;
-    return ready;
+    return made;
   }
   const Graph one = linears_graph(variant, job, 1, /*gives_y=*/true, session);
   if (std::string missing = missing_kernel(one, session); !missing.empty()) {
     times.not_run = std::move(missing);
-    return ready;
+    return made;
   }
   times.kernel = product_kernel(one, session);
   times.weight_bytes = variant.weight_bytes;
-  times.in_cache = copies.in_cache(variant);
-  ready.runner = runner_of(variant, copies, job, session);
-  return ready;
+  ready.runner.make = [&variant, together = copies.together, &job, &session] {
+    return linear_part(variant, together, job, session);
+  };
+  return made;
 }
 
 // With dense fp32, and sparse products with the dense one of the same format. Dense ones come first.
@@ -214,62 +231,143 @@ void set_speedups(std::span<LinearTimes> all) {
   }
 }
 
-// With these rows of x. The implementations take turns, for all to see the same machine.
-std::vector<LinearTimes> time_linears(
-    std::vector<ReadyLinear>& all, const Tensor& x,
-    const std::function<Tensor(const LinearVariant&)>& exact_result, const LinearCopies& copies,
-    const LinearJob& job, const Session& session) {
-  Device& device = session.device;
-  const auto count = static_cast<double>(copies.together);
+/// What is timed, and how far it has come.
+struct LinearBench {
+  const LinearJob& job;
+  const Session& session;
+  const Session& host;
+  const Tensor &weight, &bias;
+  LinearCopies copies;
+  Progress& progress;
+  std::int64_t done = 0;  // steps of the progress
+  std::vector<std::unique_ptr<ReadyLinear>> all = {};
+
+  std::int64_t rounds() const { return job.runs > 0 ? job.runs : kMostLinearRounds; }
+  std::int64_t steps() const { return std::ssize(all) + rounds(); }  // of a number of rows
+  void step(std::string_view note) { progress.update(++done, note); }
+};
+
+// Results in fp32 on the host by the weight with its zeros, each made once.
+class ExactLinears {
+ public:
+  ExactLinears(const LinearBench& bench, const Tensor& x) : bench_(bench), x_(x) {}
+  const Tensor& of(const LinearVariant& variant) {
+    const Tensor& weight = variant.sparse ? variant.sparse->dense : bench_.weight;
+    Tensor& result = results_[weight.storage().get()];
+    if (!result.defined())
+      result = linear_result(dense_variant(ProductWay::fp32, weight, bench_.bias), bench_.job, x_,
+                             bench_.host);
+    return result;
+  }
+
+ private:
+  const LinearBench& bench_;
+  const Tensor& x_;
+  std::map<const Storage*, Tensor> results_;
+};
+
+// Makes the runner ready for rounds with this x, and returns y.
+Tensor warm_up(ReadyLinear& one, const Tensor& x, std::int64_t others, LinearBench& bench,
+               LinearTimes& times) {
+  Device& device = bench.session.device;
+  const bool on_host = device.host_accessible();
+  LinearRunner& runner = one.runner;
+  const Tensor own_x = x.cast(one.variant.values()).on(device);
+  runner.use(1, own_x);
+  NamedTensors outputs;
+  const auto run = [&] {
+    outputs = runner.run();
+    device.wait();
+  };
+  // A part prepares its weight in its second run, and a device may make itself ready behind that (cuda/captured.h).
+  const int runs = !on_host ? 4 : runner.parts.front()->was_run ? 1 : 3;
+  double ms = times.first_ms = run_ms(run);
+  for (int i = 1; i < runs; ++i) ms = run_ms(run);
+  times.first_ms /= static_cast<double>(bench.copies.together);
+  const Tensor y = on_host ? dense_on(outputs.at("y"), cpu()).cast(DType::f32)
+                           : linear_result(one.variant, bench.job, x, *one.session);
+  outputs.clear();
+  times.copies = bench.copies.together;
+  std::int64_t read = bench.copies.together * *times.weight_bytes;
+  if (on_host) {
+    times.copies = copies_in_turn(*times.weight_bytes, runs_of_round(ms), others, bench.copies);
+    read = *times.copies * *times.weight_bytes + others;
+    runner.use(*times.copies, own_x);
+    for (std::size_t i = 1; i < runner.in_use; ++i) {
+      stop_if_interrupted();
+      runner.next = i;
+      const bool is_new = !runner.parts[i]->was_run;
+      run();
+      runner.next = i;
+      if (is_new) run();
+    }
+    runner.next = 0;
+  }
+  times.in_cache = static_cast<std::uint64_t>(read) <= bench.copies.cache_bytes;
+  return y;
+}
+
+void set_rounds(LinearTimes& times, std::vector<double> rounds_ms, std::int64_t together) {
+  for (double& ms : rounds_ms) ms /= static_cast<double>(together);
+  times.rounds_ms = rounds_ms;
+  std::ranges::sort(rounds_ms);
+  times.min_ms = rounds_ms.front();
+  times.median_ms = median_of_sorted(rounds_ms);
+  if (rounds_ms.size() >= kFewestForMedianInterval)
+    times.median_interval = median_interval(rounds_ms);
+}
+
+// With these rows of x. The implementations take turns, for all to see the same machine. Throws `Interrupted` before the first round;
+// behind it, the rounds so far are all.
+std::vector<LinearTimes> time_linears(LinearBench& bench, const Tensor& x) {
+  const LinearJob& job = bench.job;
+  const std::int64_t rows = x.sizes()[0];
+  const std::string note = fmt::format("{} rows", rows), warming = note + ", warm-up";
+  const std::int64_t begin = bench.done;
+  std::int64_t all_bytes = 0;  // weights, once each
+  for (const auto& one : bench.all) all_bytes += one->times.weight_bytes.value_or(0);
+  ExactLinears exact(bench, x);
   std::vector<LinearTimes> times;
   std::vector<std::function<void()>> works;
-  for (ReadyLinear& one : all) {
-    LinearTimes& of_one = times.emplace_back(one.times);
-    of_one.rows = x.sizes()[0];
+  for (const auto& one : bench.all) {
+    stop_if_interrupted();
+    LinearTimes& of_one = times.emplace_back(one->times);
+    of_one.rows = rows;
+    bench.step(warming);
     if (!of_one.was_run()) continue;
-    of_one.bytes = one.variant.bytes(job, of_one.rows);
-    of_one.flops = 2 * static_cast<double>(of_one.rows) * static_cast<double>(job.inputs) *
+    of_one.bytes = one->variant.bytes(job, rows);
+    of_one.flops = 2 * static_cast<double>(rows) * static_cast<double>(job.inputs) *
                    static_cast<double>(job.outputs);
-    if (one.variant.sparse) of_one.used = one.variant.sparse->is_used(of_one.rows);
-    set_differences(of_one, linear_result(one.variant, job, x, *one.session),
-                    exact_result(one.variant));
-    LinearRunner& runner = one.runner;
-    runner.set_x(x.cast(one.variant.values()).on(device));
-    const auto run = [&] {
-      runner.run();
-      device.wait();
-    };
-    of_one.first_ms = run_ms(run) / count;
-    // Every part prepares its weight in its second run, and a device may make itself ready behind that (cuda/captured.h).
-    constexpr std::size_t kWarmTurns = 4;
-    const std::size_t turns = device.host_accessible() ? 2 : kWarmTurns;
-    for (std::size_t i = 1; i < turns * runner.parts.size(); ++i) run();
-    works.emplace_back([&runner] { runner.run(); });
+    if (one->variant.sparse) of_one.used = one->variant.sparse->is_used(rows);
+    const Tensor y = warm_up(*one, x, all_bytes - *of_one.weight_bytes, bench, of_one);
+    set_differences(of_one, y, exact.of(one->variant));
+    works.emplace_back([&runner = one->runner] { runner.run(); });
   }
-  const auto rounds = rounds_in_turn(works, job.runs, {}, clock_of(device));
+  const double start = steady_seconds();
+  const auto goes_on = [&](std::int64_t done) {
+    bench.step(note);
+    const bool is_late = job.runs == 0 && steady_seconds() - start > kLinearSeconds &&
+                         done >= static_cast<std::int64_t>(kFewestForMedianInterval);
+    return done < bench.rounds() && !is_late && interrupt_signal() == 0;
+  };
+  const auto rounds = rounds_while(works, goes_on, clock_of(bench.session.device));
+  bench.done = begin + bench.steps();
   auto round = rounds.begin();
-  for (LinearTimes& of_one : times) {
-    if (!of_one.was_run()) continue;
-    of_one.rounds_ms = *round++;
-    for (double& ms : of_one.rounds_ms) ms /= count;
-    std::vector<double> sorted = of_one.rounds_ms;
-    std::ranges::sort(sorted);
-    of_one.min_ms = sorted.front();
-    of_one.median_ms = median_of_sorted(sorted);
-    if (sorted.size() >= kFewestForMedianInterval) of_one.median_interval = median_interval(sorted);
-  }
+  for (LinearTimes& of_one : times)
+    if (of_one.was_run()) set_rounds(of_one, *round++, bench.copies.together);
   set_speedups(times);
   return times;
 }
 
 // Each dense product that no sparse one follows.
-std::vector<std::string> without_sparse_kernel(const std::vector<ReadyLinear>& all) {
+std::vector<std::string> without_sparse_kernel(
+    const std::vector<std::unique_ptr<ReadyLinear>>& all) {
   std::vector<std::string> names;
-  for (const ReadyLinear& one : all)
-    if (std::ranges::none_of(all, [&](const ReadyLinear& other) {
-          return other.times.is_sparse() && other.times.is_like(one.times);
+  for (const auto& one : all)
+    if (std::ranges::none_of(all, [&](const auto& other) {
+          return other->times.is_sparse() && other->times.is_like(one->times);
         }))
-      names.push_back(one.times.name());
+      names.push_back(one->times.name());
   return names;
 }
 
@@ -298,7 +396,6 @@ std::vector<Format> default_linear_formats(const FormatTable& formats, bool spar
 
 LinearResult bench_linear(const LinearJob& asked, Context& context) {
   LinearJob job = asked;
-  if (job.runs == 0) job.runs = kLinearRuns;
   std::ranges::sort(job.sparsities);
   const auto repeated = std::ranges::unique(job.sparsities);
   job.sparsities.erase(repeated.begin(), repeated.end());
@@ -313,15 +410,18 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
       in_hidden_file({{"weight", random("weight", {job.outputs, job.inputs}, deviation)}})
           .at("weight");
   const Tensor bias = random("bias", {job.outputs}, 1);
-  std::vector<LinearVariant> variants = linear_variants(job, weight, bias, context);
-  std::ranges::move(sparse_variants(variants, job, weight, bias, context),
-                    std::back_inserter(variants));
+  const std::int64_t most = most_linear_variants(job);
+  const std::int64_t rounds = job.runs > 0 ? job.runs : kMostLinearRounds;
+  Progress progress("linear", most + std::ssize(job.rows) * (most + rounds),
+                    {.unit = "steps", .end = ProgressEnd::vanishes, .output = context.progress});
+  std::int64_t made = 0;
+  const std::vector<LinearVariant> variants = linear_variants(
+      job, weight, bias, [&] { progress.update(++made, "weights"); }, context);
   const LinearCopies copies = copies_for(variants, job, session.device);
   check_copies_fit(variants, copies, job, session.device);
-
-  std::vector<ReadyLinear> ready;
+  LinearBench work{job, session, host, weight, bias, copies, progress};
   for (const LinearVariant& variant : variants)
-    ready.push_back(ready_linear(variant, copies, job, session));
+    work.all.push_back(ready_linear(variant, copies, job, session));
 
   LinearResult result;
   BenchLinearFields& bench = result.bench;
@@ -331,28 +431,19 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
            .threads = context.pool.threads(),
            .inputs = job.inputs,
            .outputs = job.outputs,
-           .copies = copies.copies,
            .cache_bytes = copies.cache_bytes};
-  Progress progress("linear", std::ssize(job.rows),
-                    {.unit = "shapes", .end = ProgressEnd::vanishes, .output = context.progress});
-  std::int64_t done = 0;
-  if (!job.sparsities.empty()) bench.no_sparse_kernel = without_sparse_kernel(ready);
+  if (!job.sparsities.empty()) bench.no_sparse_kernel = without_sparse_kernel(work.all);
   double measured_gbps = 0;  // often, for a busy machine gives less at times
-  for (const std::int64_t rows : job.rows) {
-    measured_gbps = std::max(measured_gbps, bandwidth_now(context));
-    const Tensor x = random("x", {rows, job.inputs}, 1);
-    const auto exact = [&](const Tensor& of) {
-      return linear_result(dense_variant(ProductWay::fp32, of, bias), job, x, host);
-    };
-    const Tensor of_dense = exact(weight);
-    std::ranges::move(time_linears(
-                          ready, x,
-                          [&](const LinearVariant& variant) {
-                            return variant.sparse ? exact(variant.sparse->dense) : of_dense;
-                          },
-                          copies, job, session),
-                      std::back_inserter(bench.times));
-    progress.update(++done);
+  for (std::size_t i = 0; i < job.rows.size() && !bench.interrupted; ++i) {
+    work.done = most + static_cast<std::int64_t>(i) * (most + rounds) + most - std::ssize(variants);
+    try {
+      measured_gbps = std::max(measured_gbps, bandwidth_now(context));
+      std::ranges::move(time_linears(work, random("x", {job.rows[i], job.inputs}, 1)),
+                        std::back_inserter(bench.times));
+    } catch (const Interrupted&) {
+      if (bench.times.empty()) throw;
+    }
+    bench.interrupted = interrupt_signal() != 0;
   }
   progress.finish();
   const Peak bandwidth = highest_bandwidth(measured_gbps, context);
@@ -360,7 +451,9 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
   for (LinearTimes& times : bench.times) times.peak_gbps = bandwidth.value;
   bench.break_evens = sparse_break_evens(bench.times);
   result.fields = to_json(bench);
-  result.document = linear_document(bench, bandwidth, job.runs, session.device.host_accessible());
+  result.document =
+      linear_document(bench, bandwidth, std::ssize(job.rows), session.device.host_accessible());
+  result.was_interrupted = bench.interrupted;
   return result;
 }
 

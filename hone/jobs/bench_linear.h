@@ -31,7 +31,7 @@ struct LinearJob {
   std::optional<PruneBlock> block = {};  ///< in which zeros come; none: `block_of_kernels`
   std::vector<ProductWay> ways = {ProductWay::fp32, ProductWay::bf16, ProductWay::packed,
                                   ProductWay::native};
-  std::int64_t runs = 0;  ///< counted runs; 0: 20
+  std::int64_t runs = 0;  ///< counted runs; 0: 6 to 20, as many as begin within 2 seconds
   std::uint64_t seed = 0;
 };
 
@@ -47,6 +47,7 @@ struct LinearTimes {
   std::optional<std::string> not_run = {};                    ///< why there are no times
   std::optional<std::string> kernel = {};                     ///< "packed_linear / codes"
   std::optional<std::int64_t> weight_bytes = {}, bytes = {};
+  std::optional<std::int64_t> copies = {};  ///< of the weight, which runs use in turn
   std::optional<bool> in_cache = {};
   double flops = 0;
   double first_ms = std::nan(""), min_ms = std::nan(""), median_ms = std::nan("");
@@ -99,12 +100,12 @@ struct BenchLinearFields {
   std::string what, device;
   int threads = 0;
   std::int64_t inputs = 0, outputs = 0;
-  std::int64_t copies = 1;  ///< of the weight, which runs use in turn
   std::uint64_t cache_bytes = 0;
   double bandwidth_gbps = 0;
   std::vector<LinearTimes> times = {};
   std::vector<SparseBreakEven> break_evens = {};
   std::vector<std::string> no_sparse_kernel = {};  ///< names of those whose zeros nothing skips
+  bool interrupted = false;  ///< before all numbers of rows, or all of their runs, were measured
 };
 const Fields& fields_of(const BenchLinearFields*);
 
@@ -113,15 +114,15 @@ struct LinearResult : JobResult {
 };
 
 /// Times a linear of normal random values with its bias on the device of the context. Runs take copies of the weight in turn, so
-/// many that those of the smallest are four times the device's last cache, but no more than `kMostLinearCopies` and no more than
-/// take 2 GiB in fp32, or half of the memory in all variants. What has no kernel on the device is a row that says why. Sparse
-/// products follow the dense ones, by sparse kernels even where hone would multiply densely. Throws `UserError` where memory is
-/// short; `Interrupted`.
+/// many that between two runs with the same copy four times the device's last cache are read, but no more than `kMostLinearCopies` and
+/// no more than take 2 GiB in fp32, or half of the memory in all variants. What has no kernel on the device is a row that says why.
+/// Sparse products follow the dense ones, by sparse kernels even where hone would multiply densely. Once interrupted it returns what
+/// was measured. Throws `UserError` where memory is short; `Interrupted` where nothing was measured.
 LinearResult bench_linear(const LinearJob& job, Context& context);
 inline constexpr std::int64_t kMostLinearCopies = 512;
 
-/// The result for people. `bandwidth` is that of memory, of reading on the host, else of copying.
-Document linear_document(const BenchLinearFields& bench, const Peak& bandwidth, std::int64_t runs,
+/// The result for people. `bandwidth` is that of memory, of reading on the host, else of copying. `asked`: numbers of rows.
+Document linear_document(const BenchLinearFields& bench, const Peak& bandwidth, std::int64_t asked,
                          bool on_host);
 
 }  // namespace hone

@@ -1,11 +1,13 @@
 #include "hone/jobs/bench_models.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
+#include "hone/jobs/model_times.h"
 #include "hone/kernels/peak.h"
 #include "hone/models/model_size.h"
 #include "hone/models/text_limit.h"
@@ -15,17 +17,6 @@
 
 namespace hone {
 namespace {
-
-constexpr std::int64_t kShortRounds = 40;
-constexpr double kLongRoundMs = 400, kWarmingMs = 100;
-
-/// A model at its work. What an executable refers to must not move.
-struct ModelRunner {
-  BenchWork work;
-  std::unique_ptr<Executable> executable;
-
-  void run(Device& device) { work.run(*executable, device); }
-};
 
 std::vector<Model> models_of(const ModelsJob& job, Context& context) {
   std::vector<Model> models;
@@ -50,39 +41,30 @@ std::int64_t tokens_of_all(std::int64_t wanted, const std::vector<Model>& models
   return fewest.value();
 }
 
-std::unique_ptr<ModelRunner> runner_of(Model model, const BenchOptions& options,
-                                       const Session& session) {
-  const ExecutionWay& way = find_execution_way("interpreter");
-  // Not kept twice: what is trained would be copied.
-  ParameterStore parameters = std::exchange(model.parameters, {});
-  auto runner = std::make_unique<ModelRunner>(
-      ModelRunner{bench_work(model, std::move(parameters), options, way, session), nullptr});
-  runner->executable = runner->work.executable(way, session);
-  return runner;
+// A new executable has its own buffers and packed weights. The first run of all is timed, too.
+ModelSetUp set_up_of(BenchWork& work, ModelRounds& result, const Session& session) {
+  return [&work, &result, &session]() -> std::vector<std::function<void()>> {
+    const std::shared_ptr<Executable> executable =
+        work.executable(find_execution_way("interpreter"), session);
+    const auto run = [&work, &session, executable] { work.run(*executable, session.device); };
+    if (result.first_ms == 0) result.first_ms = run_ms(run);
+    work.pack_weights(*executable, session.device);
+    for (int i = 0; i < readying_runs(session.device); ++i) run();
+    return {run};
+  };
 }
 
-void time_rounds(std::vector<ModelRounds>& all,
-                 const std::vector<std::unique_ptr<ModelRunner>>& runners, std::int64_t wanted,
+void time_rounds(std::vector<ModelRounds>& all, std::vector<BenchWork>& works, std::int64_t wanted,
                  const Session& session, const ProgressOutput& output) {
-  std::vector<std::function<void()>> works;
-  for (const auto& runner : runners)
-    works.emplace_back([one = runner.get(), &session] { one->run(session.device); });
-  double round_ms = 0;
-  for (std::size_t i = 0; i < works.size(); ++i) {
-    all[i].first_ms = run_ms(works[i]);
-    // The second run packs weights, a device may make itself ready behind that (cuda/captured.h), and processors raise their pace.
-    double warming_ms = 0, last_ms = 0;
-    for (int run = 0; run < 3 || warming_ms < kWarmingMs; ++run)
-      warming_ms += last_ms = run_ms(works[i]);
-    round_ms += last_ms;
-  }
-  const std::int64_t rounds =
-      wanted > 0 ? wanted : (round_ms > kLongRoundMs ? kTimedRounds : kShortRounds);
-  Progress progress("rounds", rounds,
+  std::vector<ModelSetUp> set_ups;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    set_ups.push_back(set_up_of(works[i], all[i], session));
+  Progress progress("rounds", wanted > 0 ? wanted : kMostTimedRounds,
                     {.unit = "rounds", .end = ProgressEnd::vanishes, .output = output});
   std::int64_t done = 0;
-  const auto ms = rounds_in_turn(
-      works, rounds, [&] { progress.update(++done); }, clock_of(session.device));
+  const auto ms = rounds_set_up_anew(
+                      set_ups, wanted, [&] { progress.update(++done); }, clock_of(session.device))
+                      .front();
   progress.finish();
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].rounds_ms = ms[i];
@@ -90,7 +72,7 @@ void time_rounds(std::vector<ModelRounds>& all,
     std::ranges::sort(sorted);
     all[i].min_ms = sorted.front();
     all[i].median_ms = median_of_sorted(sorted);
-    if (i > 0) all[i].speedup = speedup_of(ms.front(), ms[i]);
+    if (i > 0) all[i].speedup = repeated_speedup(ms.front(), ms[i]);
   }
 }
 
@@ -98,44 +80,60 @@ const ModelRounds& fastest_of(const std::vector<ModelRounds>& all) {
   return *std::ranges::min_element(all, {}, &ModelRounds::median_ms);
 }
 
-// "small: 1.84× faster than my-model (12.3 → 6.7 ms)"
-std::string models_headline(const std::vector<ModelRounds>& all) {
+// What is timed, beside the models.
+struct TimedSize {
+  std::int64_t batch = 1;
+  double tokens = 0;  ///< 0: of images
+
+  double per_example(double ms) const { return ms / static_cast<double>(batch); }
+};
+
+// "small: 1.84× faster than my-model (1.52 → 0.83 ms per example at batch size 32)"
+std::string models_headline(const std::vector<ModelRounds>& all, const TimedSize& size) {
   const ModelRounds &first = all.front(), &fastest = fastest_of(all);
   const ModelRounds& shown = all.size() == 2 ? all.back() : fastest;
+  const std::string first_ms = three_digits(size.per_example(first.median_ms));
+  const std::string unit = fmt::format("ms per example at batch size {}", size.batch);
   if (&shown == &first)
-    return fmt::format("{}: {} ms per run{}", first.model, three_digits(first.median_ms),
+    return fmt::format("{}: {} {}{}", first.model, first_ms, unit,
                        all.size() > 1 ? ", the fastest" : "");
   const bool contradicted = shown.speedup.contradicts(first.median_ms, shown.median_ms);
-  return fmt::format("{}: {}{} ({}{} → {} ms)", shown.model,
+  return fmt::format("{}: {}{} ({}{} → {} {})", shown.model,
                      speedup_headline(shown.speedup, first.model),
                      contradicted ? " in paired rounds" : "", contradicted ? "medians " : "",
-                     three_digits(first.median_ms), three_digits(shown.median_ms));
+                     first_ms, three_digits(size.per_example(shown.median_ms)), unit);
 }
 
-void describe_models(const std::vector<ModelRounds>& all, const std::string& what,
-                     const std::string& on, Document& document) {
+void describe_models(const std::vector<ModelRounds>& all, const TimedSize& size,
+                     const std::string& what, const std::string& on, Document& document) {
   const ModelRounds& first = all.front();
   document.title = what;
-  document.headline = models_headline(all);
+  document.headline = models_headline(all, size);
+  const std::string title = latency_title(size.batch, size.tokens);
   for (const ModelRounds& one : all)
     document.key_figures.push_back(
-        {one.model, fmt::format("{} ms{}", three_digits(one.median_ms),
-                                &one == &first ? std::string(", baseline")
-                                               : ", " + speedup_text(one.speedup))});
+        {fmt::format("{}: {}", one.model, title),
+         fmt::format(
+             "{} ms{}", three_digits(size.per_example(one.median_ms)),
+             &one == &first ? std::string(", baseline") : ", " + speedup_text(one.speedup))});
   document.evidence = fmt::format(
-      "Medians of {} paired rounds of {}, {}. Confidence intervals cover this process only.",
+      "Medians of {} paired rounds of {}, {}. All models get new buffers in each round.",
       first.rounds_ms.size(), what, on);
   document.sections = {
-      {"", {PageTable{headed_table(all)}}},
+      {"",
+       {PageTable{headed_table(all),
+                  fmt::format("Milliseconds are of a batch of {}.", size.batch)}}},
       {"How to read this",
-       {Paragraph{
-            "Confidence intervals cover the rounds of this process. In another process memory "
-            "is laid out differently and other programs may run: latencies of small models "
-            "then change by tens of percent. Repeat the benchmark before you rely on it."},
-        Paragraph{"A speedup is the median ratio of paired rounds, which saw the same load. It "
+       {Paragraph{"A speedup is the median ratio of paired rounds, which saw the same load. It "
                   "can point another way than the two medians."},
-        Paragraph{"Inputs are random, so the benchmark says nothing about predictions. `hone "
-                  "compare` shows how they changed."}},
+        Paragraph{fmt::format(
+            "The confidence interval contains the speedup that a repeat on this machine shows, as "
+            "rounds differ in the layout of memory like processes do. It needs {} rounds. Another "
+            "load of the machine can change the speedup by more.",
+            kFewestForRepeatInterval)},
+        Paragraph{"Inputs are random, without padding, so latencies differ from those of reports "
+                  "on data, whose texts have other lengths. `hone compare` shows how predictions "
+                  "changed."}},
        /*folded=*/true}};
 }
 
@@ -150,9 +148,9 @@ const Fields& fields_of(const ModelRounds*) {
       field<&M::format>("format", "Of its quantizers; null: it has none."),
       field<&M::weight_bytes>("weight_bytes", Unit::bytes, "Bytes of its weights in memory.",
                               "Weights in memory"),
-      field<&M::first_ms>("first_ms", Unit::milliseconds, kFirstRunMeaning, "First (ms)"),
-      field<&M::min_ms>("min_ms", Unit::milliseconds, "Fastest run.", "Minimum (ms)"),
-      field<&M::median_ms>("median_ms", Unit::milliseconds, "Median run.", "Median (ms)"),
+      field<&M::first_ms>("first_ms", Unit::milliseconds, kFirstRunMeaning, "First (ms per batch)"),
+      field<&M::min_ms>("min_ms", Unit::milliseconds, "Fastest run.", "Minimum (ms per batch)"),
+      field<&M::median_ms>("median_ms", Unit::milliseconds, "Median run.", "Median (ms per batch)"),
       field<&M::timed_runs>("timed_runs", kTimedRunsMeaning),
       field<&M::rounds_ms>("rounds_ms", Unit::milliseconds, kRoundsMeaning),
       inlined<&M::speedup>());
@@ -175,11 +173,12 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
   const Session session = context.session();
   std::vector<Model> models = models_of(job, context);
   BenchOptions options = job.options;
+  options.batch = bench_batch(options);
   options.tokens = tokens_of_all(options.tokens, models);
-  const std::string size =
-      run_size_text(options.batch, options.tokens, models.front().facts.limits);
+  const InputLimits limits = models.front().facts.limits;
+  const std::string size = run_size_text(options.batch, options.tokens, limits);
   ModelsResult result;
-  std::vector<std::unique_ptr<ModelRunner>> runners;
+  std::vector<BenchWork> works;
   for (std::size_t i = 0; i < models.size(); ++i) {
     BenchOptions own = options;
     Model model = bench_subject(std::move(models[i]), job.models[i], own, context);
@@ -187,7 +186,10 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
                              .arithmetic = bench_arithmetic(model, own, session),
                              .format = bench_format(model, own),
                              .weight_bytes = model_size(model, {}).memory_bytes});
-    runners.push_back(runner_of(std::move(model), own, session));
+    // Not kept twice: what is trained would be copied.
+    ParameterStore parameters = std::exchange(model.parameters, {});
+    works.push_back(
+        bench_work(model, std::move(parameters), own, find_execution_way("interpreter"), session));
   }
   if (session.device.host_accessible()) {
     std::vector<std::string> notes;
@@ -195,7 +197,7 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
                  kernels::measure_fma_gflops(context.pool), peaks_file(), notes);
     tell_notes(context, notes);
   }
-  time_rounds(result.models, runners, options.runs, session, context.progress);
+  time_rounds(result.models, works, options.runs, session, context.progress);
   const std::string what = fmt::format(
       "{} of {} on {}", options.train ? "training step" : "inference", size, device_text(session));
   const BenchModelsFields fields{.what = what,
@@ -205,7 +207,9 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
                                  .tokens = options.tokens,
                                  .models = result.models};
   result.fields = to_json(fields);
-  describe_models(result.models, what, ran_on(fields.device, fields.threads), result.document);
+  describe_models(result.models,
+                  {options.batch, limits.image ? 0 : static_cast<double>(options.tokens)}, what,
+                  ran_on(fields.device, fields.threads), result.document);
   return result;
 }
 

@@ -14,11 +14,12 @@ namespace hone {
 struct ModelsJob {
   /// Folders, or names of fresh models. The first is the baseline.
   std::vector<std::string> models;
-  BenchOptions options = {};  ///< `runs`: rounds; 0: 40, or 12 where one takes over 400 ms
+  BenchOptions options = {};  ///< `runs`: rounds; 0: as `rounds_in_time` says
   std::uint64_t seed = 42;
 };
 
-/// Times of one model. All models took turns. Times are of one run, in milliseconds; short runs are timed many in a row.
+/// Times of one model. All models took turns, with new buffers and packed weights in each round (`rounds_set_up_anew`). Times are of one run, a batch, in
+/// milliseconds; short runs are timed many in a row.
 struct ModelRounds {
   std::string model;
   std::string_view arithmetic = kFloat;    ///< as `arithmetic_of` says

@@ -1,6 +1,7 @@
 #include "hone/jobs/bench_work.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "hone/analysis/cost.h"
@@ -48,7 +49,34 @@ void prepare_passes(Graph& graph, ParameterStore& parameters, const ExecutionWay
   }
 }
 
+// Of this work, on its device.
+NamedTensors inputs_of(const EncodedSet& texts, std::int64_t count,
+                       const std::optional<TextLayout>& layout, Device& device) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+  std::iota(rows.begin(), rows.end(), 0);
+  NamedTensors inputs = text_examples(texts).batch(rows, 0);
+  if (layout) inputs = without_padding(std::move(inputs), *layout);
+  inputs["learning_rate"] = Tensor::scalar(5e-5f);
+  // Other devices have them already.
+  for (auto& [name, tensor] : inputs) tensor = tensor.on(device);
+  return inputs;
+}
+
+void run_on(NamedTensors& inputs, BenchWork& work, Executable& executable, Device& device) {
+  ++work.step;
+  inputs["step"] = Tensor::scalar(work.step);
+  inputs["random_key"] = Tensor::scalar(work.step);
+  executable.run(inputs, work.parameters);
+  device.wait();
+}
+
 }  // namespace
+
+std::int64_t bench_batch(const BenchOptions& options) {
+  if (options.batch > 0) return options.batch;
+  // Profiles record runs.
+  return options.train || options.lora || options.records ? kRunBatch : kLatencyBatch;
+}
 
 EncodedSet random_examples(const Model& model, std::int64_t count, std::int64_t tokens) {
   const Task task = model.facts.task();
@@ -80,6 +108,7 @@ EncodedSet random_examples(const Model& model, std::int64_t count, std::int64_t 
 }
 
 Model bench_subject(Model model, const std::string& name, BenchOptions& options, Context& context) {
+  if (options.batch == 0) options.batch = kRunBatch;
   options.tokens = tokens_of_run(options.tokens, model.facts.limits);
   if (options.native) model = native_copy(model, name, *std::exchange(options.native, {}), context);
   if (const auto lora = std::exchange(options.lora, {})) {
@@ -100,11 +129,11 @@ Model bench_subject(Model model, const std::string& name, BenchOptions& options,
 }
 
 void BenchWork::run(Executable& executable, Device& device) {
-  ++step;
-  inputs["step"] = Tensor::scalar(step);
-  inputs["random_key"] = Tensor::scalar(step);
-  executable.run(inputs, parameters);
-  device.wait();
+  run_on(inputs, *this, executable, device);
+}
+
+void BenchWork::pack_weights(Executable& executable, Device& device) {
+  for (int i = 0; i < kPackingRuns; ++i) run_on(one_example, *this, executable, device);
 }
 
 std::unique_ptr<Executable> BenchWork::executable(const ExecutionWay& way,
@@ -158,18 +187,17 @@ BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchO
     work.stages.push_back(
         {"constants", run_ms([&] { compute_once(work.graph, work.parameters, session); })});
   }
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
-  work.inputs = text_examples(texts).batch(rows, 0);
-  if (layout) work.inputs = without_padding(std::move(work.inputs), *layout);
-  work.inputs["learning_rate"] = Tensor::scalar(5e-5f);
-  // Other devices have them already.
-  for (auto& [name, tensor] : work.inputs) tensor = tensor.on(session.device);
+  work.inputs = inputs_of(texts, options.batch, layout, session.device);
+  work.one_example = inputs_of(texts, 1, layout, session.device);
   return work;
 }
 
 Options options_of(const BenchOptions*) {
-  return {run_batch_option<&BenchOptions::batch>(), run_tokens_option<&BenchOptions::tokens>(),
+  return {option<&BenchOptions::batch>(
+              "batch_size", fmt::format("batch size; by default {}, or {} if bench times inference",
+                                        kRunBatch, kLatencyBatch))
+              .from(1),
+          run_tokens_option<&BenchOptions::tokens>(),
           option<&BenchOptions::train>("train", "time a training step (dropout, AdamW)")};
 }
 

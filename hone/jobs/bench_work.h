@@ -15,7 +15,7 @@
 namespace hone {
 
 struct BenchOptions {
-  std::int64_t batch = 8;
+  std::int64_t batch = 0;   ///< 0: `kLatencyBatch` in `bench` of inference, otherwise `kRunBatch`
   std::int64_t tokens = 0;  ///< 0: as `tokens_of_run` says
   bool train = false;       ///< a whole training step with dropout and AdamW; otherwise inference
   /// Quantizers in front of every linear, for the step or the inference.
@@ -27,6 +27,10 @@ struct BenchOptions {
   std::int64_t runs = 0;  ///< counted runs; 0: 60, or 12 when one takes over 200 ms
   bool records = false;   ///< every operation of the counted runs
 };
+/// Default batch sizes: of inference that `bench` times, which is that of reports, and of everything else.
+inline constexpr std::int64_t kLatencyBatch = 32, kRunBatch = 8;
+/// The batch size that is asked for, or else the default of `bench`.
+std::int64_t bench_batch(const BenchOptions& options);
 /// `--batch_size`, `--tokens` and `--train`; the others depend on the command.
 Options options_of(const BenchOptions*);
 
@@ -34,7 +38,7 @@ Options options_of(const BenchOptions*);
 EncodedSet random_examples(const Model& model, std::int64_t count, std::int64_t tokens);
 
 /// The model as it is timed: with its weights packed, or with adapters, where the options ask for that; these ask for it no
-/// more then, and have tokens. Fresh weights that are not trained lie in a file, as a model's do. Throws `UserError` as `native_copy`, for more tokens than the model has positions, for
+/// more then, and have a batch size and tokens. Fresh weights that are not trained lie in a file, as a model's do. Throws `UserError` as `native_copy`, for more tokens than the model has positions, for
 /// quantizers in a model that has some, and for training packed weights.
 Model bench_subject(Model model, const std::string& name, BenchOptions& options, Context& context);
 
@@ -50,7 +54,8 @@ struct BenchWork {
   Graph graph;
   double flops = 0;  ///< by definition, see `product_flops`
   ParameterStore parameters;
-  NamedTensors inputs = {};  ///< on the device
+  NamedTensors inputs = {};       ///< on the device
+  NamedTensors one_example = {};  ///< the first of `inputs`
   Bindings bindings = {};
   /// What was done, in order: "passes"; of a training step "gradients" and "optimizer", else "constants" (what depends on
   /// parameters alone, computed once).
@@ -59,6 +64,8 @@ struct BenchWork {
 
   /// Runs it once, to its end on the device. Every run of a training draws other dropout.
   void run(Executable& executable, Device& device);
+  /// Runs one example until weights are packed.
+  void pack_weights(Executable& executable, Device& device);
   /// By the way's executor.
   std::unique_ptr<Executable> executable(const ExecutionWay& way, const Session& session) const;
 };

@@ -272,10 +272,10 @@ void fill_document(const CompileFields& result, const CompileJob& job,
     document.tone = times.shown_faster()   ? Tone::good
                     : times.shown_slower() ? Tone::bad
                                            : Tone::unclear;
-    document.key_figures = {
-        {"Latency", fmt::format("{} → {} ms", three_digits(times.before.median_ms),
-                                three_digits(times.after.median_ms))},
-        {"Generated code", functions}};
+    document.key_figures = {{fmt::format("Latency per batch of {}", result.batch),
+                             fmt::format("{} → {} ms", three_digits(times.before.median_ms),
+                                         three_digits(times.after.median_ms))},
+                            {"Generated code", functions}};
     document.evidence = fmt::format("Medians of {} runs of each in turn, in this process: {}.",
                                     job.runs, speedup_text(times));
   }

@@ -39,6 +39,8 @@ std::string ran_on(const std::string& device, int threads) {
   return threads == 1 ? "one thread" : fmt::format("{} threads", threads);
 }
 
+int readying_runs(const Device& device) { return device.host_accessible() ? 0 : 3; }
+
 std::function<double()> clock_of(Device& device) {
   if (cuda::CudaDevice* const card = card_of(device))
     return [clock = std::make_shared<CardClock>(*card)] { return clock->read(); };

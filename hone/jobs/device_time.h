@@ -19,6 +19,9 @@ std::string device_text(const Session& session);
 /// For people: "one thread", "2 threads", or the GPU. `device` is a `device_text`.
 std::string ran_on(const std::string& device, int threads);
 
+/// Runs of an executable in which the device makes itself ready (cuda/captured.h); 0: the host.
+int readying_runs(const Device& device);
+
 /// A clock for `rounds_in_turn` of work that is put on the device's queue: readings wait for what was put there, and tell
 /// seconds apart. A card's own, which does not run between two pieces of work; of the host the steady one. The device must
 /// outlive it.

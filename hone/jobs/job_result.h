@@ -75,6 +75,8 @@ struct JobResult {
   std::optional<GateOutcome> gate = {};  ///< nothing where no gates were asked for
   /// The output folder already held the results of the same job, which `fields` are; nothing was done, and `document` has its folder alone.
   bool was_finished = false;
+  /// Somebody asked to stop, and some of the work is missing: the command prints it and ends as interrupted.
+  bool was_interrupted = false;
 };
 
 /// The result of a job whose output folder already holds it.

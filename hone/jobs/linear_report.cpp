@@ -29,9 +29,12 @@ const Fields& fields_of(const LinearTimes*) {
           "Of the weight: codes, scales and states without padding; of a sparse "
           "kernel with indices."),
       field<&L::bytes>("bytes", Unit::bytes, "Of weight, bias, x and y."),
+      field<&L::copies>("copies",
+                        "Copies of the weight, which runs use in turn so that it is read from "
+                        "memory."),
       field<&L::in_cache>("in_cache",
-                          "Whether all copies of the weight together fit into the last-level cache "
-                          "of the device."),
+                          "Whether the last-level cache of the device holds all weights that are "
+                          "read between two runs with the same copy."),
       field<&L::first_ms>("first_ms", Unit::milliseconds,
                           "Of the first run with so many rows; with preparation where it is the "
                           "first of all.")
@@ -81,9 +84,6 @@ const Fields& fields_of(const BenchLinearFields*) {
       "bench", "How long a linear layer takes.", field<&B::what>("what", kTimedMeaning),
       field<&B::device>("device", kDeviceMeaning), field<&B::threads>("threads", kThreadsMeaning),
       field<&B::inputs>("inputs", "Columns of x."), field<&B::outputs>("outputs", "Columns of y."),
-      field<&B::copies>("copies",
-                        "Copies of the weight, which runs use in turn so that it is read from "
-                        "memory."),
       field<&B::cache_bytes>("cache_bytes", Unit::bytes, "Last-level cache of the device."),
       field<&B::bandwidth_gbps>("bandwidth_gbps", Unit::gigabytes_per_second,
                                 "Peak of memory: of reading on a CPU, of copying on a GPU, read "
@@ -93,7 +93,10 @@ const Fields& fields_of(const BenchLinearFields*) {
       field<&B::no_sparse_kernel>(
           "no_sparse_kernel",
           "Dense products of which hone has no sparse kernel; empty where no "
-          "sparsity was given."));
+          "sparsity was given."),
+      field<&B::interrupted>("interrupted",
+                             "It was stopped early: numbers of rows, or runs of the last one, are "
+                             "missing."));
   return fields;
 }
 
@@ -161,6 +164,14 @@ Table linear_table(const std::vector<LinearTimes>& all) {
   return table;
 }
 
+// "yes", "no, faster here": hone's choice, and whether these times show the other one to be faster.
+std::string choice_text(const LinearTimes& t) {
+  const std::string text = *t.used ? "yes" : "no";
+  if (*t.used && t.over_dense && t.over_dense->shown_slower()) return text + ", slower here";
+  if (!*t.used && t.over_dense && t.over_dense->shown_faster()) return text + ", faster here";
+  return text;
+}
+
 Table sparse_table(const std::vector<LinearTimes>& all) {
   Table table({{"rows", "Rows"},
                {"way", "Implementation"},
@@ -179,7 +190,7 @@ Table sparse_table(const std::vector<LinearTimes>& all) {
                                                        t.median_interval->high)
                                        : real(t.median_ms, 4),
                      speedup_cell(t.over_dense), speedup_cell(t.speedup), bytes(*t.weight_bytes),
-                     percent(*t.stored), *t.used ? "yes" : "no"});
+                     percent(*t.stored), choice_text(t)});
   return table;
 }
 
@@ -231,19 +242,36 @@ std::vector<Block> not_run_blocks(const std::vector<LinearTimes>& all) {
   return blocks;
 }
 
+// "6 to 20"
+std::string range_text(std::int64_t low, std::int64_t high) {
+  return low == high ? grouped(low) : fmt::format("{} to {}", grouped(low), grouped(high));
+}
+
+// The least and the most of what was run.
+template <typename Value>
+std::string range_of(const std::vector<LinearTimes>& all, Value value) {
+  std::vector<std::int64_t> values;
+  for (const LinearTimes& one : all)
+    if (one.was_run()) values.push_back(value(one));
+  const auto [low, high] = std::ranges::minmax(values);
+  return range_text(low, high);
+}
+
 std::string copies_text(const BenchLinearFields& bench) {
-  const std::string taken =
-      bench.copies == 1
-          ? "Every run uses the same weight"
-          : fmt::format("Runs use {} copies of the weight in turn", grouped(bench.copies));
+  const std::string copies = range_of(bench.times, [](const LinearTimes& t) { return *t.copies; });
+  const std::string taken = copies == "1"
+                                ? "Every run uses the same weight"
+                                : fmt::format("Runs use {} copies of the weight in turn", copies);
   const std::string cache = human_bytes(static_cast<double>(bench.cache_bytes));
   if (std::ranges::find(bench.times, std::optional(true), &LinearTimes::in_cache) ==
       bench.times.end())
-    return fmt::format("{}, which exceed the cache of {}, so it is read from memory.", taken,
-                       cache);
+    return fmt::format(
+        "{}. More than the cache of {} is read between two runs with the same copy, so weights "
+        "come from memory.",
+        taken, cache);
   return fmt::format(
-      "{}. Those marked \"in cache\" fit into the cache of {} together: their GB/s say nothing "
-      "about memory.",
+      "{}. Weights marked \"in cache\" stay in the cache of {}: their GB/s say nothing about "
+      "memory.",
       taken, cache);
 }
 
@@ -305,23 +333,34 @@ constexpr const char* kSparseMeaning =
     "sparsities; its range is that of the ends of their 95% intervals. It is not shown unless the "
     "interval at the highest sparsity is above 1. Sparse products take the sparse kernel even "
     "where hone, which decides by the share of stored blocks and the rows, would multiply densely. "
+    "\"slower here\" and \"faster here\" mark choices that the confidence interval contradicts on "
+    "this machine. "
     "Sparse bf16: the weight is in bf16, inputs and results are fp32; hone uses no such kernel.";
 
 }  // namespace
 
-Document linear_document(const BenchLinearFields& bench, const Peak& bandwidth, std::int64_t runs,
+Document linear_document(const BenchLinearFields& bench, const Peak& bandwidth, std::int64_t asked,
                          bool on_host) {
   const std::vector<LinearTimes>& all = bench.times;
   const std::vector<FastestLinear> fastest = fastest_linears(all);
   const std::string where = ran_on(bench.device, bench.threads);
   Document document{.title = fmt::format("{} on {}", bench.what, where),
                     .headline = linear_headline(fastest.front(), capitalized(bench.what))};
+  if (bench.interrupted) document.headline += ", incomplete";
   for (const FastestLinear& one : fastest)
     document.key_figures.push_back(
         {rows_text(one.rows), one.times == nullptr ? "nothing was run" : linear_text(*one.times)});
-  const bool ran = std::ranges::any_of(all, &LinearTimes::was_run);
-  document.evidence = fmt::format("Medians of {} runs in turn on {}.{}", runs, where,
-                                  ran ? " " + copies_text(bench) : "");
+  std::vector<std::string> evidence;
+  if (bench.interrupted)
+    evidence.push_back(fmt::format(
+        "Incomplete: interrupted after {} of {} numbers of rows; the last one may have fewer runs.",
+        fastest.size(), asked));
+  if (std::ranges::any_of(all, &LinearTimes::was_run)) {
+    const std::string runs = range_of(all, [](const LinearTimes& t) { return t.timed_runs(); });
+    evidence.push_back(
+        fmt::format("Medians of {} runs in turn on {}. {}", runs, where, copies_text(bench)));
+  }
+  document.evidence = fmt::format("{}", fmt::join(evidence, " "));
   std::vector<Block> blocks = not_run_blocks(all);
   blocks.insert(blocks.begin(), PageTable{linear_table(all)});
   document.sections = {

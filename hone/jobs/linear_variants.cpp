@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "hone/base/interrupt.h"
 #include "hone/formats/calibrate.h"
 #include "hone/formats/packing.h"
 #include "hone/runtime/kernel_choice.h"
@@ -61,28 +62,13 @@ LinearVariant sparse_variant(const LinearVariant& of, const Tensor& zeroed, cons
   return variant;
 }
 
-}  // namespace
-
-std::vector<LinearVariant> linear_variants(const LinearJob& job, const Tensor& weight,
-                                           const Tensor& bias, Context& context) {
-  std::vector<LinearVariant> variants;
-  for (const ProductWay way : job.ways) {
-    if (!has_codes(way)) {
-      variants.push_back(dense_variant(way, weight, bias));
-      continue;
-    }
-    for (const Format& format : job.formats)
-      variants.push_back(coded_variant(way, format, weight, bias, false, context));
-  }
-  return variants;
-}
-
-std::vector<LinearVariant> sparse_variants(const std::vector<LinearVariant>& dense,
-                                           const LinearJob& job, const Tensor& weight,
-                                           const Tensor& bias, Context& context) {
-  std::vector<LinearVariant> variants;
-  if (!context.device->host_accessible()) return variants;
+// Of the dense ones in `variants`, which they follow.
+void add_sparse_variants(std::vector<LinearVariant>& variants, const LinearJob& job,
+                         const Tensor& weight, const Tensor& bias,
+                         const std::function<void()>& on_made, Context& context) {
+  if (!context.device->host_accessible()) return;
   std::map<std::tuple<double, std::int64_t, std::int64_t>, Tensor> zeroed;
+  const std::vector<LinearVariant> dense = variants;
   for (const LinearVariant& one : dense) {
     if (!has_sparse_kernel(one.way, one.format ? &*one.format : nullptr, weight.sizes(),
                            context.library.formats))
@@ -95,8 +81,38 @@ std::vector<LinearVariant> sparse_variants(const std::vector<LinearVariant>& den
       variant.sparse->sparsity = sparsity;
       variant.sparse->block = block;
       variant.sparse->dense = values;
+      on_made();
+      stop_if_interrupted();
     }
   }
+}
+
+}  // namespace
+
+std::int64_t most_linear_variants(const LinearJob& job) {
+  std::int64_t dense = 0;
+  for (const ProductWay way : job.ways) dense += has_codes(way) ? std::ssize(job.formats) : 1;
+  return dense * (1 + std::ssize(job.sparsities));
+}
+
+std::vector<LinearVariant> linear_variants(const LinearJob& job, const Tensor& weight,
+                                           const Tensor& bias, const std::function<void()>& on_made,
+                                           Context& context) {
+  std::vector<LinearVariant> variants;
+  const auto add = [&](LinearVariant variant) {
+    variants.push_back(std::move(variant));
+    on_made();
+    stop_if_interrupted();
+  };
+  for (const ProductWay way : job.ways) {
+    if (!has_codes(way)) {
+      add(dense_variant(way, weight, bias));
+      continue;
+    }
+    for (const Format& format : job.formats)
+      add(coded_variant(way, format, weight, bias, false, context));
+  }
+  add_sparse_variants(variants, job, weight, bias, on_made, context);
   return variants;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,13 +39,13 @@ struct LinearVariant {
 
 /// fp32 or bf16.
 LinearVariant dense_variant(ProductWay way, const Tensor& weight, const Tensor& bias);
-/// Every implementation of the job, those in codes once for each format.
+/// Every implementation of the job, those in codes once for each format; behind them, of each that has a sparse kernel on the device,
+/// one for every sparsity of the job. `on_made` is called after each. Throws `Interrupted`.
 std::vector<LinearVariant> linear_variants(const LinearJob& job, const Tensor& weight,
-                                           const Tensor& bias, Context& context);
-/// Of each of `dense` that has a sparse kernel on the device, one for every sparsity of the job.
-std::vector<LinearVariant> sparse_variants(const std::vector<LinearVariant>& dense,
-                                           const LinearJob& job, const Tensor& weight,
-                                           const Tensor& bias, Context& context);
+                                           const Tensor& bias, const std::function<void()>& on_made,
+                                           Context& context);
+/// How many there are, where all have sparse kernels.
+std::int64_t most_linear_variants(const LinearJob& job);
 
 /// `count` linears of one x, each with parameters of its own. x is a parameter, since a device copies inputs in every run. Nothing is
 /// an output unless `gives_y`: a device would copy it likewise.

@@ -1,28 +1,20 @@
 #include "hone/jobs/model_change.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "hone/base/text.h"
 #include "hone/jobs/bench_work.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/job_options.h"
-#include "hone/jobs/size_and_time.h"
 #include "hone/models/text_limit.h"
 #include "hone/passes/pack.h"
 #include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/result.h"
-#include "hone/train/memory_check.h"
-#include "hone/train/predictor.h"
-#include "hone/train/text_examples.h"
 #include "hone/train/training_graph.h"
 
 namespace hone {
 namespace {
-
-// Of a batch that is timed.
-constexpr std::int64_t kTimedTexts = 8, kTimedTokens = 128;
 
 std::vector<OperationCount> count_operations(const Graph& before, const Graph& after) {
   std::vector<OperationCount> counts;
@@ -34,22 +26,6 @@ std::vector<OperationCount> count_operations(const Graph& before, const Graph& a
   for (const Node* node : before.of_kind(NodeKind::operation)) ++count_of(*node).before;
   for (const Node* node : after.of_kind(NodeKind::operation)) ++count_of(*node).after;
   return counts;
-}
-
-// Both by the same texts, in turn.
-TimesInTurn time_both(const Model& before, const Model& after, std::int64_t tokens,
-                      Context& context) {
-  Predictor first(forward_graph(before), before.parameters, context.session()),
-      second(forward_graph(after), after.parameters, context.session());
-  const Bindings bindings = {{'B', kTimedTexts}, {'S', tokens}};
-  predict_beside({{first.graph(), bindings, first.parameters()},
-                  {second.graph(), bindings, second.parameters()}},
-                 context.session());
-  std::vector<std::int64_t> rows(kTimedTexts);
-  std::iota(rows.begin(), rows.end(), 0);
-  const NamedTensors batch =
-      text_examples(random_examples(after, kTimedTexts, tokens)).batch(rows, 0);
-  return time_in_turn([&] { first.rows(batch); }, [&] { second.rows(batch); });
 }
 
 // Why no training step can be made of it; empty: one can.
@@ -90,29 +66,6 @@ std::string operations_text(const ModelChange& change) {
   return fmt::format("Operations: {}{}.", operations_change(change), kinds);
 }
 
-std::string parameters_text(const ModelChange& change) {
-  std::string text = fmt::format(
-      "Parameters: {}. {}", count_change(change.size_before.parameters, change.size.parameters),
-      to_text(change.size));
-  if (change.size.memory_bytes != change.size_before.memory_bytes)
-    text += fmt::format(" The baseline takes {} in memory.",
-                        human_bytes(static_cast<double>(change.size_before.memory_bytes)));
-  return text;
-}
-
-std::string times_text(const ModelChange& change) {
-  const TimesInTurn& times = change.times;
-  return fmt::format("Latency of {}: {}. Medians of {} paired rounds; the fastest took {} → {} ms.",
-                     change.timed, latency_change_text(times), kTimedRounds,
-                     three_digits(times.before.min_ms), three_digits(times.after.min_ms));
-}
-
-std::vector<Fact> key_figures_of(const ModelChange& change) {
-  return {size_figure("Size", static_cast<double>(change.size_before.stored_bytes),
-                      static_cast<double>(change.size.stored_bytes)),
-          {fmt::format("Latency ({})", change.timed), latency_change_text(change.times)}};
-}
-
 Table answers_table(const ModelChange& change) {
   const BeforeAndAfter& both = *change.answers;
   return comparison_table(
@@ -151,9 +104,7 @@ std::vector<Section> sections_of(const ModelChange& change,
       {"Operations",
        {PageTable{operations_table(change, /*of_all=*/true), "By kind, in the training graph."}},
        /*folded=*/true});
-  Section details{"Size and latency", {}, /*folded=*/true};
-  for (const std::string& line : lines_of(change)) details.blocks.push_back(Paragraph{line});
-  sections.push_back(std::move(details));
+  sections.push_back(size_and_latency_section(change.takes));
   return sections;
 }
 
@@ -172,17 +123,13 @@ ModelChange measure_change(const TextModel& before, const TextModel& after, cons
                            Context& context, std::vector<std::string>& notes) {
   ModelChange change;
   change.operations = count_operations(before.model.graph, after.model.graph);
-  change.size_before = model_size(before.model, before.folder);
-  change.size = model_size(after.model, folder);
-  change.batch = kTimedTexts;
-  change.tokens = std::min(kTimedTokens, after.model.facts.limits.tokens);
-  change.timed = run_size_text(change.batch, change.tokens, after.model.facts.limits);
-  change.times = time_both(before.model, after.model, change.tokens, context);
+  const EncodedSet random = random_examples(after.model, kLatencyBatches.front(),
+                                            tokens_of_run(0, after.model.facts.limits));
+  change.takes = size_and_time(before, random, after.model, random, folder, context);
   change.bits_before = average_weight_bits(before.model);
   change.bits = average_weight_bits(after.model);
   change.arithmetic_before = arithmetic_of_run(forward_graph(before.model), context.session());
   change.arithmetic = arithmetic_of_run(forward_graph(after.model), context.session());
-  change.others = transformers_loading(after.model);
   change.loading = loading_text(after.model);
   change.no_gradient = missing_gradient(after.model);
   if (!change.no_gradient.empty() && !missing_gradient(before.model).empty())
@@ -211,15 +158,6 @@ const Fields& fields_of(const OperationCount*) {
   return fields;
 }
 
-const Fields& fields_of(const ChangeTimes*) {
-  using T = ChangeTimes;
-  static const Fields fields =
-      describe<T>("change_times", "Latency of a model before and after a change.",
-                  field<&T::batch>("batch", Unit::examples, "Batch size."),
-                  field<&T::tokens>("tokens", Unit::tokens, "Per text."), inlined<&T::times>());
-  return fields;
-}
-
 const Fields& fields_of(const ModelChangeResult*) {
   using M = ModelChangeResult;
   static const Fields fields = describe<M>(
@@ -228,14 +166,12 @@ const Fields& fields_of(const ModelChangeResult*) {
       field<&M::data>("data", "The data the metric was measured on; null without --data."),
       inlined<&M::measured>(), field<&M::operations>("operations", "Each kind of operation."),
       field<&M::parameters_before>("parameters_before", "Number of parameters of the baseline."),
-      field<&M::parameters>("parameters", "Number of parameters."),
-      field<&M::size_before>("size_before", "Size of the baseline's weights."),
-      field<&M::size>("size", "Size of the weights."), field<&M::times>("times", "Latency."),
+      field<&M::parameters>("parameters", "Number of parameters."), inlined<&M::takes>(),
       field<&M::arithmetic>("arithmetic", kArithmeticMeaning),
       field<&M::no_gradient>("no_gradient",
                              "Why the model can no longer be trained; null: it can, or the "
                              "baseline could not either."),
-      inlined<&M::loading>(), inlined<&M::answers>());
+      inlined<&M::answers>());
   return fields;
 }
 
@@ -244,13 +180,10 @@ ModelChangeResult model_change_result(const ModelChange& change, const std::stri
                                       const std::vector<std::string>& labels) {
   ModelChangeResult result{.model = model,
                            .operations = change.operations,
-                           .parameters_before = change.size_before.parameters,
-                           .parameters = change.size.parameters,
-                           .size_before = change.size_before,
-                           .size = change.size,
-                           .times = {change.batch, change.tokens, change.times},
-                           .arithmetic = std::string(change.arithmetic),
-                           .loading = loading_result(change.others)};
+                           .parameters_before = change.takes.size_before.parameters,
+                           .parameters = change.takes.size.parameters,
+                           .takes = size_and_time_result(change.takes),
+                           .arithmetic = std::string(change.arithmetic)};
   if (data) {
     SubjectResult subject = subject_result(model, data->identity, data->measured);
     result.data = std::move(subject.data);
@@ -272,7 +205,9 @@ CardFacts card_facts(const ModelChangeResult& change) {
 }
 
 std::vector<std::string> lines_of(const ModelChange& change) {
-  return {operations_text(change), parameters_text(change), times_text(change)};
+  std::vector<std::string> lines = {operations_text(change)};
+  for (std::string& line : lines_of(change.takes)) lines.push_back(std::move(line));
+  return lines;
 }
 
 void describe_change(Document& document, const std::string& what, const ModelChange& change,
@@ -285,7 +220,8 @@ void describe_change(Document& document, const std::string& what, const ModelCha
         fmt::format("{}: operations {}, accuracy not measured", what, operations_change(change));
     document.evidence = fmt::format("Give {} to measure how predictions changed.", data_setting);
   }
-  for (Fact& figure : key_figures_of(change)) document.key_figures.push_back(std::move(figure));
+  for (Fact& figure : size_and_latency_figures(change.takes))
+    document.key_figures.push_back(std::move(figure));
   document.sections = sections_of(change, data, labels);
 }
 

@@ -10,7 +10,6 @@
 #include "hone/jobs/job_result.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/size_and_time.h"
-#include "hone/jobs/times_in_turn.h"
 #include "hone/models/model_size.h"
 
 /// The report of every job that changes a model without training it (a pass, a merge): operations, parameters, bytes and
@@ -40,15 +39,11 @@ const Fields& fields_of(const OperationCount*);
 
 struct ModelChange {
   std::vector<OperationCount> operations;  ///< kinds of the baseline in their order, then new ones
-  ModelSize size_before, size;
-  std::int64_t batch = 0, tokens = 0;  ///< of the timed batch, whose texts are drawn at random
-  std::string timed = {};              ///< the same in words: `run_size_text`
-  TimesInTurn times;
-  double bits_before = 32, bits = 32;  ///< of quantized weights, see `average_weight_bits`
+  SizeAndTime takes;                       ///< on random examples without padding
+  double bits_before = 32, bits = 32;      ///< of quantized weights, see `average_weight_bits`
   std::string_view arithmetic_before, arithmetic;
-  TransformersLoading others = {};  ///< see size_and_time.h
-  std::string loading = {};         ///< which programs load it
-  std::string no_gradient = {};     ///< why it cannot be trained like the baseline; empty: it can
+  std::string loading = {};      ///< which programs load it
+  std::string no_gradient = {};  ///< why it cannot be trained like the baseline; empty: it can
   std::optional<BeforeAndAfter> answers = {};  ///< none: the metric was not measured
 };
 
@@ -58,11 +53,6 @@ ModelChange measure_change(const TextModel& before, const TextModel& after, cons
                            const std::optional<EncodedSplits>& data, std::int64_t batch_size,
                            Context& context, std::vector<std::string>& notes);
 
-/// Latency before and after in results.
-struct ChangeTimes {
-  std::int64_t batch = 0, tokens = 0;
-  TimesInTurn times = {};
-};
 /// `ModelChange` in results.
 struct ModelChangeResult {
   std::string model;
@@ -70,14 +60,11 @@ struct ModelChangeResult {
   std::optional<MeasuredSplitResult> measured = {};
   std::vector<OperationCount> operations = {};
   std::int64_t parameters_before = 0, parameters = 0;
-  ModelSize size_before = {}, size = {};
-  ChangeTimes times = {};
+  SizeAndTimeResult takes = {};
   std::string arithmetic;
   std::optional<std::string> no_gradient = {};
-  LoadingResult loading = {};
   std::optional<BeforeAndAfterResult> answers = {};
 };
-const Fields& fields_of(const ChangeTimes*);
 const Fields& fields_of(const ModelChangeResult*);
 ModelChangeResult model_change_result(const ModelChange& change, const std::string& model,
                                       const std::optional<EncodedSplits>& data,

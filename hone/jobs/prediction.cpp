@@ -16,7 +16,6 @@
 #include "hone/models/vocabulary.h"
 #include "hone/study/result.h"
 #include "hone/text/utf8.h"
-#include "hone/train/memory_check.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -326,7 +325,8 @@ TextPredictor::TextPredictor(const TextModel& source, const TextCut& text_cut,
       limit_(text_limit(text_cut, source)),
       activation_(score_activation(source.model.facts)),
       batch_size_(batch_size),
-      predictor_(forward_graph(source.model), source.model.parameters, context.session()) {
+      predictor_(forward_graph(source.model), source.model.parameters, context.session()),
+      runs_(repeated_runs(predictor_.graph(), context.session(), predictor_.parameters())) {
   check_text_room(source, limit_);
 }
 
@@ -338,7 +338,8 @@ TextPredictor::TextPredictor(const EmbeddingModel& model, const TextCut& text_cu
       limit_(text_limit(text_cut, model)),
       batch_size_(batch_size),
       predictor_(embedding_graph(model.source.model, model.modules), model.source.model.parameters,
-                 context.session()) {
+                 context.session()),
+      runs_(repeated_runs(predictor_.graph(), context.session(), predictor_.parameters())) {
   check_text_room(source_, limit_);
 }
 
@@ -403,8 +404,7 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
 void TextPredictor::check_memory_for(std::int64_t batch, std::int64_t tokens) {
   if (batch * tokens <= checked_) return;
   checked_ = batch * tokens;
-  check_batches(predictor_.graph(), std::vector(static_cast<std::size_t>(batch), tokens), batch,
-                context_.session(), predictor_.parameters(), "");
+  check_batches(runs_, std::vector(static_cast<std::size_t>(batch), tokens), batch, "");
 }
 
 std::vector<std::string> TextPredictor::warnings() const {

@@ -10,6 +10,7 @@
 #include "hone/frontends/huggingface/score_activation.h"
 #include "hone/jobs/text_rows.h"
 #include "hone/models/embedding_model.h"
+#include "hone/train/memory_check.h"
 #include "hone/train/predictor.h"
 
 /// What a model says of texts, one after the other, and the forms in which programs take it.
@@ -144,6 +145,7 @@ class TextPredictor {
   ScoreActivation activation_ = ScoreActivation::none;
   std::int64_t batch_size_;
   Predictor predictor_;
+  RepeatedRuns runs_;
   std::int64_t checked_ = 0;  // tokens of the largest batch that memory was seen for
 
   void check_memory_for(std::int64_t batch, std::int64_t tokens);

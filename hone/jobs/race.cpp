@@ -32,15 +32,14 @@ std::vector<std::vector<double>> Race::run(const NamedTensors& inputs, std::int6
   for (const auto& runner : runners_)
     runs.push_back({runner->graph, extents_of(runner->graph, inputs), runner->parameters});
   predict_beside(runs, session_);
-  // Other devices have them already, and may make themselves ready in the first runs (cuda/captured.h).
+  // Other devices have them already.
   NamedTensors there;
   for (const auto& [name, tensor] : inputs) there.emplace(name, tensor.on(session_.device));
-  constexpr int kWarmRuns = 3;
   std::vector<std::function<void()>> works;
   for (const auto& runner : runners_) {
     works.emplace_back(
         [&there, one = runner.get()] { one->executable->run(there, one->parameters); });
-    for (int i = 0; i < kWarmRuns && !session_.device.host_accessible(); ++i) works.back()();
+    for (int i = 0; i < readying_runs(session_.device); ++i) works.back()();
   }
   return rounds_in_turn(works, rounds, {}, clock_of(session_.device));
 }

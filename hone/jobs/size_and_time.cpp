@@ -1,7 +1,5 @@
 #include "hone/jobs/size_and_time.h"
 
-#include <fmt/ranges.h>
-
 #include <cmath>
 
 #include "hone/base/text.h"
@@ -9,8 +7,6 @@
 
 namespace hone {
 namespace {
-
-constexpr std::int64_t kTextsAtATime = 32;
 
 // "540,674 parameters (baseline 738,178, 26.8% fewer).", "738,178 parameters, as in the baseline."
 std::string parameters_text(std::int64_t after, std::int64_t before) {
@@ -24,42 +20,15 @@ std::string bytes_text(std::int64_t count) { return human_bytes(static_cast<doub
 
 }  // namespace
 
-std::string noise_warning(const std::vector<ModelTimes>& times) {
-  std::vector<std::string> sizes;
-  for (const ModelTimes& one : times)
-    if (one.times.ratio().noisy()) sizes.push_back(std::to_string(one.at_a_time));
-  if (sizes.empty()) return "";
-  return fmt::format(
-      "Latencies at batch size {} are noisy, as they varied between rounds: other programs were "
-      "running, or there are more threads than cores. Repeat with `hone bench` on an idle machine.",
-      fmt::join(sizes, " and "));
-}
-
-std::string times_line(const ModelTimes& one, int threads) {
-  const TimesInTurn& times = one.times;
-  const bool texts = one.noun == "texts";
-  const std::string tokens = !texts ? ""
-                             : one.tokens == one.tokens_after
-                                 ? fmt::format(" of {:.1f} tokens on average", one.tokens)
-                                 : fmt::format(" of {:.1f} tokens on average (baseline {:.1f})",
-                                               one.tokens_after, one.tokens);
-  return fmt::format(
-      "Latency at batch size {}: {}. Medians of {} paired rounds of {} {}{} with {}; the fastest "
-      "rounds took {} → {} ms.",
-      one.at_a_time, latency_change_text(times, texts ? "ms per text" : "ms per image"),
-      kTimedRounds, grouped(one.texts), one.noun, tokens,
-      threads == 1 ? "one thread" : fmt::format("{} threads", threads),
-      three_digits(times.before.min_ms), three_digits(times.after.min_ms));
-}
-
 SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, const Model& after,
                           const EncodedSet& texts_after, const fs::path& folder, Context& context) {
-  return {.size_before = model_size(before.model, before.folder),
-          .size = model_size(after, folder),
-          .when_packed = saved_when_packed(after, context.pool),
-          .times = time_models(before.model, after, texts, kTextsAtATime, context, &texts_after),
-          .threads = context.pool.threads(),
-          .loading = transformers_loading(after)};
+  return {
+      .size_before = model_size(before.model, before.folder),
+      .size = model_size(after, folder),
+      .when_packed = saved_when_packed(after, context.pool),
+      .times = time_models({before.model, texts}, {after, texts_after}, kLatencyBatches, context),
+      .threads = context.pool.threads(),
+      .loading = transformers_loading(after)};
 }
 
 std::vector<std::string> lines_of(const SizeAndTime& found) {
@@ -74,11 +43,11 @@ std::vector<std::string> lines_of(const SizeAndTime& found) {
                   bytes_text(after.memory_bytes), bytes_text(before.memory_bytes), disk)};
   const SavedBytes& packed = found.when_packed;
   if (!after.packed && (after.quantized || packed.left_out > 0))
-    lines.push_back(fmt::format(
-        "`hone pack` stores the weights in {}{}.", bytes_text(packed.stored()),
-        packed.left_out == 0
-            ? ""
-            : fmt::format(", {} less than with their zeros", bytes_text(packed.left_out))));
+    lines.push_back(
+        packed.left_out > 0
+            ? fmt::format("`hone pack` leaves out {} of zeros and stores {}.",
+                          bytes_text(packed.left_out), bytes_text(packed.stored()))
+            : fmt::format("`hone pack` stores the weights in {}.", bytes_text(packed.stored())));
   for (const ModelTimes& one : found.times) lines.push_back(times_line(one, found.threads));
   if (std::string warning = noise_warning(found.times); !warning.empty())
     lines.push_back(std::move(warning));
@@ -89,9 +58,7 @@ std::vector<Fact> size_and_latency_figures(const SizeAndTime& found) {
   std::vector<Fact> figures = {size_figure("Size",
                                            static_cast<double>(found.size_before.stored_bytes),
                                            static_cast<double>(found.size.stored_bytes))};
-  for (const ModelTimes& one : found.times)
-    figures.push_back(
-        {fmt::format("Latency (batch size {})", one.at_a_time), latency_change_text(one.times)});
+  for (Fact& figure : latency_figures(found.times)) figures.push_back(std::move(figure));
   return figures;
 }
 

@@ -6,7 +6,7 @@
 
 #include "hone/base/fields.h"
 #include "hone/frontends/huggingface/other_programs.h"
-#include "hone/jobs/native/native_times.h"
+#include "hone/jobs/model_times.h"
 #include "hone/models/model_size.h"
 #include "hone/models/model_source.h"
 #include "hone/report/document.h"
@@ -22,19 +22,13 @@ struct SizeAndTime {
   TransformersLoading loading = {};    ///< of the compressed model
 };
 
-/// Sizes and latencies of `before` and `after`, which was written to `folder`. Both are timed in turn on their examples:
-/// `texts_after` are `texts` as the tokenizer of `after` encodes them. Throws `Interrupted`.
+/// Sizes and latencies of `before` and `after`, which was written to `folder`, as `time_models` measures them: `texts_after` are `texts` as
+/// the tokenizer of `after` encodes them. Throws as that.
 SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, const Model& after,
                           const EncodedSet& texts_after, const fs::path& folder, Context& context);
 
 /// Sentences on parameters, bytes and latency.
 std::vector<std::string> lines_of(const SizeAndTime& found);
-
-/// "Latency at batch size 32: 0.75 → 0.41 ms per text, 1.84× faster (95% CI 1.79 to 1.90). …"
-std::string times_line(const ModelTimes& one, int threads);
-
-/// Says at which batch sizes rounds varied so much that a speedup says little; "": at none.
-std::string noise_warning(const std::vector<ModelTimes>& times);
 
 /// {"Size", "2.82 MiB → 181 KiB (16× smaller)"}, and the latency at each batch size.
 std::vector<Fact> size_and_latency_figures(const SizeAndTime& found);

@@ -11,10 +11,6 @@
 
 namespace hone {
 
-bool SparseWeight::is_used(std::int64_t rows) const {
-  return is_prepared && (!limits_rows || kernels::sparse_int8_is_faster(rows, stored));
-}
-
 PruneBlock block_of_kernels(ProductWay way) {
   return way == ProductWay::native ? PruneBlock{1, 4} : PruneBlock{4, 1};
 }
@@ -142,7 +138,7 @@ SparseWeight sparse_floats(ProductWay way, const Tensor& dense, ThreadPool& pool
            static_cast<double>(matrix.groups() * inputs);
   };
   const bool is_bf16 = way == ProductWay::bf16;
-  const std::optional<kernels::SparseFloatMatrix> faster =
+  const std::optional<kernels::CountedSparseFloats> faster =
       kernels::faster_sparse_matrix(pool, outputs, inputs, values);
   kernels::SparseFloatMatrix matrix{outputs, inputs, 4, is_bf16 ? 16 : 32};
   const kernels::SparseFloatMatrix single{outputs, inputs, 1, matrix.bits};
@@ -150,14 +146,15 @@ SparseWeight sparse_floats(ProductWay way, const Tensor& dense, ThreadPool& pool
   const auto bytes_of = [&](const kernels::SparseFloatMatrix& one) {
     return kernels::sparse_bytes(one, kernels::sparse_entries(pool, one, values));
   };
-  if (faster ? faster->together == 1 : bytes_of(single) < bytes_of(matrix)) matrix = single;
+  if (faster ? faster->matrix.together == 1 : bytes_of(single) < bytes_of(matrix)) matrix = single;
   const bool is_single = matrix.together == 1;
-  return {.dense = dense,
-          .stored = share(matrix),
-          .bytes = static_cast<std::int64_t>(bytes_of(matrix)),
-          .is_prepared = faster.has_value() && !is_bf16,
-          .kernel = is_bf16 ? (is_single ? float_kernel<1, 16>() : float_kernel<4, 16>())
-                            : (is_single ? float_kernel<1, 32>() : float_kernel<4, 32>())};
+  return {
+      .dense = dense,
+      .stored = share(matrix),
+      .bytes = static_cast<std::int64_t>(bytes_of(matrix)),
+      .min_rows = faster && !is_bf16 ? kernels::fewest_sparse_float_rows(*faster) : std::nullopt,
+      .kernel = is_bf16 ? (is_single ? float_kernel<1, 16>() : float_kernel<4, 16>())
+                        : (is_single ? float_kernel<1, 32>() : float_kernel<4, 32>())};
 }
 
 SparseWeight sparse_codes(const QuantizerInput& input, const PackedCodes& packed,
@@ -168,8 +165,7 @@ SparseWeight sparse_codes(const QuantizerInput& input, const PackedCodes& packed
       .stored = integers.stored,
       .bytes = static_cast<std::int64_t>(kernels::sparse_bytes(integers.matrix, integers.entries) +
                                          scales.size() * sizeof(float)),
-      .is_prepared = integers.stored <= kernels::kMostSparseInt8Blocks,
-      .limits_rows = true,
+      .min_rows = kernels::fewest_sparse_int8_rows(integers.stored),
       .kernel = {"native_linear", "cpu", "sparse 1x4", sums_of_codes, sparse_native_linear,
                  Layout::dense, arrange_codes}};
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "hone/formats/packing.h"
 #include "hone/jobs/bench_linear.h"
 #include "hone/passes/kept_elements.h"
@@ -14,15 +16,15 @@ namespace hone {
 struct SparseWeight {
   double sparsity = 0;  ///< share of the blocks that are zero
   PruneBlock block = {};
-  Tensor dense = {};         ///< fp32, (outputs, inputs), with its zeros, before it is rounded
-  double stored = 1;         ///< share of the kernel's blocks that it stores
-  std::int64_t bytes = 0;    ///< with indices and scales
-  bool is_prepared = false;  ///< hone prepares such a weight for its sparse kernel
-  bool limits_rows = false;  ///< and uses that only from so many rows on, `sparse_int8_is_faster`
+  Tensor dense = {};       ///< fp32, (outputs, inputs), with its zeros, before it is rounded
+  double stored = 1;       ///< share of the kernel's blocks that it stores
+  std::int64_t bytes = 0;  ///< with indices and scales
+  /// Rows from which on hone uses its sparse kernel for such a weight; none: it never does.
+  std::optional<std::int64_t> min_rows = {};
   Kernel kernel = {};
 
   /// Whether hone multiplies so many rows with such a weight by its sparse kernel.
-  bool is_used(std::int64_t rows) const;
+  bool is_used(std::int64_t rows) const { return min_rows && rows >= *min_rows; }
 };
 
 /// The blocks that kernels skip at the lowest sparsity: 1x4 of codes, 4x1 of floats.

@@ -321,8 +321,9 @@ namespace {
 
 HWY_EXPORT(multiply);
 
-// Products of fewer multiply-adds take less than a few microseconds: not worth a second thread.
-constexpr std::int64_t kSmallWork = std::int64_t{1} << 18;
+// Products of fewer multiply-adds take less than a few microseconds: not worth a second thread. Few rows cost as much as fill the
+// lanes.
+constexpr std::int64_t kSmallWork = std::int64_t{1} << 18, kFullRows = 16;
 
 }  // namespace
 
@@ -335,7 +336,7 @@ void sparse_product(ThreadPool& pool, const FloatRows& x, const SparseFloatWeigh
   if (x.rows == 0 || matrix.rows == 0) return;
   const std::int64_t entries =
       sparse_parts(matrix, weight.packed).end(matrix.lists() - 1) * matrix.together;
-  if (x.rows * entries > kSmallWork) {
+  if (std::max(x.rows, kFullRows) * entries > kSmallWork) {
     HWY_DYNAMIC_DISPATCH(multiply)(pool, x, weight, epilogue, y, y_stride);
   } else {
     ThreadPool alone(1);
@@ -343,23 +344,29 @@ void sparse_product(ThreadPool& pool, const FloatRows& x, const SparseFloatWeigh
   }
 }
 
-std::optional<SparseFloatMatrix> faster_sparse_matrix(ThreadPool& pool, std::int64_t rows,
-                                                      std::int64_t columns, const float* dense) {
-  constexpr double kMostBlocks = 0.5, kMostSingle = 0.25;
+std::optional<std::int64_t> fewest_sparse_float_rows(const CountedSparseFloats& weight) {
+  for (const SparseFloatLimit& limit : kSparseFloatLimits)
+    if (weight.share() <= (weight.matrix.together == 4 ? limit.blocks : limit.single))
+      return limit.rows;
+  return std::nullopt;
+}
+
+std::optional<CountedSparseFloats> faster_sparse_matrix(ThreadPool& pool, std::int64_t rows,
+                                                        std::int64_t columns, const float* dense) {
   constexpr double kSingleCost = 1.7;  // of a weight beside one of a block
-  const SparseFloatMatrix blocks{rows, columns, 4, 32}, single{rows, columns, 1, 32};
-  const auto share = [&](const SparseFloatMatrix& matrix, double entries) {
-    return entries / static_cast<double>(std::max<std::int64_t>(1, matrix.groups() * columns));
+  CountedSparseFloats blocks{{rows, columns, 4, 32}}, single{{rows, columns, 1, 32}};
+  const auto counted_share = [&](CountedSparseFloats& one) {
+    one.entries = sparse_entries(pool, one.matrix, dense);
+    return one.share();
   };
-  const auto entries = [&](const SparseFloatMatrix& matrix) {
-    return static_cast<double>(sparse_entries(pool, matrix, dense));
-  };
-  const double weights = entries(single), of_single = share(single, weights);
+  const double of_single = counted_share(single);
   // Blocks are at least a quarter of the weights that they keep: of most matrices that need not be counted.
-  if (share(blocks, weights / 4) > kMostBlocks) return std::nullopt;
-  const double of_blocks = share(blocks, entries(blocks));
-  const bool takes_single = of_single <= kMostSingle;
-  if (of_blocks <= kMostBlocks && (!takes_single || of_blocks <= kSingleCost * of_single))
+  if (CountedSparseFloats{blocks.matrix, single.entries / 4}.share() > kMostSparseFloatBlocks)
+    return std::nullopt;
+  const double of_blocks = counted_share(blocks);
+  const bool takes_single = of_single <= kMostSparseFloats;
+  if (of_blocks <= kMostSparseFloatBlocks &&
+      (!takes_single || of_blocks <= kSingleCost * of_single))
     return blocks;
   return takes_single ? std::optional(single) : std::nullopt;
 }

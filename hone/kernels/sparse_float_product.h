@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 
 #include "hone/base/thread_pool.h"
@@ -31,10 +33,35 @@ struct SparseFloatWeight {
 void sparse_product(ThreadPool& pool, const FloatRows& x, const SparseFloatWeight& weight,
                     const Epilogue& epilogue, float* y, std::int64_t y_stride);
 
-/// Returns the layout in which products with `dense` (N,K) are faster than dense ones, or none: blocks of 4 x 1 if at most half
-/// of them are kept, or single weights if at most a quarter is. Measured with AVX2 and AVX-512, from 20% and 60% of zeros on
-/// with 16 rows of activations or more, and from 50% and 75% on with one.
-std::optional<SparseFloatMatrix> faster_sparse_matrix(ThreadPool& pool, std::int64_t rows,
-                                                      std::int64_t columns, const float* dense);
+/// Shares of the blocks of 4 x 1, and of single weights, up to which products of at least so many rows of activations are faster
+/// than dense ones. Measured with AVX2 and AVX-512, 16 rows pay from 20% and 60% of zeros on. Lanes that few rows leave empty cost
+/// as much as others, and a dense product then takes as long as memory does: one row pays from 50% and 75% of zeros on, and from
+/// 87% where memory is fast.
+struct SparseFloatLimit {
+  std::int64_t rows = 1;
+  double blocks = 0, single = 0;
+};
+inline constexpr SparseFloatLimit kSparseFloatLimits[] = {{1, 0.25, 0.125}, {16, 0.5, 0.25}};
+/// Shares up to which arranging sparse weights pays.
+inline constexpr double kMostSparseFloatBlocks = std::rbegin(kSparseFloatLimits)->blocks,
+                        kMostSparseFloats = std::rbegin(kSparseFloatLimits)->single;
+
+/// A layout of sparse weights, and how many entries it has.
+struct CountedSparseFloats {
+  SparseFloatMatrix matrix;
+  std::int64_t entries = 0;
+
+  /// Of all that it could have.
+  double share() const {
+    return static_cast<double>(entries) /
+           static_cast<double>(std::max<std::int64_t>(1, matrix.groups() * matrix.columns));
+  }
+};
+/// Rows from which on products with it are faster than dense ones, by `kSparseFloatLimits`; nullopt if too many are stored.
+std::optional<std::int64_t> fewest_sparse_float_rows(const CountedSparseFloats& weight);
+/// Returns the layout in which products of many rows with `dense` (N,K) are faster than dense ones, or none: blocks of 4 x 1 or single
+/// weights, by these shares.
+std::optional<CountedSparseFloats> faster_sparse_matrix(ThreadPool& pool, std::int64_t rows,
+                                                        std::int64_t columns, const float* dense);
 
 }  // namespace hone::kernels

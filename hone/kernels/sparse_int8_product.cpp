@@ -310,8 +310,8 @@ namespace {
 
 HWY_EXPORT(multiply);
 
-// Products of fewer multiply-adds take a few microseconds: not worth a second thread.
-constexpr std::int64_t kSmallWork = std::int64_t{1} << 19;
+// Products of fewer multiply-adds take a few microseconds: not worth a second thread. Few rows cost as much as fill the lanes.
+constexpr std::int64_t kSmallWork = std::int64_t{1} << 19, kFullRows = 16;
 
 void run_product(ThreadPool& pool, const Int8Rows& x, const SparseInt8Weight& weight,
                  const Int8Target& to) {
@@ -322,7 +322,8 @@ void run_product(ThreadPool& pool, const Int8Rows& x, const SparseInt8Weight& we
               "activations of blocks of {} by weights with a scale per row", x.shape.block);
   if (x.shape.rows == 0 || matrix.rows == 0) return;
   const SparseLists lists = sparse_lists(matrix, weight.bytes);
-  const std::int64_t work = x.shape.rows * 4 * std::int64_t{lists.ends[matrix.cells() - 1]};
+  const std::int64_t work =
+      std::max(x.shape.rows, kFullRows) * 4 * std::int64_t{lists.ends[matrix.cells() - 1]};
   HWY_DYNAMIC_DISPATCH(multiply)
   (work <= kSmallWork ? nullptr : &pool, {x, matrix, lists, weight.scales, to});
 }
@@ -344,9 +345,15 @@ void sparse_int8_product(ThreadPool& pool, const Int8Rows& x, const SparseInt8We
   run_product(pool, x, weight, {.epilogue = epilogue, .grid = grid, .rows = &y});
 }
 
+std::optional<std::int64_t> fewest_sparse_int8_rows(double stored) {
+  for (const SparseInt8Limit& limit : kSparseInt8Limits)
+    if (stored <= limit.stored) return limit.rows;
+  return std::nullopt;
+}
+
 bool sparse_int8_is_faster(std::int64_t rows, double stored) {
-  const double most = rows >= 16 ? kMostSparseInt8Blocks : rows >= 8 ? 0.3 : 0.1;
-  return stored <= most;
+  const std::optional<std::int64_t> fewest = fewest_sparse_int8_rows(stored);
+  return fewest && rows >= *fewest;
 }
 
 }  // namespace hone::kernels

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
+#include <optional>
 
 #include "hone/kernels/epilogue.h"
 #include "hone/kernels/int8_rows.h"
@@ -32,11 +34,19 @@ void sparse_int8_product(ThreadPool& pool, const Int8Rows& x, const SparseInt8We
 void sparse_int8_product(ThreadPool& pool, const Int8Rows& x, const SparseInt8Weight& weight,
                          const Epilogue& epilogue, const Int8Grid& grid, const Int8Rows& y);
 
-/// Blocks stored, of all that W has, up to which preparing sparse weights pays.
-inline constexpr double kMostSparseInt8Blocks = 0.5;
-/// Whether the product of so many rows is faster than the dense one where this share of the blocks is stored. Lanes that few
+/// The share of the blocks that may be stored for products of at least so many rows to be faster than dense ones. Lanes that few
 /// rows leave empty cost as much as others: measured with AVX2, AVX-512 and VNNI, one row pays from 89% of zeros on, 4 from 86%,
 /// 8 from 71% and 16 from 55%.
+struct SparseInt8Limit {
+  std::int64_t rows = 1;
+  double stored = 0;
+};
+inline constexpr SparseInt8Limit kSparseInt8Limits[] = {{1, 0.1}, {8, 0.3}, {16, 0.5}};
+/// Blocks stored, of all that W has, up to which preparing sparse weights pays.
+inline constexpr double kMostSparseInt8Blocks = std::rbegin(kSparseInt8Limits)->stored;
+/// Rows from which on products are faster than dense ones where this share of the blocks is stored; nullopt if too many are stored.
+std::optional<std::int64_t> fewest_sparse_int8_rows(double stored);
+/// Whether the product of so many rows is.
 bool sparse_int8_is_faster(std::int64_t rows, double stored);
 
 }  // namespace hone::kernels

@@ -5,6 +5,23 @@
 #include "hone/base/error.h"
 
 namespace hone {
+namespace {
+
+double log_binomial(double n, double k) {
+  return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+}
+
+// From either end the k-th value, k the largest for which `probability` of 0, 1, … k - 1 adds up to 2.5% at most.
+template <typename Probability>
+Interval ends_of(std::span<const double> sorted, const Probability& probability) {
+  std::size_t k = 0;
+  for (double beyond = probability(0.0); 2 * beyond <= 0.05;
+       beyond += probability(static_cast<double>(k)))
+    ++k;
+  return {sorted[k - 1], sorted[sorted.size() - k]};
+}
+
+}  // namespace
 
 double median_of_sorted(std::span<const double> sorted) {
   const std::size_t half = sorted.size() / 2;
@@ -14,16 +31,18 @@ double median_of_sorted(std::span<const double> sorted) {
 Interval median_interval(std::span<const double> sorted) {
   HONE_ASSERT(sorted.size() >= kFewestForMedianInterval, "{} values", sorted.size());
   const auto n = static_cast<double>(sorted.size());
-  std::size_t k = 0;
-  double below = 0;  // P(X < k)
-  for (;;) {
-    const auto i = static_cast<double>(k);
-    below += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) -
-                      n * std::log(2.0));
-    if (2 * below > 0.05) break;
-    ++k;
-  }
-  return {sorted[k - 1], sorted[sorted.size() - k]};
+  return ends_of(sorted,
+                 [&](double k) { return std::exp(log_binomial(n, k) - n * std::log(2.0)); });
+}
+
+Interval repeat_interval(std::span<const double> sorted) {
+  HONE_ASSERT(sorted.size() >= kFewestForRepeatInterval, "{} values", sorted.size());
+  const auto n = static_cast<double>(sorted.size());
+  const double m = std::ceil(n / 2);
+  return ends_of(sorted, [&](double j) {
+    return std::exp(log_binomial(m - 1 + j, j) + log_binomial(2 * n - m - j, n - j) -
+                    log_binomial(2 * n, n));
+  });
 }
 
 }  // namespace hone

@@ -46,6 +46,14 @@ bool draws_alike(const Node& dropout, std::int64_t axis, std::int64_t begin) {
   return begin == 0 && !limits.empty() && limits[static_cast<std::size_t>(axis)].symbol == 0;
 }
 
+// Whether dropped weights are drawn by the place of their query, or texts stand one behind the other.
+bool drops_or_runs_on(const Node& attention) {
+  const Attributes& attributes = attention.attributes();
+  const auto* const p = std::get_if<double>(attributes.find("p"));
+  const auto* const unpadded = std::get_if<bool>(attributes.find("unpadded"));
+  return (p != nullptr && *p != 0) || (unpadded != nullptr && *unpadded);
+}
+
 // None where a place along `axis` of the result needs other places of the inputs, from the place `begin` on.
 std::optional<InputAxes> input_axes(const Node& node, std::int64_t axis, std::int64_t begin) {
   const std::int64_t rank = node.types()[0].rank();
@@ -56,6 +64,8 @@ std::optional<InputAxes> input_axes(const Node& node, std::int64_t axis, std::in
   if (node.is("linear") && !in_row) return first_input_alone(node, axis);
   if (node.is("matmul") && axis == rank - 2)
     return first_input_alone(node, node.input_types()[0].rank() - 2);
+  if (node.is("attention") && axis == 1 && !drops_or_runs_on(node))
+    return first_input_alone(node, axis);
   if (node.is("transpose"))
     return first_input_alone(
         node, node.attributes().get<Shape>("axes")[static_cast<std::size_t>(axis)].size);

@@ -134,7 +134,7 @@ std::vector<PreparedCopy> prepared_copies(const Graph& graph, const ParameterSto
                            ? &parameters.at(input.node->name())
                            : nullptr);
     const PreparedMemory memory = kernel->prepared_memory(site, inputs, session.pool);
-    PreparedCopy copy{.bytes = memory.bytes};
+    PreparedCopy copy{.node = node, .bytes = memory.bytes, .zeros = memory.zeros};
     for (const Node* weight : weights)
       if (const Tensor& tensor = parameters.at(weight->name());
           memory.releases_pages && tensor.storage()->mapped)

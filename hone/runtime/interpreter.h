@@ -89,12 +89,14 @@ class Interpreter final : public Executable {
 
 /// What a kernel keeps of the constant weights of one node.
 struct PreparedCopy {
+  const Node* node = nullptr;
   std::int64_t bytes = 0;
   std::vector<Tensor> released = {};  ///< weights in files whose pages go then (`release_pages`)
+  std::optional<WeightZeros> zeros = {};  ///< see `PreparedMemory`
 };
 
 /// Those that kernels make when a graph is run for the second time, by `Kernel::prepared_memory`, of weights among `parameters` that
-/// lie on the session's device.
+/// lie on the session's device. Reads these weights, to count their zeros.
 std::vector<PreparedCopy> prepared_copies(const Graph& graph, const ParameterStore& parameters,
                                           const Session& session);
 

@@ -36,10 +36,21 @@ enum class KernelValues : std::uint8_t {
   bf16             ///< alone
 };
 
+/// How a kernel that can skip zeros reads a constant weight.
+struct WeightZeros {
+  std::string_view pattern =
+      "";  ///< zeros that it skips: "4x1", "1x4" or "weights"; "": too few are zero
+  std::int64_t min_rows = 1;     ///< of inputs, from which on it skips them
+  std::int64_t dense_bytes = 0;  ///< that a dense product reads
+  std::int64_t bytes = 0;        ///< read by a product that skips zeros
+  bool skips() const { return !pattern.empty(); }
+};
+
 /// What a kernel keeps of the constant weights of a node (`Kernel::prepare`).
 struct PreparedMemory {
   std::int64_t bytes = 0;
   bool releases_pages = false;  ///< pages of weights that lie in files go back to the system for it
+  std::optional<WeightZeros> zeros = {};  ///< none: the kernel multiplies zeros like other numbers
 };
 
 /// Stands in `Kernel::op` for each operation that is its formula (`OpDef::formula`).

@@ -110,8 +110,17 @@ PreparedMemory integer_memory(const CallSite& site, std::span<const Tensor* cons
                               ThreadPool& pool) {
   const PackedWeight weight = product_weight_of(site.attributes, inputs);
   if (weight.layout.scale_blocks > 0) return {};
-  return {.bytes = weight.layout.matrix.rows * static_cast<std::int64_t>(sizeof(float)) +
-                   sparse_integers_bytes(integers_of(weight, inputs), pool)};
+  PreparedMemory memory{
+      .bytes = weight.layout.matrix.rows * static_cast<std::int64_t>(sizeof(float)),
+      .zeros = WeightZeros()};
+  if (const auto sparse = sparse_integers_size(integers_of(weight, inputs), pool)) {
+    memory.bytes += sparse->bytes;
+    memory.zeros = {.pattern = "1x4",
+                    .min_rows = kernels::fewest_sparse_int8_rows(sparse->stored).value(),
+                    .dense_bytes = weight.layout.code_bytes,
+                    .bytes = sparse->bytes};
+  }
+  return memory;
 }
 
 // With where codes and scales of this call lie.

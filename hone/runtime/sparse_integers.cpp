@@ -68,9 +68,12 @@ std::optional<SparseIntegers> sparse_integers(const SparseSource& source, Thread
   return sparse;
 }
 
-std::int64_t sparse_integers_bytes(const SparseSource& source, ThreadPool& pool) {
+std::optional<SparseIntegersSize> sparse_integers_size(const SparseSource& source,
+                                                       ThreadPool& pool) {
   const std::optional<CountedIntegers> integers = counted(source, pool);
-  return integers ? static_cast<std::int64_t>(integers->size_bytes()) : 0;
+  if (!integers) return std::nullopt;
+  return SparseIntegersSize{static_cast<std::int64_t>(integers->size_bytes()),
+                            integers->sparse.stored};
 }
 
 }  // namespace hone

@@ -25,7 +25,13 @@ struct SparseIntegers {
 
 /// Nothing where more than `most` of the blocks would be stored.
 std::optional<SparseIntegers> sparse_integers(const SparseSource& source, ThreadPool& pool);
-/// Bytes that these take; 0 of nothing.
-std::int64_t sparse_integers_bytes(const SparseSource& source, ThreadPool& pool);
+
+/// What these take, without them.
+struct SparseIntegersSize {
+  std::int64_t bytes = 0;
+  double stored = 1;  ///< share of the blocks
+};
+std::optional<SparseIntegersSize> sparse_integers_size(const SparseSource& source,
+                                                       ThreadPool& pool);
 
 }  // namespace hone

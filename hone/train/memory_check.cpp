@@ -80,9 +80,13 @@ double added_by_one_run(const Graph& graph, const Bindings& bindings, const Sess
          static_cast<double>(value_bytes(graph, bindings, session));
 }
 
-double added_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
-                   const ParameterStore& held) {
-  return added_by_one_run(graph, bindings, session, held) + copied_bytes(graph, session, held);
+RepeatedRuns repeated_runs(const Graph& graph, const Session& session, const ParameterStore& held) {
+  const bool has_own_memory = session.device.free_bytes().has_value();
+  return {graph, session, held, has_own_memory ? 0 : copied_bytes(graph, session, held)};
+}
+
+double added_bytes(const RepeatedRuns& runs, const Bindings& bindings) {
+  return added_by_one_run(runs.graph, bindings, runs.session, runs.held) + runs.copied_bytes;
 }
 
 namespace {
@@ -141,11 +145,17 @@ void predict_beside(const std::vector<PlannedRuns>& all, const Session& session)
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
                   const ParameterStore& held, const std::string& what,
                   std::optional<double> available, double beside) {
+  check_memory(repeated_runs(graph, session, held), bindings, what, available, beside);
+}
+
+void check_memory(const RepeatedRuns& runs, const Bindings& bindings, const std::string& what,
+                  std::optional<double> available, double beside) {
+  const Session& session = runs.session;
   // A device has its own memory, and nothing of the model in it yet.
   const std::optional<std::size_t> of_device = session.device.free_bytes();
-  const double added = (of_device ? needed_bytes(graph, bindings, session)
-                                  : added_bytes(graph, bindings, session, held)) +
-                       beside;
+  const double added =
+      (of_device ? needed_bytes(runs.graph, bindings, session) : added_bytes(runs, bindings)) +
+      beside;
   const double most =
       available.value_or(of_device ? static_cast<double>(*of_device) : available_bytes());
   user_check(added <= most,
@@ -153,15 +163,20 @@ void check_memory(const Graph& graph, const Bindings& bindings, const Session& s
              "(`batch_size`), shorter texts (`max_seq_length`) or a smaller model",
              of_device ? " on " + to_string(session.device) : "", what, human_bytes(added),
              human_bytes(most));
-  if (!of_device) predict_growth(added, held);
+  if (!of_device) predict_growth(added, runs.held);
 }
 
 void check_batches(const Graph& graph, std::span<const std::int64_t> lengths,
                    std::int64_t batch_size, const Session& session, const ParameterStore& held,
                    const std::string& purpose, double beside) {
+  check_batches(repeated_runs(graph, session, held), lengths, batch_size, purpose, beside);
+}
+
+void check_batches(const RepeatedRuns& runs, std::span<const std::int64_t> lengths,
+                   std::int64_t batch_size, const std::string& purpose, double beside) {
   const std::int64_t texts = std::min(batch_size, std::ssize(lengths)),
                      tokens = lengths.empty() ? 0 : std::ranges::max(lengths);
-  check_memory(graph, {{'B', texts}, {'S', tokens}}, session, held,
+  check_memory(runs, {{'B', texts}, {'S', tokens}},
                fmt::format("a batch of {} texts of up to {} tokens{}", texts, tokens, purpose),
                std::nullopt, beside);
 }

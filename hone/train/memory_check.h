@@ -23,10 +23,6 @@ double needed_bytes(const Graph& graph, const Bindings& bindings, const Session&
 double added_by_one_run(const Graph& graph, const Bindings& bindings, const Session& session,
                         const ParameterStore& held);
 
-/// What runs of it take beside them: with what kernels prepare of `held`.
-double added_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
-                   const ParameterStore& held);
-
 /// Predicts (`predict_memory`) that the process is going to hold `added` bytes more than it does with all of `held` read.
 void predict_growth(double added, const ParameterStore& held);
 
@@ -44,16 +40,34 @@ void predict_beside(const std::vector<PlannedRuns>& all, const Session& session)
 /// What those parameters of `other` take that `graph` has not.
 double bytes_beside(const Graph& graph, const Graph& other);
 
-/// Throws `UserError` when a run of `graph` adds more than is `available` (by default what its device has) to what the process holds: `added_bytes`, and
+/// Runs of one graph on parameters that stay as they are, in batches of any size. All of it must outlive this.
+struct RepeatedRuns {
+  const Graph& graph;
+  Session session;
+  const ParameterStore& held;
+  double copied_bytes =
+      0;  ///< that kernels prepare of `held` (`prepared_copies`), beside pages that they release
+};
+/// Counts the zeros of weights, once for all checks of such runs. `copied_bytes` is 0 on a device with its own memory.
+RepeatedRuns repeated_runs(const Graph& graph, const Session& session, const ParameterStore& held);
+
+/// What these runs take beside the parameters that they hold: `added_by_one_run`, and what kernels prepare.
+double added_bytes(const RepeatedRuns& runs, const Bindings& bindings);
+
+/// Throws `UserError` when runs of `graph` add more than is `available` (by default what its device has) to what the process holds: `added_bytes`, and
 /// `beside` bytes that stand beside them. `what` says for what: "a training step of 8 texts of up to 512 tokens". Otherwise
 /// predicts the sum (`predict_memory`).
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
                   const ParameterStore& held, const std::string& what,
+                  std::optional<double> available = std::nullopt, double beside = 0);
+void check_memory(const RepeatedRuns& runs, const Bindings& bindings, const std::string& what,
                   std::optional<double> available = std::nullopt, double beside = 0);
 
 /// The same for texts of these lengths, `batch_size` of them at a time. `purpose`: "", or " for the parent".
 void check_batches(const Graph& graph, std::span<const std::int64_t> lengths,
                    std::int64_t batch_size, const Session& session, const ParameterStore& held,
                    const std::string& purpose, double beside = 0);
+void check_batches(const RepeatedRuns& runs, std::span<const std::int64_t> lengths,
+                   std::int64_t batch_size, const std::string& purpose, double beside = 0);
 
 }  // namespace hone

@@ -83,6 +83,7 @@ class VariantRunner {
         runs_(runs),
         session_(session),
         base_(prepared(base, session)),
+        copied_bytes_(repeated_runs(base_.graph, session, base_.parameters).copied_bytes),
         output_(base_.graph.outputs()[0].second),
         order_(longest_first(data)) {
     result_.width = output_.type().dim(-1).size;
@@ -136,7 +137,8 @@ class VariantRunner {
     double rests = 0;
     for (const auto& [index, rest] : group_.rests)
       rests = std::max(rests, added_by_one_run(rest.graph, largest_, session_, rest.parameters));
-    const double base = added_bytes(graph, largest_, session_, base_.parameters),
+    const double base =
+                     added_by_one_run(graph, largest_, session_, base_.parameters) + copied_bytes_,
                  kept = bytes_of_values(base_.graph, group_.shared, largest_);
     predict_growth(std::max(base, kept + rests), base_.parameters);
   }
@@ -170,6 +172,7 @@ class VariantRunner {
   VariantRuns runs_;
   Session session_;
   Variant base_;
+  double copied_bytes_;  // of its weights, for all groups
   Value output_;
   std::vector<std::int64_t> order_;
   Bindings largest_;

@@ -38,5 +38,42 @@ TEST(Sparsity, CountsZerosOfEveryParameterThatCounts) {
   EXPECT_EQ(total({}).share(), 0);
 }
 
+TEST(Sparsity, NamesThePatternOfZerosInLinearWeights) {
+  const Graph graph = parse(
+      "%x = input : f32[B, 8]\n"
+      "%w = parameter weight trainable : f32[4, 8]\n"
+      "%w.mask = parameter mask frozen : bool[4, 8]\n"
+      "%w.masked = mask(%w, %w.mask) : f32[4, 8]\n"
+      "%b = parameter bias trainable : f32[4]\n"
+      "%layer = linear(%x, %w.masked, %b) : f32[B, 4]\n"
+      "output y = %layer\n");
+  const auto zeros_with = [&](auto&& is_kept) {
+    ParameterStore parameters;
+    Tensor weight = Tensor::empty(DType::f32, {4, 8}), mask = Tensor::empty(DType::boolean, {4, 8});
+    for (std::int64_t i = 0; i < 32; ++i) {
+      weight.data<float>()[i] = 1;
+      mask.data<bool>()[i] = is_kept(i / 8, i % 8);
+    }
+    parameters.set("w", weight);
+    parameters.set("w.mask", mask);
+    parameters.set("b", Tensor::zeros(DType::f32, {4}));
+    return linear_zeros(graph, parameters);
+  };
+  const auto structure_of = [&](auto&& is_kept) {
+    return structure_text(zeros_with(is_kept).structure);
+  };
+  using Index = std::int64_t;
+  EXPECT_EQ(structure_of([](Index, Index column) { return column == 3; }), "4x1");
+  EXPECT_EQ(structure_of([](Index row, Index column) { return (row + column / 4) % 2 == 0; }),
+            "1x4");
+  EXPECT_EQ(structure_of([](Index row, Index column) { return (row + column) % 2 == 0; }), "2:4");
+  EXPECT_EQ(structure_of([](Index row, Index column) { return row * 8 + column > 2; }), "weights");
+  const LinearZeros few = zeros_with([](Index row, Index column) { return row * 8 + column > 7; });
+  EXPECT_EQ(few.zeros.zeros, 8);
+  EXPECT_EQ(few.zeros.elements, 32);
+  EXPECT_NE(to_text(few).find("25.0%"), std::string::npos) << to_text(few);
+  EXPECT_EQ(to_text(zeros_with([](Index, Index) { return true; })), "");
+}
+
 }  // namespace
 }  // namespace hone::testing

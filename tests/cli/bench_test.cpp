@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 
+#include <chrono>
+
+#include "hone/jobs/bench_work.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -88,7 +92,7 @@ TEST(Bench, TimesModelsInTurnBesideTheFirst) {
       {"quantize", "model", "--format", "mxint(bits=8)", "--data", "reviews.csv", "-o", coarse},
       workshop());
   const std::vector<std::string> words = {"bench", "model",  coarse, "--batch_size",
-                                          "1",     "--runs", "6"};
+                                          "1",     "--runs", "9"};
   const Json result = run_json(words, workshop());
   EXPECT_EQ(result["tokens"], 128);
   ASSERT_EQ(result["models"].size(), 2u);
@@ -98,24 +102,45 @@ TEST(Bench, TimesModelsInTurnBesideTheFirst) {
   EXPECT_EQ(first["speedup"], 1);
   EXPECT_TRUE(first["speedup_interval"].is_null());
   EXPECT_EQ(other["arithmetic"], "simulated");
-  EXPECT_EQ(other["rounds_ms"].size(), 6u);
+  EXPECT_EQ(other["rounds_ms"].size(), 9u);
   EXPECT_LE(other["speedup_interval"][0], other["speedup"]);
   EXPECT_GE(other["speedup_interval"][1], other["speedup"]);
   EXPECT_GT(first["weight_bytes"], 0);
   const std::string shown = run_well(words, workshop()).output;
-  for (const char* part : {"6 paired rounds", "baseline", "this process"})
+  for (const char* part : {"9 paired rounds", "baseline", "ms per batch", "Latency per example"})
     EXPECT_NE(shown.find(part), std::string::npos) << part << "\n" << shown;
   // As many tokens as the one with fewer positions takes.
   const std::string narrow = folder.file(
       "narrow.json", R"({"model_type": "bert", "hidden_size": 32, "num_hidden_layers": 1,
                          "num_attention_heads": 2, "intermediate_size": 64,
                          "max_position_embeddings": 12})");
-  EXPECT_EQ(run_json({"bench", "model", narrow, "--batch_size", "1", "--runs", "6"},
+  EXPECT_EQ(run_json({"bench", "model", narrow, "--batch_size", "1", "--runs", "2"},
                      workshop())["tokens"],
             12);
   const auto few =
       run_well({"bench", "model", coarse, "--batch_size", "1", "--runs", "2"}, workshop());
   EXPECT_NE(few.output.find("too few rounds for a 95% CI"), std::string::npos) << few.output;
+}
+
+TEST(Bench, TimesTrainingStepsInTurn) {
+  const Json result = run_json(
+      {"bench", "model", "model", "--train", "--batch_size", "2", "--tokens", "4", "--runs", "2"},
+      workshop());
+  for (const Json& one : result["models"]) EXPECT_EQ(one["rounds_ms"].size(), 2u);
+}
+
+// Inference has the batch size of reports.
+TEST(Bench, HasADefaultBatchSizeForEachKindOfWork) {
+  const auto batch_of = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--tokens", "4"});
+    return run_json(words, workshop())["batch"].get<std::int64_t>();
+  };
+  EXPECT_EQ(batch_of({"bench", "model", "--runs", "1"}), kLatencyBatch);
+  EXPECT_EQ(batch_of({"bench", "model", "model", "--runs", "1"}), kLatencyBatch);
+  EXPECT_EQ(batch_of({"bench", "model", "--runs", "1", "--train"}), kRunBatch);
+  EXPECT_EQ(batch_of({"bench", "model", "--runs", "1", "--lora", "r=2"}), kRunBatch);
+  EXPECT_EQ(batch_of({"bench", "model", "--iterations", "2", "--process", "warm"}), kRunBatch);
+  EXPECT_EQ(batch_of({"profile", "model", "--runs", "1"}), kRunBatch);
 }
 
 TEST(Bench, RefusesModelsThatCannotBeBesideEachOther) {
@@ -128,6 +153,9 @@ TEST(Bench, RefusesModelsThatCannotBeBesideEachOther) {
   EXPECT_NE(alone.messages.find("hone bench: attention cannot be compared with models"),
             std::string::npos)
       << alone.messages;
+  const Ending late = refusal({"--threads", "1", "linear"});
+  EXPECT_EQ(late.code, 2);
+  EXPECT_NE(late.messages.find("`hone bench linear …`"), std::string::npos) << late.messages;
   const Ending flag = refusal({"model", "coarse", "--iterations", "5"});
   EXPECT_EQ(flag.code, 2);
   EXPECT_NE(flag.messages.find("--iterations is an option of `hone bench MODEL`"),
@@ -288,6 +316,28 @@ TEST(BenchLinear, TimesSparseProductsBesideDenseOnes) {
   EXPECT_EQ(result["break_evens"][0]["sparsities"], 2);
 }
 
+// A million runs take more than half an hour.
+TEST(BenchLinear, PrintsWhatWasMeasuredWhenItIsInterrupted) {
+  const std::vector<std::string> words = {"bench",  "linear",    "--shape", "64,64",  "--rows",
+                                          "1,2",    "--impl",    "packed",  "--runs", "1000000",
+                                          "--json", "--threads", "1"};
+  // Nothing is printed where nothing was measured yet: a slow machine gets more time.
+  Ending ending;
+  for (int seconds = 2; ending.output.empty() && seconds <= 128; seconds *= 2) {
+    const auto start = std::chrono::steady_clock::now();
+    ending = run_hone_until(words, workshop(), SIGINT, [&] {
+      return std::chrono::steady_clock::now() - start > std::chrono::seconds(seconds);
+    });
+  }
+  EXPECT_EQ(ending.code, 128 + SIGINT) << ending.messages;
+  EXPECT_NE(ending.messages.find("incomplete"), std::string::npos) << ending.messages;
+  const std::vector<Json> lines = json_lines(ending.output);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0]["interrupted"], true);
+  EXPECT_EQ(lines[0]["times"].size(), 2u);  // of two formats with one row
+  EXPECT_GT(lines[0]["times"][0]["timed_runs"], 0);
+}
+
 TEST(BenchLinear, RefusesWhatDoesNothingOrCannotBe) {
   const auto expect_refusal = [](const char* message, std::vector<std::string> words) {
     words.insert(words.begin(), {"bench", "linear"});
@@ -301,7 +351,7 @@ TEST(BenchLinear, RefusesWhatDoesNothingOrCannotBe) {
   expect_refusal("--impl: expected some of fp32, bf16, packed, native, each once",
                  {"--impl", "naive"});
   expect_refusal("--format: unknown format 'nibble'", {"--format", "nibble"});
-  expect_refusal("--precision bf16 is --impl bf16 here", {"--precision", "bf16"});
+  expect_refusal("--precision: expected fp32 or tf32, got 'bf16'", {"--precision", "bf16"});
   expect_refusal("--sparsity", {"--sparsity", "1"});
   expect_refusal("--block", {"--block", "2:4", "--sparsity", "0.5"});
   expect_refusal("--sparsity", {"--block", "1x4"});

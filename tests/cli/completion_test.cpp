@@ -53,6 +53,14 @@ TEST_F(BashCompletion, KnowsTheFlagsOfACommand) {
   EXPECT_EQ(offers({"hone", "predict", "--learn"}), Words{});
 }
 
+TEST_F(BashCompletion, KnowsSubcommands) {
+  EXPECT_EQ(offers({"hone", "bench", "line"}), Words{"linear"});
+  EXPECT_EQ(offers({"hone", "bench", "linear", "--spars"}), Words{"--sparsity"});
+  EXPECT_EQ(offers({"hone", "bench", "tiny", "--spars"}), Words{});
+  EXPECT_EQ(offers({"hone", "bench", "linear", "--batch"}), Words{});
+  EXPECT_EQ(offers({"hone", "bench", "linear", "--block", "4"}), Words{"4x1"});
+}
+
 TEST_F(BashCompletion, KnowsValues) {
   EXPECT_EQ(offers({"hone", "eval", "my-model", "--split", ""}),
             (Words{"all", "test", "train", "validation"}));
@@ -137,11 +145,11 @@ TEST_F(BashCompletion, OffersTheChoicesThatAreAccepted) {
       "--weight_format", "--bias_format",   "--candidate", "--output_format",
       "--skip_pass",     "--class_weights", "--optuna",    "--metric_for_best_model",
       "--structure",     "--fields",        "--encoding",  "--label_map"};
-  std::string command;
+  std::vector<std::string> command;
   int count = 0;
   for (const std::string& line : split(script_for("bash"), '\n')) {
-    if (line.starts_with("    ") && line.ends_with(")") && line.find(' ', 4) == std::string::npos)
-      command = line.substr(4, line.size() - 5);
+    if (line.starts_with("    '") && line.ends_with("')"))
+      command = split(line.substr(5, line.size() - 7), ' ');
     const std::size_t offer = line.find(") _hone_offer '");
     if (!line.starts_with("        -") || offer == std::string::npos || !line.ends_with("' ;;"))
       continue;
@@ -150,8 +158,11 @@ TEST_F(BashCompletion, OffersTheChoicesThatAreAccepted) {
     if (std::ranges::find(open, trim(flags.front())) != open.end()) continue;
     std::vector<std::string> words = split(line.substr(offer + 15, line.size() - offer - 19), ' ');
     std::ranges::sort(words);
-    const Ending wrong = run_hone({command, flag + "=no_such_word"}, folder_.path());
-    EXPECT_EQ(accepted_in(wrong.messages), words) << command << " " << flag << wrong.messages;
+    std::vector<std::string> arguments = command;
+    arguments.push_back(flag + "=no_such_word");
+    const Ending wrong = run_hone(arguments, folder_.path());
+    EXPECT_EQ(accepted_in(wrong.messages), words)
+        << fmt::format("{} {}", fmt::join(command, " "), flag) << wrong.messages;
     ++count;
   }
   EXPECT_GT(count, 60);

@@ -32,6 +32,31 @@ TEST(Doctor, MeasuresTheMachine) {
     EXPECT_TRUE(found["programs"].contains(program)) << program;
 }
 
+TEST(Doctor, SaysWhichFormatsAreFasterAndFromWhichSparsityZerosPay) {
+  const Json found = run_json({"doctor"}, fs::temp_directory_path());
+  const auto speed_of = [&](std::string_view formats) {
+    for (const Json& speed : found["format_speeds"])
+      if (speed["formats"] == formats) return speed;
+    return Json();
+  };
+  const Json integers = speed_of("native int, mxint");
+  EXPECT_DOUBLE_EQ(integers["peak_ratio"].get<double>(),
+                   found["peak_int8_gops"].get<double>() / found["peak_gflops"].get<double>());
+  EXPECT_EQ(integers["faster"], integers["peak_ratio"].get<double>() >= 1.1);
+  const Json halves = speed_of("native bf16");
+  EXPECT_EQ(halves["peak_ratio"].is_null(), found["peak_bf16_gflops"].is_null());
+  EXPECT_FALSE(halves["peak_ratio"].is_null() && halves["faster"]);
+  EXPECT_GT(speed_of("packed weights")["most_rows"].get<double>(), 0);
+  std::vector<std::string> patterns;
+  for (const Json& one : found["sparsity_thresholds"]) {
+    patterns.push_back(one["products"].get<std::string>() + " " +
+                       one["pattern"].get<std::string>());
+    EXPECT_GT(one["sparsity"].get<double>(), 0);
+  }
+  for (const char* pattern : {"fp32 4x1", "fp32 weights", "native int 1x4"})
+    EXPECT_NE(std::ranges::find(patterns, pattern), patterns.end()) << pattern;
+}
+
 TEST(Doctor, UsesNoLaterInstructionSetsThanAllowed) {
   const Json all = run_json({"doctor"}, fs::temp_directory_path());
   const Json& sets = all["instruction_sets"];
@@ -53,7 +78,8 @@ TEST(Doctor, KeepsTheHighestPeaks) {
   const Json found = run_json({"doctor", "--threads", "2"}, fs::temp_directory_path());
   const fs::path file = caches.path() / "hone/peaks.json";
   EXPECT_EQ(found["peaks_file"], file.string());
-  ASSERT_EQ(found["peaks"].size(), found["int8_byte_instruction"].is_null() ? 6 : 7);
+  ASSERT_EQ(found["peaks"].size(),
+            7 + !found["int8_byte_instruction"].is_null() + !found["peak_bf16_gflops"].is_null());
   Json kept = read_json(file);
   ASSERT_EQ(kept["peaks"].size(), found["peaks"].size());
   EXPECT_EQ(kept["peaks"][0]["value"], found["peak_gflops_one_thread"]);
@@ -69,8 +95,10 @@ TEST(Doctor, KeepsTheHighestPeaks) {
 
 TEST(Doctor, ShowsPeopleATable) {
   const Ending ending = run_well({"doctor", "--threads", "1"}, fs::temp_directory_path());
-  for (const char* what : {"\nprocessor  ", "\nthreads    ", "1 of ", "kernels run with",
-                           "GFLOP/s on one thread", "GB/s reading", "Hugging Face cache"})
+  for (const char* what :
+       {"\nprocessor  ", "\nthreads    ", "1 of ", "kernels run with", "GFLOP/s on one thread",
+        "GB/s reading", "Hugging Face cache", "native int, mxint", "zeros in fp32",
+        "zeros in native int", "hone bench linear --shape"})
     EXPECT_NE(ending.output.find(what), std::string::npos) << what << " in\n" << ending.output;
 }
 

@@ -117,6 +117,36 @@ TEST(Help, IsNamedToWhoeverMistypesAFlag) {
   }
 }
 
+TEST(Help, OfASubcommandHasItsOwnOptionsAlone) {
+  const auto help = [](std::vector<std::string> words) {
+    words.emplace_back("--help-all");
+    return run_well(words, fs::temp_directory_path()).output;
+  };
+  const std::string bench = help({"bench"}), linear = help({"bench", "linear"});
+  EXPECT_NE(bench.find("\n  hone bench linear "), std::string::npos) << bench;
+  EXPECT_NE(bench.find("--batch_size"), std::string::npos) << bench;
+  EXPECT_EQ(bench.find("--sparsity"), std::string::npos) << bench;
+  EXPECT_NE(linear.find("Usage: hone bench linear [OPTIONS]"), std::string::npos) << linear;
+  EXPECT_NE(linear.find("Example:\n  hone bench linear "), std::string::npos) << linear;
+  EXPECT_NE(linear.find("--sparsity"), std::string::npos) << linear;
+  for (const char* other : {"--batch_size", "--elements", "--dtype", "--iterations"})
+    EXPECT_EQ(linear.find(other), std::string::npos) << other << "\n" << linear;
+  const std::string manual = run_well({"man"}, fs::temp_directory_path()).output;
+  EXPECT_NE(manual.find("\n.SS hone bench linear [options]\n"), std::string::npos);
+}
+
+TEST(Help, LongExamplesOfSubcommandsOfBenchRun) {
+  const TemporaryFolder folder;
+  for (const char* name : {"linear", "attention", "dequantize"}) {
+    const std::string help = run_well({"bench", name, "--help"}, fs::temp_directory_path()).output;
+    const std::size_t begin = help.find("Example:\n  ") + std::string_view("Example:\n  ").size();
+    std::vector<std::string> words =
+        shell_words(help.substr(begin, help.find('\n', begin) - begin));
+    words.erase(words.begin());
+    run_well(words, folder.path());
+  }
+}
+
 // In the order in which a newcomer would run them; but for shrinking, which takes minutes and has tests of its own.
 TEST(Help, LongEveryExampleRuns) {
   const TemporaryFolder folder;

@@ -158,7 +158,7 @@ TEST(Passes, LeaveWhatOtherJobsLeave) {
   const fs::path model = workshop() / "model", data = workshop() / "reviews.csv";
   const Ending ending = run_well({"pass", model, "fuse_attention", "-o", "fused"}, folder.path());
   for (const char* sentence :
-       {"attention", "matmul", "8 texts of 128 tokens", "not measured", "Give --data",
+       {"attention", "matmul", "(batch size 32, 128 tokens)", "not measured", "Give --data",
         "Only hone loads it: its graph has bert.encoder.layer.0."})
     EXPECT_NE(ending.output.find(sentence), std::string::npos) << sentence << ending.output;
   const std::vector<std::string> files = entries(folder.path() / "fused");

@@ -517,6 +517,20 @@ MODEL = "model"
   EXPECT_TRUE(fs::exists(folder.path() / "other/converted/model.safetensors"));
 }
 
+TEST_F(PipelineTest, AStageMayBeASubcommand) {
+  const Ending ending = run_file(R"toml(
+[stage.linear]
+run = "bench linear"
+shape = [2, 32, 16]
+impl = "fp32"
+runs = 1
+)toml");
+  ASSERT_EQ(ending.code, 0) << ending.messages;
+  const Json stage = stages("other")[0];
+  EXPECT_EQ(stage["result"]["outputs"], 16);
+  EXPECT_EQ(stage["result"]["times"][0]["rows"], 2);
+}
+
 TEST_F(PipelineTest, WhatMeasuresTimeIsNotKept) {
   const std::string text =
       "[stage.time]\nrun = \"bench\"\nMODEL = \"tiny\"\nruns = 1\nbatch_size = 1\ntokens = 8\n";

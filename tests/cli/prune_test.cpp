@@ -58,15 +58,18 @@ TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
   EXPECT_EQ(results["zeros"]["pruned_weights"]["share"], 0.5);
   EXPECT_EQ(results["zeros"]["masked"], results["zeros"]["pruned_weights"]["zeros"]);
   EXPECT_EQ(results["zeros"]["weights"].size(), 13);
+  EXPECT_EQ(results["zeros"]["skipping"]["linear_layers"], 14);
+  EXPECT_EQ(results["zeros"]["skipping"]["skipping_layers"], 0);
   EXPECT_TRUE(results["comparison"].contains("verdict"));
   EXPECT_GT(results["size"]["disk_bytes"], results["size_before"]["disk_bytes"])
       << "masks are stored, too";
   const std::string page = read_page(folder() / "half/report.html");
   EXPECT_NE(page.find("Pruned weights"), std::string::npos);
   const std::string card = read_file(folder() / "half/README.md");
-  for (const char* fragment : {"- pruned\n", "`model` pruned (`prune`)", "| before pruning |",
-                               "library_name: transformers\n", "`hone pack` leaves them out",
-                               "- No speed-up: zeros are", "Weights: ", "Latency at batch size "})
+  for (const char* fragment :
+       {"- pruned\n", "`model` pruned (`prune`)", "| before pruning |",
+        "library_name: transformers\n", "`hone pack` leaves them out", "- No speed-up: zeros are",
+        "Weights: ", "Latency per example at batch size "})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
 }
 

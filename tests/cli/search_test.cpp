@@ -441,6 +441,64 @@ TEST_F(SearchCommand, MeasuresTimesWhereNothingWasKeptBefore) {
   EXPECT_EQ(results["trials"]["complete"], 2);
   EXPECT_EQ(results["trials"]["cached"], 0);
   EXPECT_GT(results["best"]["values"][0].get<double>(), 0);
+  EXPECT_EQ(results["times"].size(), 2);
+  EXPECT_GT(results["size_before"]["stored_bytes"].get<std::int64_t>(), 0);
+  const std::string page = read_page(folder() / "out/report.html");
+  for (const char* part : {"<th scope=\"row\">baseline</th><td data-label=\"latency_ms (ms per "
+                           "example, batch size 1)\" class=\"number\" data-value",
+                           "Latency per example (batch size 1"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
+TEST_F(SearchCommand, MeasuresTheBaselineBeforeThereIsAStudy) {
+  write("times.toml",
+        "minimize = 'latency_ms'\n"
+        "[[precision]]\n"
+        "choice = 'together'\n"
+        "formats = ['none', 'int(bits=8)']\n");
+  const Words words = search("times.toml", {"--trials", "1", "--storage", "study.db", "-o", "out"});
+  write("file", "");
+  ::setenv("XDG_CACHE_HOME", (folder() / "file").c_str(), 1);
+  EXPECT_NE(refusal(words).find("search.lock: cannot be locked"), std::string::npos);
+  ::unsetenv("XDG_CACHE_HOME");
+  const auto found = [&] {
+    return open_storage((folder() / "study.db").string(), /*must_exist=*/true)
+        ->find_study("search");
+  };
+  EXPECT_FALSE(found());
+  Words again = words;
+  again.emplace_back("--resume");
+  run_well(again, folder());
+  const std::optional<Study> study = found();
+  ASSERT_TRUE(study);
+  EXPECT_GT(study->user_attributes.at("baseline").at("metrics").at("latency_ms"), 0);
+}
+
+TEST_F(SearchCommand, CountsBytesOfAPrunedBaselineAsItsTrialsDo) {
+  const Json pruned = run_json(
+      {"prune", "model", "--data", "reviews.csv", "--sparsity", "0.9", "-o", "sparse"}, folder());
+  write("same.toml",
+        "[[precision]]\n"
+        "choice = 'together'\n"
+        "formats = ['none', 'int(bits=8)']\n"
+        "[[first]]\n"
+        "'all.format' = 'none'\n");
+  Words words = search("same.toml", {"--trials", "2", "-o", "out"});
+  std::ranges::replace(words, "model", "sparse");
+  run_well(words, folder());
+  const auto storage = open_storage((folder() / "out/study.db").string(), /*must_exist=*/true);
+  const std::optional<Study> study = storage->find_study("search");
+  std::vector<std::shared_ptr<const Trial>> trials;
+  storage->read_trials(study->id, trials);
+  const auto packed_bytes = [](const Json& metrics) { return metrics.at("packed_bytes"); };
+  const Json baseline = packed_bytes(study->user_attributes.at("baseline").at("metrics"));
+  const Json& zeros = pruned["zeros"];
+  EXPECT_GT(zeros["left_out_bytes"], 0);
+  EXPECT_EQ(baseline, zeros["packed_bytes"].get<std::int64_t>() -
+                          zeros["left_out_bytes"].get<std::int64_t>());
+  ASSERT_EQ(trials.size(), 2U);
+  EXPECT_EQ(packed_bytes(trials[0]->user_attributes.at("metrics")), baseline);
+  EXPECT_LT(packed_bytes(trials[1]->user_attributes.at("metrics")), baseline);
 }
 
 TEST_F(SearchCommand, TellsWhyTrialsFailed) {

@@ -50,7 +50,7 @@ TEST(SmallerShapes, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
   const std::string card = read_file(folder.path() / "trimmed/README.md");
   for (const char* fragment :
        {"library_name: transformers\n", "| before | ", " that the training split uses, and ",
-        "% fewer). Weights: ", "Latency at batch size 1: "})
+        "% fewer). Weights: ", "Latency per example at batch size 1: "})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
   EXPECT_EQ(card.find("base_model_relation"), std::string::npos) << card;
   run_json({"eval", "trimmed", "--data", kReviewsFile}, folder.path());
@@ -89,7 +89,7 @@ TEST(SmallerShapes, WholeHeadsAndNeuronsGoAndTheModelTrainsOn) {
   const std::string card = read_file(folder.path() / "pruned/README.md");
   for (const char* fragment :
        {"library_name: hone\n", "- Kept: 2 of 4 heads, 512 of 1,024 neurons.\n",
-        "% fewer). Weights: ", "Latency at batch size ",
+        "% fewer). Weights: ", "Latency per example at batch size ",
         "- Only hone loads it: layer 0 has 1 head of 64 instead of 2, layer 1 has 1 head of 64 "
         "instead "
         "of 2, and the config of transformers has no key for that.\n"})

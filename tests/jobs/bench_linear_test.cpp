@@ -222,6 +222,54 @@ TEST(BenchLinear, HasNoSparseProductsWhereTheHostCannotReach) {
   EXPECT_TRUE(result.bench.break_evens.empty());
 }
 
+// Few rows need more zeros.
+TEST(BenchLinear, UsesSparseFloatsForFewRowsOnlyWhereMostWeightsAreZero) {
+  LinearJob job = small_sparse_job();
+  job.ways = {ProductWay::fp32};
+  job.sparsities = {0.6, 0.8};
+  job.block = PruneBlock{};
+  const LinearResult single = bench_linear(job, testing::quiet_context());
+  job.sparsities = {0.8, 0.95};
+  const LinearResult sparser = bench_linear(job, testing::quiet_context());
+  const auto used = [](const LinearResult& result, std::int64_t rows) {
+    std::vector<bool> all;
+    for (const LinearTimes& times : sparse_times(result, ProductWay::fp32, rows))
+      all.push_back(*times.used);
+    return all;
+  };
+  EXPECT_EQ(used(single, 1), (std::vector<bool>{false, false}));
+  EXPECT_EQ(used(single, 16), (std::vector<bool>{false, true}));
+  EXPECT_EQ(used(sparser, 1), (std::vector<bool>{false, true}));
+}
+
+TEST(BenchLinear, MarksChoicesThatTheTimesContradict) {
+  BenchLinearFields bench{
+      .what = "linear", .device = "cpu:0", .threads = 1, .inputs = 8, .outputs = 8};
+  LinearTimes dense{.rows = 1};
+  dense.kernel = "linear / gemm";
+  dense.weight_bytes = dense.bytes = 256;
+  dense.copies = 2;
+  dense.in_cache = false;
+  dense.rounds_ms = {1};
+  for (const auto& [used, speedup] : {std::pair(true, 0.67), {false, 1.5}, {true, 1.5}}) {
+    LinearTimes sparse = dense;
+    sparse.sparsity = 0.8;
+    sparse.block = "1x4";
+    sparse.stored = 0.2;
+    sparse.used = used;
+    sparse.over_dense = Speedup{speedup, Interval{speedup - 0.1, speedup + 0.1}};
+    bench.times = {dense, sparse};
+    bench.break_evens = sparse_break_evens(bench.times);
+    const std::string text = to_text(linear_document(bench, {}, 2, true));
+    EXPECT_EQ(text.find("yes, slower here") != std::string::npos, used && speedup < 1) << text;
+    EXPECT_EQ(text.find("no, faster here") != std::string::npos, !used && speedup > 1) << text;
+    bench.interrupted = true;
+    EXPECT_NE(to_text(linear_document(bench, {}, 2, true)).find("1 of 2 numbers of rows"),
+              std::string::npos);
+    bench.interrupted = false;
+  }
+}
+
 LinearTimes sparse_point(double sparsity, double speedup, std::optional<Interval> interval) {
   LinearTimes times{.rows = 16};
   times.sparsity = sparsity;
@@ -271,9 +319,12 @@ TEST(BenchLinear, SaysTheSameToProgramsAndPeople) {
   EXPECT_EQ(result.fields["device"], "cpu:0");
   EXPECT_EQ(result.fields["inputs"], 64);
   EXPECT_EQ(result.fields["outputs"], 64);
-  EXPECT_EQ(result.fields["copies"], result.bench.copies);
-  EXPECT_GT(result.bench.copies, 1);
-  EXPECT_LE(result.bench.copies, kMostLinearCopies);
+  EXPECT_EQ(result.fields["interrupted"], false);
+  EXPECT_FALSE(result.was_interrupted);
+  for (const LinearTimes& times : result.bench.times) {
+    EXPECT_GT(*times.copies, 1);
+    EXPECT_LE(*times.copies, kMostLinearCopies);
+  }
   const Json& packed = result.fields["times"][2];
   EXPECT_EQ(packed["impl"], "packed");
   EXPECT_EQ(packed["bytes"], *result.bench.times[2].bytes);

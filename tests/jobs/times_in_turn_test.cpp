@@ -5,6 +5,8 @@
 namespace hone {
 namespace {
 
+constexpr std::int64_t kRounds = 12;
+
 /// A clock that work moves on.
 struct FakeClock {
   double seconds = 0;
@@ -20,8 +22,8 @@ TEST(TimesInTurn, AreThoseOfTheClock) {
   FakeClock clock;
   int rounds = 0;
   const TimesInTurn times = time_in_turn(
-      clock.work_of(3), clock.work_of(2), kTimedRounds, [&] { ++rounds; }, clock.now());
-  EXPECT_EQ(rounds, kTimedRounds);
+      clock.work_of(3), clock.work_of(2), kRounds, [&] { ++rounds; }, clock.now());
+  EXPECT_EQ(rounds, kRounds);
   EXPECT_NEAR(times.before.min_ms, 3, 1e-9);
   EXPECT_NEAR(times.before.median_ms, 3, 1e-9);
   EXPECT_NEAR(times.after.median_ms, 2, 1e-9);
@@ -38,8 +40,8 @@ TEST(TimesInTurn, RunShortWorkManyTimesARound) {
     ++runs;
     clock.seconds += 1.3e-5;
   };
-  const TimesInTurn times = time_in_turn(clock.work_of(5), count, kTimedRounds, {}, clock.now());
-  EXPECT_EQ(runs, 2 + 77 * kTimedRounds);
+  const TimesInTurn times = time_in_turn(clock.work_of(5), count, kRounds, {}, clock.now());
+  EXPECT_EQ(runs, 2 + 77 * kRounds);
   EXPECT_NEAR(times.after.min_ms, 0.013, 1e-9);
 }
 
@@ -48,7 +50,7 @@ TEST(TimesInTurn, ClaimNoMoreThanTheirSpread) {
   FakeClock clock;
   int run = 0;
   const auto jittery = [&] { clock.seconds += ++run % 3 == 0 ? 8e-3 : 4e-3; };
-  const TimesInTurn times = time_in_turn(clock.work_of(5), jittery, kTimedRounds, {}, clock.now());
+  const TimesInTurn times = time_in_turn(clock.work_of(5), jittery, kRounds, {}, clock.now());
   EXPECT_NEAR(times.speedup, 1.25, 1e-9);
   EXPECT_NEAR(times.speedup_interval.low, 0.625, 1e-9);
   EXPECT_NEAR(times.speedup_interval.high, 1.25, 1e-9);
@@ -56,6 +58,18 @@ TEST(TimesInTurn, ClaimNoMoreThanTheirSpread) {
   EXPECT_FALSE(times.shown_slower());
   EXPECT_EQ(speedup_text(times),
             "no measurable speedup (95% CI 1.60× slower to 1.25× faster), noisy");
+}
+
+TEST(TimesInTurn, GoOnAsLongAsTheyAreWanted) {
+  FakeClock clock;
+  const std::function<void()> works[] = {clock.work_of(3), clock.work_of(2)};
+  const auto ms = rounds_while(
+      works, [](std::int64_t done) { return done < 4; }, clock.now());
+  ASSERT_EQ(ms.size(), 2u);
+  EXPECT_EQ(ms[0].size(), 4u);
+  EXPECT_NEAR(ms[1].back(), 2, 1e-9);
+  EXPECT_EQ(runs_of_round(5), 1);
+  EXPECT_EQ(runs_of_round(0.013), 77);
 }
 
 TEST(TimesInTurn, OfOnePieceOfWorkAreInOrder) {
@@ -72,7 +86,7 @@ TEST(TimesInTurn, OfOnePieceOfWorkAreInOrder) {
 TEST(TimesInTurn, SayWhatIsSlower) {
   FakeClock clock;
   const TimesInTurn times =
-      time_in_turn(clock.work_of(2), clock.work_of(4), kTimedRounds, {}, clock.now());
+      time_in_turn(clock.work_of(2), clock.work_of(4), kRounds, {}, clock.now());
   EXPECT_TRUE(times.shown_slower());
   EXPECT_EQ(speedup_text(times), "2.00× slower (95% CI 2.00 to 2.00)");
 }
@@ -102,8 +116,78 @@ TEST(TimesInTurn, NameMediansThatPointTheOtherWay) {
   EXPECT_EQ(latency_change_text(times),
             "medians 0.153 → 0.145 ms, but 1.07× slower in paired rounds (95% CI 1.02 to 1.19)");
   times.after.median_ms = 0.163;
-  EXPECT_EQ(latency_change_text(times, "ms per text"),
-            "0.153 → 0.163 ms per text, 1.07× slower (95% CI 1.02 to 1.19)");
+  EXPECT_EQ(latency_change_text(times), "0.153 → 0.163 ms, 1.07× slower (95% CI 1.02 to 1.19)");
+}
+
+// How fast work is depends on how it was set up, as it does on where its memory lies: the second and the twelfth of thirteen ratios.
+TEST(TimesInTurn, ClaimNoMoreThanTheSpreadOfSetUps) {
+  FakeClock clock;
+  int set_ups = 0, runs = 0;
+  const ModelSetUp before = [&] {
+    return std::vector<std::function<void()>>{clock.work_of(5), clock.work_of(8)};
+  };
+  const ModelSetUp after = [&] {
+    const double ms = 4 + 0.1 * set_ups++;
+    const auto run = [&clock, &runs, ms] {
+      ++runs;
+      clock.seconds += ms / 1e3;
+    };
+    return std::vector<std::function<void()>>{run, run};
+  };
+  const ModelSetUp both[] = {before, after};
+  const auto ms = rounds_set_up_anew(both, 13, {}, clock.now());
+  EXPECT_EQ(set_ups, 13);
+  EXPECT_EQ(runs, 13 * 2 * (1 + kTurnsOfARound));
+  ASSERT_EQ(ms.size(), 2U);
+  EXPECT_NEAR(ms[1][0].front(), 8, 1e-9);
+  const TimesInTurn times = compare_set_ups(ms[0][0], ms[0][1]);
+  EXPECT_NEAR(times.speedup, 5 / 4.6, 1e-9);
+  EXPECT_NEAR(times.speedup_interval.low, 5 / 5.1, 1e-9);
+  EXPECT_NEAR(times.speedup_interval.high, 5 / 4.1, 1e-9);
+  EXPECT_FALSE(times.shown_faster());
+  const std::vector<double> few(kFewestForRepeatInterval - 1, 1.0);
+  EXPECT_FALSE(repeated_speedup(few, few).interval);
+}
+
+TEST(TimesInTurn, CountsTheFirstRunOfLongWork) {
+  FakeClock clock;
+  int runs = 0;
+  const auto set_up_of = [&](double ms) -> ModelSetUp {
+    return [&clock, &runs, ms] {
+      const auto run = [&clock, &runs, ms] {
+        ++runs;
+        clock.seconds += ms / 1e3;
+      };
+      return std::vector<std::function<void()>>{run};
+    };
+  };
+  const ModelSetUp both[] = {set_up_of(300), set_up_of(90)};
+  const auto ms = rounds_set_up_anew(both, 9, {}, clock.now());
+  EXPECT_EQ(runs, 9 * 2);
+  EXPECT_NEAR(ms[0][0].back(), 300, 1e-9);
+  EXPECT_NEAR(ms[0][1].back(), 90, 1e-9);
+}
+
+TEST(TimesInTurn, RunAsManyRoundsAsTimeAllows) {
+  EXPECT_EQ(rounds_in_time(0), kMostTimedRounds);
+  EXPECT_EQ(rounds_in_time(kRoundsSeconds / 11), 11);
+  EXPECT_EQ(rounds_in_time(kRoundsSeconds), static_cast<std::int64_t>(kFewestForRepeatInterval));
+  FakeClock clock;
+  const ModelSetUp one = [&] { return std::vector<std::function<void()>>{clock.work_of(5)}; };
+  std::int64_t rounds = 0;
+  const auto ms = rounds_set_up_anew(
+      {&one, 1}, 0, [&] { ++rounds; }, clock.now());
+  EXPECT_EQ(rounds, kMostTimedRounds);
+  EXPECT_EQ(std::ssize(ms[0][0]), rounds);
+}
+
+TEST(TimesInTurn, CallWiderIntervalsOfARepeatNoisy) {
+  EXPECT_TRUE((Speedup{1.2, Interval{1, 1.7}}.noisy()));
+  EXPECT_FALSE((Speedup{1.2, Interval{1, 1.7}, /*is_of_repeat=*/true}.noisy()));
+  EXPECT_TRUE((Speedup{1.2, Interval{1, 1.9}, /*is_of_repeat=*/true}.noisy()));
+  const std::vector<double> before(13, 2.0), after(13, 1.0);
+  EXPECT_TRUE(compare_set_ups(before, after).ratio().is_of_repeat);
+  EXPECT_FALSE(compare_rounds(before, after).ratio().is_of_repeat);
 }
 
 // A busy machine: in most rounds of few the slower one wins, of many none is claimed but what is there.

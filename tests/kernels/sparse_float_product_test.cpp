@@ -255,11 +255,15 @@ TEST(SparseFloatProduct, IsTakenWhereFewWeightsAreKept) {
                static_cast<double>(matrix.groups() * 100);
       };
       const auto matrix = faster_sparse_matrix(pool, 70, 100, w.values.data());
-      const bool blocks = kept(4) <= 0.5, single = kept(1) <= 0.25;
+      const bool blocks = kept(4) <= kMostSparseFloatBlocks, single = kept(1) <= kMostSparseFloats;
       ASSERT_EQ(matrix.has_value(), blocks || single);
       if (!matrix) continue;
       const bool takes_blocks = blocks && (!single || kept(4) <= 1.7 * kept(1));
-      EXPECT_EQ(matrix->together, takes_blocks ? 4 : 1);
+      EXPECT_EQ(matrix->matrix.together, takes_blocks ? 4 : 1);
+      EXPECT_EQ(matrix->entries, sparse_entries(pool, matrix->matrix, w.values.data()));
+      const double most =
+          takes_blocks ? kSparseFloatLimits[0].blocks : kSparseFloatLimits[0].single;
+      EXPECT_EQ(fewest_sparse_float_rows(*matrix), matrix->share() <= most ? 1 : 16);
     }
   }
 }

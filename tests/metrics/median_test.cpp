@@ -30,5 +30,16 @@ TEST(Median, HasTheIntervalOfTheSignTest) {
   }
 }
 
+// Ranks from exact sums of binomial coefficients.
+TEST(Median, HasTheIntervalOfARepeat) {
+  const std::pair<int, int> lowest[] = {{9, 1}, {12, 1}, {13, 2}, {20, 4}, {40, 11}, {100, 36}};
+  for (const auto& [n, rank] : lowest) {
+    const Interval interval = repeat_interval(ranks(n));
+    EXPECT_EQ(interval.low, rank) << n;
+    EXPECT_EQ(interval.high, n + 1 - rank) << n;
+    EXPECT_LE(interval.low, median_interval(ranks(n)).low) << n;
+  }
+}
+
 }  // namespace
 }  // namespace hone

@@ -54,6 +54,26 @@ output some = %some
   EXPECT_EQ(to_string(graph), text);
 }
 
+TEST(HoistSlices, LeaveFusedAttentionOnlyTheQueriesThatAreRead) {
+  expect_after(R"(%q = input : f32[B, S, 2, 4]
+%k = input : f32[B, S, 2, 4]
+%v = input : f32[B, S, 2, 4]
+%mask = input : f32[B, 1, 1, S]
+%y = attention(%q, %k, %v, %mask) {scale=0.5} : f32[B, S, 2, 4]
+%first = slice(%y) {axis=1, begin=0, size=[1]} : f32[B, 1, 2, 4]
+output first = %first
+)",
+               hoist_slices,
+               R"(%q = input : f32[B, S, 2, 4]
+%k = input : f32[B, S, 2, 4]
+%v = input : f32[B, S, 2, 4]
+%mask = input : f32[B, 1, 1, S]
+%q.slice = slice(%q) {axis=1, begin=0, size=[1]} : f32[B, 1, 2, 4]
+%y.part = attention(%q.slice, %k, %v, %mask) {scale=0.5, p=0.0, stream=0, limits=[], unpadded=false, rest=false} : f32[B, 1, 2, 4]
+output first = %y.part
+)");
+}
+
 TEST(HoistSlices, FollowTheirAxisThroughAttention) {
   expect_after(R"(%q = input : f32[B, S, 8]
 %k = input : f32[B, 2, 4, S]

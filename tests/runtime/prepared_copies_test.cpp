@@ -7,6 +7,8 @@
 #include "hone/runtime/interpreter.h"
 #include "hone/runtime/library.h"
 #include "hone/runtime/run_passes.h"
+#include "hone/tensor/mapped.h"
+#include "hone/tensor/safetensors.h"
 #include "tests/support/sanitized.h"
 
 // What kernels are predicted to keep of constant weights, and what they do keep.
@@ -97,6 +99,22 @@ TEST(PreparedCopies, OfSparseFloatsAreWhatThePredictionSays) {
 
 TEST(PreparedCopies, OfSparseIntegersAreWhatThePredictionSays) {
   expect_kept_as_predicted(Layer(pruned_weight({4096, 4096}, 0.4, 1, 4), true));
+}
+
+// Products of fewer rows than pay for the sparse copy would read the pages again.
+TEST(PreparedCopies, ReleaseTheWeightOnlyWhereProductsOfAnyRowsReadTheCopy) {
+  for (const auto& [kept, is_released] :
+       {std::pair{0.2, true}, std::pair{0.4, false}, std::pair{0.9, true}}) {
+    SCOPED_TRACE(kept);
+    const Tensor weight = in_hidden_file({{"w", pruned_weight({256, 256}, kept, 4, 1)}}).at("w");
+    Layer layer(weight, false);
+    const std::vector<PreparedCopy> copies =
+        prepared_copies(layer.graph, layer.parameters, layer.session);
+    ASSERT_EQ(copies.size(), 1);
+    EXPECT_EQ(copies[0].released.size(), is_released ? 1 : 0);
+    layer.kept();
+    EXPECT_EQ(unread_bytes(weight) > weight.size_bytes() / 2, is_released);
+  }
 }
 
 TEST(PreparedCopies, OfDenseWeightsInMemoryAreNone) {

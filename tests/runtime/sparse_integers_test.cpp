@@ -45,13 +45,12 @@ TEST(SparseIntegers, AreMadeWhereFewBlocksAreStored) {
         const SparseSource source{layout, units, codes, kHalf};
         const auto sparse = sparse_integers(source, pool);
         ASSERT_EQ(sparse.has_value(), whole->stored <= kHalf) << whole->stored;
-        const std::int64_t bytes = sparse_integers_bytes(source, pool);
-        if (!sparse) {
-          EXPECT_EQ(bytes, 0);
-          continue;
-        }
+        const auto size = sparse_integers_size(source, pool);
+        ASSERT_EQ(size.has_value(), sparse.has_value());
+        if (!sparse) continue;
         EXPECT_EQ(sparse->entries, whole->entries);
-        EXPECT_EQ(static_cast<std::int64_t>(sparse->bytes->size_bytes), bytes);
+        EXPECT_EQ(static_cast<std::int64_t>(sparse->bytes->size_bytes), size->bytes);
+        EXPECT_EQ(sparse->stored, size->stored);
       }
     }
   }

@@ -14,6 +14,7 @@
 #include "hone/train/remove_padding.h"
 #include "hone/train/text_examples.h"
 #include "hone/train/training_graph.h"
+#include "tests/runtime/fake_device.h"
 #include "tests/support/expect.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/tiny_jobs.h"
@@ -162,12 +163,54 @@ TEST(MemoryCheck, CountsWhatKernelsPrepareOfSparseWeights) {
     copies += static_cast<double>(copy.bytes);
   EXPECT_GT(copies, 0);
   const auto added = [&](const ParameterStore& held) {
-    return added_bytes(graph, bindings, session, held);
+    return added_bytes(repeated_runs(graph, session, held), bindings);
   };
   EXPECT_EQ(added(pruned) - added(model.parameters), copies);
   EXPECT_EQ(needed_bytes(graph, bindings, session, pruned) - needed_bytes(graph, bindings, session),
             copies);
   EXPECT_EQ(added_by_one_run(graph, bindings, session, pruned), added(model.parameters));
+}
+
+std::int64_t asked_for_copies = 0;  // calls of a kernel's `prepared_memory`
+
+// However many batches are checked.
+TEST(MemoryCheck, CountsZerosOncePerWeight) {
+  Library library = builtin_library();
+  for (Kernel& kernel : library.kernels)
+    if (kernel.op == "linear" && kernel.name == "gemm")
+      kernel.prepared_memory = [](const CallSite&, std::span<const Tensor* const>, ThreadPool&) {
+        ++asked_for_copies;
+        return PreparedMemory{.bytes = 1000};
+      };
+  const Model model = tiny_model();
+  Graph graph = model.graph;
+  keep_outputs(graph, {"logits"});
+  remove_dropout(graph);
+  remove_dead_code(graph);
+  ThreadPool pool(1);
+  asked_for_copies = 0;
+  const RepeatedRuns runs = repeated_runs(graph, {library, pool}, model.parameters);
+  const std::vector<Node*> linears = graph.operations("linear");
+  for (const std::int64_t texts : {1, 8, 32})
+    check_batches(runs, std::vector(static_cast<std::size_t>(texts), std::int64_t{8}), texts, "");
+  EXPECT_EQ(asked_for_copies, std::ssize(linears));
+  EXPECT_EQ(runs.copied_bytes, 1000.0 * static_cast<double>(linears.size()));
+}
+
+TEST(MemoryCheck, CountsNoZerosForADeviceWithItsOwnMemory) {
+  Library library = fake_library();
+  for (Kernel& kernel : library.kernels)
+    kernel.prepared_memory = [](const CallSite&, std::span<const Tensor* const>, ThreadPool&) {
+      ++asked_for_copies;
+      return PreparedMemory{.bytes = 1000};
+    };
+  FakeDevice device;
+  ThreadPool pool(1);
+  const Model model = tiny_model();
+  const ParameterStore held = model.parameters.on(device);
+  asked_for_copies = 0;
+  check_memory(model.graph, {{'B', 1}, {'S', 8}}, {library, pool, device}, held, "a batch");
+  EXPECT_EQ(asked_for_copies, 0);
 }
 
 TEST(MemoryCheck, SaysWhatIsNeededAndWhatToDo) {

@@ -9,7 +9,6 @@
 #include "hone/base/text.h"
 #include "hone/jobs/allocation/packed_options.h"
 #include "hone/jobs/bench_work.h"
-#include "hone/models/transform.h"
 
 namespace hone {
 
@@ -62,10 +61,10 @@ LatencyTable latency_from(const Json& json) {
 
 ModelTimes time_whole(const Model& model, const Model& chosen, const BatchSize& batch,
                       Context& context) {
-  Model packed = chosen;
-  if (packed.quantization) transform(packed, "pack", context.session());
+  const Model packed = packed_to_run(chosen, context);
   const EncodedSet texts = random_examples(model, batch.texts, batch.tokens);
-  return time_models(model, packed, texts, batch.texts, context).front();
+  return time_models({model, texts}, {packed, texts}, {batch.texts}, context, LargeBatches::kept)
+      .front();
 }
 
 std::int64_t mean_tokens(const EncodedSplits& data) {

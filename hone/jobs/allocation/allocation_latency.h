@@ -5,6 +5,7 @@
 
 #include "hone/base/json.h"
 #include "hone/jobs/allocation/allocation_options.h"
+#include "hone/jobs/model_times.h"
 #include "hone/jobs/native/native_times.h"
 #include "hone/models/encoding.h"
 #include "hone/train/calibration.h"
@@ -31,7 +32,7 @@ LatencyTable measure_latency(const Model& model, const std::vector<std::string>&
 Json to_json(const LatencyTable& table);
 LatencyTable latency_from(const Json& json);
 
-/// Both models whole, in turn, `chosen` packed; of one text.
+/// Both models whole, as `time_models`, `chosen` packed.
 ModelTimes time_whole(const Model& model, const Model& chosen, const BatchSize& batch,
                       Context& context);
 

@@ -138,7 +138,7 @@ Table point_table(const std::vector<EvaluatedAllocation>& points, const MetricNa
                {"kind", "Kind"},
                {"average_bits", "Bits per weight"},
                {"packed_bytes", "Size when packed (predicted)"},
-               {"latency_ms", "Latency (ms)"},
+               {"latency_ms", "Latency per example (ms)"},
                {"predicted", "Predicted"},
                {"divergence", "Divergence"},
                {"divergence_low", "CI from"},
@@ -167,7 +167,7 @@ std::string_view axis_text(BudgetFigure figure) {
     case BudgetFigure::packed_bytes:
       return "Size when packed (predicted, bytes)";
     case BudgetFigure::latency_ms:
-      return "Latency, sum over layers (ms)";
+      return "Latency per example, sum over layers (ms)";
   }
   return "";
 }
@@ -217,9 +217,8 @@ void describe_allocation(const AllocationFindings& f, const BeforeAndAfter& both
   if (f.timed) {
     const TimesInTurn& times = f.timed->times;
     document.key_figures.push_back(
-        {fmt::format("Latency at batch size {}", f.costs.latency.batch.texts),
-         fmt::format("{} → {} ms ({:.4f} predicted)", three_digits(times.before.median_ms),
-                     three_digits(times.after.median_ms), f.best().latency_ms)});
+        {latency_title(*f.timed), fmt::format("{}; {} ms predicted", latency_change_text(times),
+                                              three_digits(f.best().latency_ms))});
   }
   document.key_figures.push_back(
       {"Divergence", fmt::format("{} on {}, {:.3g} predicted", divergence_text(f.best().divergence),

@@ -164,7 +164,7 @@ std::string latency_text(const AllocationFindings& f) {
       "model (median of {} rounds), {:.4f} of the baseline; {}. Batch: {} of {} tokens. "
       "{}Latencies "
       "are of this machine.",
-      f.best().latency_ms, times.after.median_ms, kTimedRounds, times.before.median_ms,
+      f.best().latency_ms, times.after.median_ms, f.timed->rounds, times.before.median_ms,
       speedup_text(times), batch.texts == 1 ? "one text" : fmt::format("{} texts", batch.texts),
       batch.tokens,
       times.after.median_ms > budget->most

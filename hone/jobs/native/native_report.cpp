@@ -24,7 +24,7 @@ std::string formats_text(const LayerFormats& formats) {
 
 std::string bytes_text(const NativeFindings& found) {
   const ModelSize &before = found.size_before, &after = found.size;
-  return fmt::format("Weights: {} (fp32: {}, {:.1f}% less); {} in memory (fp32: {}).",
+  return fmt::format("Weights: {} (baseline: {}, {:.1f}% less); {} in memory (baseline: {}).",
                      mebibytes_text(after.stored_bytes), mebibytes_text(before.stored_bytes),
                      100 * (1 - static_cast<double>(after.stored_bytes) /
                                     static_cast<double>(before.stored_bytes)),
@@ -144,7 +144,22 @@ Table smooth_table(const NativeFindings& found) {
   return table;
 }
 
+// How many layers skip zeros, and the bytes that zeros save.
+std::vector<std::string> zeros_lines(const NativeFindings& found) {
+  if (!found.skipping) return {};
+  std::vector<std::string> lines = lines_of(*found.skipping);
+  if (found.left_out_bytes > 0)
+    lines.push_back(
+        fmt::format("The file leaves out {} of zeros.", mebibytes_text(found.left_out_bytes)));
+  return lines;
+}
+
 }  // namespace
+
+std::string baseline_text(const NativeFindings& found) {
+  const std::string zeros = to_text(found.zeros_before);
+  return zeros.empty() ? "fp32" : "fp32, " + zeros;
+}
 
 std::string coverage_text(const NativeFindings& found) {
   const std::ptrdiff_t as_asked = count_as_asked(found), all = std::ssize(found.layers),
@@ -165,13 +180,14 @@ std::vector<Fact> key_figures_of(const NativeFindings& found, const std::string&
                           keep_slower);
   if (others > 0) layers += fmt::format("; {} without a native kernel", others);
   if (wider > 0) layers += fmt::format("; {} wider to stay within the limits", wider);
+  if (found.skipping)
+    layers += fmt::format("; {} of {} linear layers skip zeros", found.skipping->skipping_layers(),
+                          found.skipping->linear_layers);
   std::vector<Fact> figures = {
       {"Layers", layers},
       size_figure("Size", static_cast<double>(found.size_before.stored_bytes),
                   static_cast<double>(found.size.stored_bytes))};
-  for (const ModelTimes& one : found.times)
-    figures.push_back(
-        {fmt::format("Latency (batch size {})", one.at_a_time), latency_change_text(one.times)});
+  for (Fact& figure : latency_figures(found.times)) figures.push_back(std::move(figure));
   return figures;
 }
 
@@ -188,9 +204,8 @@ Table native_table(const std::vector<ComparedModel>& models, const NativeFinding
   columns.push_back({"stored_bytes", "Size"});
   columns.push_back({"memory_bytes", "In memory"});
   for (const ModelTimes& times : found.times)
-    columns.push_back(times.at_a_time == 1 ? Column{"ms_alone", "Latency, batch size 1 (ms)"}
-                                           : Column{"ms", fmt::format("Latency, batch size {} (ms)",
-                                                                      times.at_a_time)});
+    columns.push_back({times.at_a_time == 1 ? "ms_alone" : "ms",
+                       fmt::format("Latency per example, batch size {} (ms)", times.at_a_time)});
   Table table(std::move(columns));
   for (std::size_t row = 0; row < compared.rows().size(); ++row) {
     std::vector<Cell> cells = compared.rows()[row];
@@ -236,6 +251,7 @@ std::vector<std::string> lines_of(const NativeFindings& found) {
   std::vector<std::string> lines;
   for (const ModelTimes& times : found.times) lines.push_back(times_line(times, found.threads));
   lines.push_back(bytes_text(found));
+  for (std::string& line : zeros_lines(found)) lines.push_back(std::move(line));
   if (found.methods.smooth_scales) lines.push_back(smooth_text(found));
   if (found.methods.bias_correction)
     lines.push_back("Biases are corrected for the mean error of the rounded weights.");
@@ -318,7 +334,7 @@ Block native_figure(const NativeFindings& found, const BeforeAndAfter& both,
     panel.y.ticks = {{1, "fp32"}, {0, std::string(found.arithmetic)}};
     panel.series.push_back({.points = {before, after}, .draw = Draw::bars});
     panel.series[0].points[0].y = 1;
-    panel.series[0].points[0].name = "fp32";
+    panel.series[0].points[0].name = baseline_text(found);
     panel.series[0].points[1].name = label;
     figure.panels.push_back(std::move(panel));
   };
@@ -330,8 +346,8 @@ Block native_figure(const NativeFindings& found, const BeforeAndAfter& both,
       {100 * both.after.evaluation.value, 0});
   add("Size (MiB)", mebibytes(found.size_before), mebibytes(found.size));
   for (const ModelTimes& one : found.times)
-    add(fmt::format("Latency, batch size {} (ms)", one.at_a_time), {one.times.before.median_ms, 0},
-        {one.times.after.median_ms, 0});
+    add(fmt::format("Latency per example, batch size {} (ms)", one.at_a_time),
+        {one.times.before.median_ms, 0}, {one.times.after.median_ms, 0});
   return figure_block(figure, stem, "fp32 and native: metric, size and latency", notes);
 }
 

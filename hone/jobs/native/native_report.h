@@ -5,12 +5,15 @@
 #include <string_view>
 #include <vector>
 
+#include "hone/analysis/sparsity.h"
 #include "hone/formats/plan.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/model_times.h"
 #include "hone/jobs/native/native_model.h"
 #include "hone/jobs/native/native_times.h"
 #include "hone/jobs/native/widening.h"
+#include "hone/jobs/zero_skipping.h"
 #include "hone/models/model_size.h"
 #include "hone/study/comparison_table.h"
 
@@ -38,7 +41,13 @@ struct NativeFindings {
   std::vector<ModelTimes> times = {};
   int threads = 1;  ///< used for all timings
   ModelSize size_before = {}, size = {};
+  LinearZeros zeros_before = {};              ///< in the baseline
+  std::optional<ZeroSkipping> skipping = {};  ///< of the native model, where the baseline is pruned
+  std::int64_t left_out_bytes = 0;            ///< zeros that its file leaves out
 };
+
+/// What the baseline's weights are: "fp32", "fp32, 80.0% of the linear weights zero (blocks of 1x4)".
+std::string baseline_text(const NativeFindings& findings);
 
 /// The requested format, and how many layers have a wider one: "int(bits=4,per=row,scale=static), 3 of 17 wider".
 std::string format_text(const NativeFindings& findings, const Format& asked);

@@ -121,20 +121,6 @@ const Fields& fields_of(const ProductTimes*) {
   return fields;
 }
 
-const Fields& fields_of(const ModelTimes*) {
-  using M = ModelTimes;
-  static const Fields fields = describe<M>(
-      "batch_latency", "The latency of one example at one batch size, before and after a change.",
-      field<&M::at_a_time>("batch_size", Unit::examples,
-                           "Examples of a batch, padded to the longest of them."),
-      field<&M::texts>("examples", Unit::examples, "Examples that were timed."),
-      omitted<&M::noun>(),
-      field<&M::tokens>("tokens_before", "Tokens of an example on average, without padding."),
-      field<&M::tokens_after>("tokens_after", "The same by the tokenizer of the changed model."),
-      inlined<&M::times>());
-  return fields;
-}
-
 std::vector<ProductTimes> time_products(const Model& model, const Model& native,
                                         const QuantizationPlan& plan, const BatchSize& batch,
                                         Context& context) {
@@ -198,142 +184,17 @@ std::vector<std::vector<double>> time_layers(const std::vector<Model>& models,
   return ms;
 }
 
-namespace {
-
-constexpr std::int64_t kMostBatches = 8;
-constexpr std::int64_t kMostTextsAlone = 32;
-constexpr double kMostGflop = 100;  // of a round: some tenths of a second to some seconds
-
-// Of the first `most` texts.
-std::vector<std::int64_t> first_lengths(const EncodedSet& set, std::int64_t most) {
-  std::vector<std::int64_t> lengths = lengths_of(set);
-  lengths.resize(static_cast<std::size_t>(std::min(set.size(), most)));
-  return lengths;
-}
-
-// As many of the first batches as make a round that is not too long, one at least.
-std::vector<NamedTensors> first_batches(const Graph& graph, const EncodedSet& set,
-                                        std::int64_t batch_size, std::int64_t most,
-                                        ModelTimes& result) {
-  const ExampleSource source = text_examples(set);
-  std::vector<NamedTensors> batches;
-  double gflop = 0;
-  std::int64_t tokens = 0;
-  for (std::int64_t first = 0; first < source.size() && std::ssize(batches) < most;
-       first += batch_size) {
-    std::vector<std::int64_t> rows(
-        static_cast<std::size_t>(std::min(batch_size, source.size() - first)));
-    std::iota(rows.begin(), rows.end(), first);
-    std::int64_t longest = 0;
-    for (const std::int64_t row : rows) {
-      tokens += source.lengths[static_cast<std::size_t>(row)];
-      longest = std::max(longest, source.lengths[static_cast<std::size_t>(row)]);
-    }
-    gflop += cost(graph, {{'B', std::ssize(rows)}, {'S', longest}}).flops / 1e9;
-    result.texts += std::ssize(rows);
-    batches.push_back(source.batch(rows, 0));
-    if (gflop > kMostGflop) break;
-  }
-  result.tokens = result.tokens_after =
-      static_cast<double>(tokens) / static_cast<double>(result.texts);
-  return batches;
-}
-
-// The batches of the same texts.
-std::vector<NamedTensors> same_batches(const EncodedSet& set, std::int64_t batch_size,
-                                       ModelTimes& result) {
-  const ExampleSource source = text_examples(set);
-  std::vector<NamedTensors> batches;
-  std::int64_t tokens = 0;
-  for (std::int64_t first = 0; first < result.texts; first += batch_size) {
-    std::vector<std::int64_t> rows(
-        static_cast<std::size_t>(std::min(batch_size, result.texts - first)));
-    std::iota(rows.begin(), rows.end(), first);
-    for (const std::int64_t row : rows) tokens += source.lengths[static_cast<std::size_t>(row)];
-    batches.push_back(source.batch(rows, 0));
-  }
-  result.tokens_after = static_cast<double>(tokens) / static_cast<double>(result.texts);
-  return batches;
-}
-
-void divide(RoundTimes& times, double texts) {
-  times.min_ms /= texts;
-  times.median_ms /= texts;
-}
-
-}  // namespace
-
-std::vector<ModelTimes> time_models(const Model& model, const Model& native, const EncodedSet& set,
-                                    std::int64_t batch_size, Context& context,
-                                    const EncodedSet* set_of_native) {
-  Predictor before(forward_graph(model), model.parameters, context.session()),
-      after(forward_graph(native), native.parameters, context.session());
-  std::vector<ModelTimes> all;
-  struct Way {
-    std::int64_t at_a_time, most_batches;
-  };
-  std::vector<Way> ways = {{std::min(batch_size, set.size()), kMostBatches}, {1, kMostTextsAlone}};
-  if (ways[0].at_a_time == 1) ways.erase(ways.begin());
-  const auto largest = [&](const EncodedSet& texts) -> Bindings {
-    return {
-        {'B', ways[0].at_a_time},
-        {'S', std::ranges::max(first_lengths(texts, ways[0].at_a_time * ways[0].most_batches))}};
-  };
-  predict_beside({{before.graph(), largest(set), before.parameters()},
-                  {after.graph(), largest(set_of_native != nullptr ? *set_of_native : set),
-                   after.parameters()}},
-                 context.session());
-  Rounds rounds("time models", std::ssize(ways) * kTimedRounds, context);
-  for (const Way& way : ways) {
-    ModelTimes result{.at_a_time = way.at_a_time, .noun = set.noun()};
-    const std::vector<NamedTensors> batches =
-        first_batches(before.graph(), set, way.at_a_time, way.most_batches, result);
-    const std::vector<NamedTensors> own = set_of_native != nullptr
-                                              ? same_batches(*set_of_native, way.at_a_time, result)
-                                              : std::vector<NamedTensors>();
-    const auto run = [](Predictor& predictor, const std::vector<NamedTensors>& texts) {
-      for (const NamedTensors& batch : texts) predictor.rows(batch);
-    };
-    result.times = time_in_turn([&] { run(before, batches); },
-                                [&] { run(after, set_of_native != nullptr ? own : batches); },
-                                kTimedRounds, rounds.count());
-    divide(result.times.before, static_cast<double>(result.texts));
-    divide(result.times.after, static_cast<double>(result.texts));
-    all.push_back(result);
-  }
-  return all;
-}
-
 double median_batch_ms(const Model& model, const EncodedSet& set, Context& context) {
   Predictor predictor(forward_graph(model), model.parameters, context.session());
   std::vector<std::int64_t> rows(static_cast<std::size_t>(set.size()));
   std::iota(rows.begin(), rows.end(), 0);
-  check_batches(predictor.graph(), first_lengths(set, set.size()), set.size(), context.session(),
+  check_batches(predictor.graph(), lengths_of(set), set.size(), context.session(),
                 predictor.parameters(), " that is timed");
   const NamedTensors batch = text_examples(set).batch(rows, 0);
   const std::function<void()> works[] = {[&] { predictor.rows(batch); }};
   std::vector<double> ms = rounds_in_turn(works, kProductRounds).front();
   std::ranges::sort(ms);
   return median_of_sorted(ms);
-}
-
-double median_text_ms(const Model& model, const EncodedSet& set, Context& context) {
-  constexpr std::int64_t kRounds = 5;
-  Predictor predictor(forward_graph(model), model.parameters, context.session());
-  check_batches(predictor.graph(), first_lengths(set, kMostTextsAlone), /*batch_size=*/1,
-                context.session(), predictor.parameters(), " that is timed");
-  ModelTimes texts;
-  const std::vector<NamedTensors> batches =
-      first_batches(predictor.graph(), set, 1, kMostTextsAlone, texts);
-  std::vector<double> ms;
-  for (std::int64_t round = 0; round <= kRounds; ++round)
-    for (const NamedTensors& batch : batches) {
-      stop_if_interrupted();
-      const double one = run_ms([&] { predictor.rows(batch); });
-      if (round > 0) ms.push_back(one);  // the first warms up
-    }
-  std::ranges::sort(ms);
-  return ms[ms.size() / 2];
 }
 
 }  // namespace hone

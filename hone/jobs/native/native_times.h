@@ -11,7 +11,7 @@
 #include "hone/jobs/times_in_turn.h"
 #include "hone/runtime/context.h"
 
-/// How fast a native model is beside the fp32 model it was made of: layer by layer, to say which are worth it, and as a whole.
+/// How fast the layers of a native model are beside those of the fp32 model it was made of, to say which are worth it.
 namespace hone {
 
 /// How much a batch holds.
@@ -47,27 +47,7 @@ std::vector<std::vector<double>> time_layers(const std::vector<Model>& models,
                                              const std::vector<std::string>& layers,
                                              const BatchSize& batch, Context& context);
 
-/// Both models on texts as they come; times are of one text.
-struct ModelTimes {
-  std::int64_t at_a_time = 1;  ///< texts in a batch, padded to the longest of them
-  std::int64_t texts = 0;      ///< that a round classifies
-  std::string_view noun = {};  ///< what they are: `EncodedSet::noun`
-  double tokens = 0;           ///< of a text, on average, without padding
-  double tokens_after = 0;     ///< the same as the second model reads them
-  TimesInTurn times = {};
-};
-const Fields& fields_of(const ModelTimes*);
-
-/// The first texts of `set`, as many as take some seconds at most: `batch_size` at a time, then one after the other. With
-/// `set_of_native`, the second model has the same texts from there, by a tokenizer of its own.
-std::vector<ModelTimes> time_models(const Model& model, const Model& native, const EncodedSet& set,
-                                    std::int64_t batch_size, Context& context,
-                                    const EncodedSet* set_of_native = nullptr);
-
 /// Milliseconds of all of `set` in one batch: the median over rounds. Throws `Interrupted`.
 double median_batch_ms(const Model& model, const EncodedSet& set, Context& context);
-
-/// Milliseconds of one text alone: the median over texts and rounds, of the first texts of `set`.
-double median_text_ms(const Model& model, const EncodedSet& set, Context& context);
 
 }  // namespace hone

@@ -183,9 +183,15 @@ NativeOutcome write_and_measure(const NativeRun& run, NativeCopy copy) {
                         .label = {},
                         .without_head = headless_remark(run.parent.model, /*trained=*/false)};
   NativeFindings& found = outcome.found;
-  found.arithmetic = arithmetic_of_run(forward_graph(copy.model), run.context.session());
-  found.times =
-      time_models(run.parent.model, copy.model, run.data.test, job.eval_batch_size, run.context);
+  const Session session = run.context.session();
+  found.arithmetic = arithmetic_of_run(forward_graph(copy.model), session);
+  found.zeros_before = linear_zeros(run.parent.model.graph, run.parent.model.parameters);
+  if (!to_text(found.zeros_before).empty()) {
+    found.skipping = zero_skipping(copy.model, session);
+    found.left_out_bytes = saved_bytes(copy.model).left_out;
+  }
+  found.times = time_models({run.parent.model, run.data.test}, {copy.model, run.data.test},
+                            kLatencyBatches, run.context);
   found.threads = run.context.pool.threads();
   TextModel model = run.parent;
   model.model = std::move(copy.model);
@@ -220,6 +226,9 @@ QuantizeNativeFields fields_of_outcome(const NativeRun& run, const NativeOutcome
       .smooth_scales = smooth_results(found),
       .bias_correction = found.methods.bias_correction,
       .widening = found.widening,
+      .baseline_zeros = found.zeros_before,
+      .skipping = found.skipping,
+      .left_out_bytes = found.left_out_bytes,
       .times = found.times,
       .threads = found.threads};
 }
@@ -227,7 +236,7 @@ QuantizeNativeFields fields_of_outcome(const NativeRun& run, const NativeOutcome
 Table result_table(const NativeOutcome& outcome) {
   const BeforeAndAfter& both = outcome.both;
   return native_table(
-      {{"fp32", 32, both.before, std::nullopt, kFloat},
+      {{baseline_text(outcome.found), 32, both.before, std::nullopt, kFloat},
        {outcome.label, average_weight_bits(outcome.model), both.after, both.comparison,
         outcome.found.arithmetic, both.gates.any() ? std::optional(both.verdict) : std::nullopt}},
       outcome.found);
@@ -389,6 +398,12 @@ const Fields& fields_of(const QuantizeNativeFields*) {
           "Whether biases are corrected for the mean error of the rounded weights."),
       field<&Q::widening>("widening",
                           "Layers with wider formats for the gates; null: no gates were given."),
+      field<&Q::baseline_zeros>("baseline_zeros", "Zeros in the weights of the baseline."),
+      field<&Q::skipping>("skipping",
+                          "Linear layers whose products skip zeros; null: fewer than 1% of the "
+                          "baseline's linear weights are zero."),
+      field<&Q::left_out_bytes>("left_out_bytes", Unit::bytes,
+                                "Zeros that the file leaves out, of a pruned baseline."),
       field<&Q::times>("times",
                        "Latencies of batches, then of single examples; before: fp32, after: "
                        "native."),

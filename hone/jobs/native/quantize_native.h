@@ -8,6 +8,7 @@
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/model_times.h"
 #include "hone/jobs/native/native_model.h"
 #include "hone/jobs/native/native_report.h"
 #include "hone/jobs/native/native_times.h"
@@ -56,6 +57,9 @@ struct QuantizeNativeFields {
   std::vector<SmoothGroupResult> smooth_scales = {};
   bool bias_correction = false;
   std::optional<Widening> widening = {};
+  LinearZeros baseline_zeros = {};
+  std::optional<ZeroSkipping> skipping = {};
+  std::int64_t left_out_bytes = 0;
   std::vector<ModelTimes> times = {};
   int threads = 1;
 };

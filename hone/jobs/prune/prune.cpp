@@ -1,5 +1,7 @@
 #include "hone/jobs/prune/prune.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "hone/base/percentage.h"
@@ -7,7 +9,7 @@
 #include "hone/jobs/compress.h"
 #include "hone/jobs/prune/pruned_report.h"
 #include "hone/jobs/run_identity.h"
-#include "hone/kernels/sparse_float_product.h"
+#include "hone/jobs/zero_skipping.h"
 #include "hone/models/unrounded.h"
 #include "hone/passes/prune_inputs.h"
 #include "hone/report/field_table.h"
@@ -17,22 +19,14 @@
 namespace hone {
 namespace {
 
-bool skips_zeros(const Tensor& weight, ThreadPool& pool) {
-  const std::int64_t columns = weight.size(-1);
-  return weight.rank() == 2 &&
-         kernels::faster_sparse_matrix(pool, weight.size(0), columns, weight.data<float>())
-             .has_value();
-}
-
-PrunedZerosResult zeros_of(const Model& rounded, ThreadPool& pool) {
-  PrunedZerosResult result;
+PrunedZerosResult zeros_of(const Model& rounded, const Session& session) {
+  PrunedZerosResult result{.skipping = zero_skipping(rounded, session)};
   std::vector<Zeros> pruned;
   const std::vector<Zeros> all = parameter_zeros(rounded.graph, rounded.parameters);
   for (const Node* weight : pruned_weights(rounded.graph)) {
     pruned.push_back(*std::ranges::find(all, weight->name(), &Zeros::name));
     result.weights.push_back({weight->name(), pruned.back()});
     result.masked += pruned_count(dense_on(rounded.parameters.at(mask_of(*weight).name()), cpu()));
-    result.skipped += skips_zeros(dense_on(rounded.parameters.at(weight->name()), cpu()), pool);
   }
   result.pruned_weights = total(pruned);
   result.all_parameters = total(all);
@@ -54,11 +48,12 @@ std::string to_text(const PrunedZerosResult& zeros) {
 }
 
 std::string speed_text(const PrunedZerosResult& zeros) {
-  if (zeros.skipped > 0)
-    return fmt::format("Products skip the zeros of {} of {} weights.", zeros.skipped,
-                       zeros.weights.size());
-  return "No speed-up: zeros are multiplied like other numbers. Products skip them from 50% of "
-         "blocks of 4x1 (`--structure 4x1`) or 75% of single weights on.";
+  if (zeros.skipping.skipping_layers() > 0)
+    return fmt::format("{}", fmt::join(lines_of(zeros.skipping), " "));
+  return fmt::format(
+      "No speed-up: zeros are multiplied like other numbers. Products in fp32 skip them from {} on "
+      "(`--structure 4x1` removes blocks).",
+      thresholds_text("fp32"));
 }
 
 // "Activations: 9 thresholds set 29.8 to 31.2% of their inputs to zero, over 256 training examples."
@@ -104,7 +99,7 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
   const Model unrounded = sparsify(run.parent.model, run.data, options, log, run.context);
   const std::int64_t steps = options.trains ? show_training(run, log, folder, pruned) : 0;
   model.model = round_weights(unrounded, run.context);
-  PrunedZerosResult zeros = zeros_of(model.model, run.context.pool);
+  PrunedZerosResult zeros = zeros_of(model.model, run.context.session());
   std::vector<InputZeros> inputs;
   if (options.activations)
     inputs = count_input_zeros(forward_graph(model.model), model.model.parameters,

@@ -15,16 +15,6 @@ const Fields& fields_of(const InputZeros*) {
   return fields;
 }
 
-const Fields& fields_of(const Zeros*) {
-  using Z = Zeros;
-  static const Fields fields =
-      describe<Z>("zeros", "Elements that are 0.", omitted<&Z::name>(),
-                  field<&Z::elements>("elements", "Number of elements.", "Elements"),
-                  field<&Z::zeros>("zeros", "Number of zeros among them.", "Zeros"),
-                  field<&Z::share>("share", Unit::share, "Zeros of all elements.", "Share"));
-  return fields;
-}
-
 const Fields& fields_of(const NamedZerosResult*) {
   using Z = NamedZerosResult;
   static const Fields fields = describe<Z>(
@@ -43,9 +33,7 @@ const Fields& fields_of(const PrunedZerosResult*) {
                         "Of these zeros, those that are masked; others were zero before, or were "
                         "rounded to zero."),
       field<&Z::all_parameters>("all_parameters", "Of all parameters of the model."),
-      field<&Z::skipped>("skipped",
-                         "Weights whose products skip their zeros: at most half of the blocks of "
-                         "4x1 or a quarter of the weights are not zero."),
+      field<&Z::skipping>("skipping", "Linear layers whose products skip the zeros."),
       field<&Z::packed_bytes>("packed_bytes", Unit::bytes,
                               "Of all weights after `hone pack`, with their zeros."),
       field<&Z::left_out_bytes>("left_out_bytes", Unit::bytes,

@@ -9,6 +9,7 @@
 #include "hone/jobs/distillation.h"
 #include "hone/jobs/prune/shapes.h"
 #include "hone/jobs/size_and_time.h"
+#include "hone/jobs/zero_skipping.h"
 #include "hone/study/result.h"
 #include "hone/train/input_thresholds.h"
 
@@ -50,7 +51,7 @@ struct PrunedZerosResult {
   Zeros pruned_weights = {};                   ///< all of these
   std::int64_t masked = 0;                     ///< zeros under a mask; others were rounded to 0
   Zeros all_parameters = {};
-  std::int64_t skipped = 0;  ///< weights whose products skip their zeros
+  ZeroSkipping skipping = {};
   /// Of all weights after `hone pack`, and what that leaves out of their file.
   std::int64_t packed_bytes = 0, left_out_bytes = 0;
 };
@@ -74,7 +75,6 @@ struct PruneSeedsFields {
   std::optional<std::string> caveat = {};
 };
 const Fields& fields_of(const InputZeros*);
-const Fields& fields_of(const Zeros*);
 const Fields& fields_of(const NamedZerosResult*);
 const Fields& fields_of(const PrunedZerosResult*);
 const Fields& fields_of(const PruningResult*);

@@ -43,6 +43,7 @@ ReadStudy read_study(StudyStorage& storage, Study study) {
   };
   told(kIndexValuesAttribute, read.shown.index_values);
   told(kMeasuredOnAttribute, read.shown.measured_on);
+  told(kBaselineAttribute, read.shown.baseline);
   told(kFamilyAttribute, read.shown.family);
   read.shown.seed = number_in(read.study.user_attributes, kSeedAttribute);
   return read;

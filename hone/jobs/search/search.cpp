@@ -88,9 +88,8 @@ void check_prunable(const SearchJob& job, const SearchRecipe& recipe, const Tria
   if (job.pruner == "none" && job.budget.promote_by == 0) return;
   user_check(recipe.objectives.size() == 1,
              "`pruner`: with several objectives no trial is hopeless before its end; leave it out");
-  const Task task = subject.parent.model.facts.task();
   for (const std::string& name : recipe.objectives.front().formula.names())
-    user_check(is_known_on_the_way(name, recipe, task),
+    user_check(is_known_on_the_way(name, recipe, subject),
                "`pruner`: {} of the objective is known only when a trial has ended; leave the "
                "pruner out",
                name);
@@ -202,6 +201,8 @@ class SearchRun {
       check_same(*study, identity_, where_);
       if (job_.join) check_has_work(*study, identity_, job_, where_);
     } else {
+      // Takes time and can fail, so it comes before there is a study that others see.
+      if (!subject_.fresh) baseline_ = baseline();
       study = storage_->create_study(job_.study, directions_of(space_.recipe()));
       const auto tell = [&](const char* key, const Json& value) {
         storage_->set_study_attribute(study->id, AttributeOwner::user, key, value);
@@ -209,6 +210,7 @@ class SearchRun {
       tell(kIdentityAttribute, identity_);
       tell(kIndexValuesAttribute, space_.index_values());
       tell(kMeasuredOnAttribute, measured_on(subject_.data.measured_choice()));
+      if (!subject_.fresh) tell(kBaselineAttribute, baseline_);
       tell(kFamilyAttribute, family_of(job_, identity_));
       tell(kSeedAttribute, sampler_seed(job_));
       Json names = Json::array();
@@ -223,6 +225,9 @@ class SearchRun {
       }
     }
     study_ = *study;
+    if (const auto kept = study_.user_attributes.find(kBaselineAttribute);
+        kept != study_.user_attributes.end())
+      baseline_ = kept->second;
     if (!job_.join && job_.budget.trials > 0)
       storage_->set_study_attribute(study_.id, AttributeOwner::user, kWantedTrialsAttribute,
                                     job_.budget.trials);
@@ -242,6 +247,8 @@ class SearchRun {
     return view;
   }
   SearchObjective& objective() { return objective_; }
+  /// As in `kBaselineAttribute`.
+  const Json& known_baseline() const { return baseline_; }
   void close() { storage_->close(); }
 
  private:
@@ -253,6 +260,21 @@ class SearchRun {
   }
 
   void read() { storage_->read_trials(study_.id, trials_); }
+
+  Json baseline() {
+    std::map<std::string, double> metrics = baseline_metrics(subject_, context_);
+    if (objective_.measures_latency())
+      metrics[kLatencyMetric] = objective_.latency_alone(subject_.parent.model);
+    Json values = Json::array();
+    for (const ObjectiveFormula& objective : space_.recipe().objectives) {
+      const std::vector<std::string> names = objective.formula.names();
+      values.push_back(std::ranges::all_of(
+                           names, [&](const std::string& name) { return metrics.contains(name); })
+                           ? Json(objective.formula.value(metrics))
+                           : Json());
+    }
+    return {{"values", values}, {"metrics", Json(metrics)}};
+  }
 
   std::int64_t finished() const {
     return std::ranges::count_if(trials_,
@@ -371,6 +393,7 @@ class SearchRun {
   std::unique_ptr<StudyStorage> storage_;
   Study study_;
   TrialTable trials_;
+  Json baseline_ = nullptr;
   bool cost_told_ = false;
 };
 
@@ -442,6 +465,11 @@ const Fields& fields_of(const SearchFields*) {
       field<&S::best>("best", "The trial whose model is in the folder `best`."),
       field<&S::validation>("validation", "Of the best model, on the split that chooses."),
       field<&S::size>("size", "Size of its weights."),
+      field<&S::size_before>("size_before", "Size of the baseline's; null: it is not trained."),
+      field<&S::times>("times",
+                       "Latencies of batches, then of single examples, of the best model packed; "
+                       "none: the baseline is not trained."),
+      field<&S::threads>("threads", "Threads that were used."),
       field<&S::before>("before",
                         "Of the baseline, on the reported split; null: it is not trained."),
       field<&S::after>("after", "Of the best model, on the reported split."),
@@ -533,6 +561,7 @@ JobResult search_models(const SearchJob& job, Context& context) {
   if (!too_few.empty()) tell_warnings(context, {too_few});
   findings.end = run.run();
   findings.view = run.view();
+  findings.baseline = run.known_baseline();
   findings.winner = winner_of(findings.view, job.budget.repeats);
   const auto commit = [&](JobResult result) {
     run.close();

@@ -11,6 +11,7 @@
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/model_times.h"
 #include "hone/jobs/search/study_tables.h"
 #include "hone/models/model_size.h"
 #include "hone/models/vocabulary.h"
@@ -90,6 +91,9 @@ struct SearchFields {
   SearchWinner best = {};
   EvaluationResult validation = {};
   ModelSize size = {};
+  std::optional<ModelSize> size_before = {};
+  std::vector<ModelTimes> times = {};
+  int threads = 1;
   std::optional<EvaluationResult> before = {};
   EvaluationResult after = {};
   std::optional<ComparisonResult> comparison = {};

@@ -61,6 +61,11 @@ bool SearchObjective::measures_latency() const {
          });
 }
 
+double SearchObjective::latency_alone(const Model& model) const {
+  const MachineLock alone(machine_lock_, LOCK_EX);
+  return latency_ms(model, subject_, context_);
+}
+
 std::uint64_t SearchObjective::seed_of(const Trial& trial) const {
   const auto repeat = trial.user_attributes.find("repeat");
   return job_.seed +
@@ -151,8 +156,7 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
     record.allocated = trial.allocated;
     if (times) {
       shared.release();
-      const MachineLock alone(machine_lock_, LOCK_EX);
-      trial.metrics[kLatencyMetric] = latency_ms(trial, subject_.data, context_);
+      trial.metrics[kLatencyMetric] = latency_alone(trial.model);
     } else {
       cache_.keep(configuration, seed, watches(), record);
     }

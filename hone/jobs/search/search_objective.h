@@ -31,10 +31,13 @@ class SearchObjective {
   std::uint64_t seed_of(const Trial& trial) const;
   /// The model of a trial: the one at hand, or made again, to the same bits.
   TrialModel model_of(const Trial& trial);
+  /// Whether a formula of the recipe has the latency.
+  bool measures_latency() const;
+  /// `latency_ms`, while no trial of any search on this machine runs. Throws `UserError` where the lock file cannot be opened.
+  double latency_alone(const Model& model) const;
 
  private:
   bool watches() const { return job_.pruner != "none" || job_.budget.promote_by > 0; }
-  bool measures_latency() const;
   TrialOutcome outcome_of(const std::map<std::string, double>& metrics) const;
   std::optional<TrialOutcome> from_cache(TrialRun& run, const TrialConfiguration& configuration,
                                          std::uint64_t seed);

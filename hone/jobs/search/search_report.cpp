@@ -35,7 +35,8 @@ class Findings {
   ShownStudy shown() const {
     ShownStudy study{.view = all_.view,
                      .index_values = all_.space.index_values(),
-                     .measured_on = measured_on(all_.subject.data.measured_choice())};
+                     .measured_on = measured_on(all_.subject.data.measured_choice()),
+                     .baseline = all_.baseline};
     for (const ObjectiveFormula& objective : objectives())
       study.objectives.push_back(objective.formula.text());
     find_importances(study);
@@ -72,6 +73,7 @@ class Findings {
 struct Reported {
   Measurement measured;
   std::optional<BeforeAndAfter> beside;  ///< the model it was made of, where that is trained
+  std::vector<ModelTimes> times = {};    ///< packed, beside that
 };
 
 Reported measure_reported(const SearchFindings& f, const TrialModel& made, Context& context,
@@ -83,7 +85,10 @@ Reported measure_reported(const SearchFindings& f, const TrialModel& made, Conte
       measure_before(f.subject.parent, f.subject.data, batch, context, notes, "the search");
   BeforeAndAfter both =
       measure_after(made.model, before, f.subject.data, batch, f.subject.gates, context, "winner");
-  return {both.after, both};
+  const EncodedSet& examples = f.subject.data.test;
+  return {both.after, both,
+          time_models({f.subject.parent.model, examples},
+                      {packed_to_run(made.model, context), examples}, kLatencyBatches, context)};
 }
 
 // Why the value that the winner was chosen by is too good.
@@ -134,14 +139,17 @@ SearchWinner search_winner(const SearchFindings& f, const ShownStudy& study) {
 }
 
 SearchFields search_fields(const SearchFindings& f, const ShownStudy& study, const TrialModel& made,
-                           const Reported& reported, const ModelSize& size) {
+                           const Reported& reported, const ModelSize& size, int threads) {
   const std::vector<std::string>& labels = made.model.facts.labels;
   SearchFields fields{.search = finished_search(f, study),
                       .best = search_winner(f, study),
                       .validation = evaluation_result(made.measurement, labels),
                       .size = size,
+                      .times = reported.times,
+                      .threads = threads,
                       .after = evaluation_result(reported.measured, labels)};
   if (reported.beside) {
+    fields.size_before = model_size(f.subject.parent.model, f.subject.parent.folder);
     BeforeAndAfterResult both = before_and_after_result(*reported.beside, labels);
     fields.before = std::move(both.before);
     fields.comparison = std::move(both.comparison);
@@ -173,8 +181,13 @@ void describe_winner(const SearchFindings& f, const Reported& reported, Document
       {"Objective",
        fmt::format("{}{} on {}, trial {}", findings.winner_text(), findings.runs_text(),
                    findings.made_on(), shown_number(findings.winner().number))});
-  document.key_figures.push_back(
-      {"Size when packed", short_bytes(metric_in(findings.winner(), "packed_bytes"))});
+  const double packed = metric_in(findings.winner(), "packed_bytes");
+  const Json& before = value_at(value_at(f.baseline, "metrics"), "packed_bytes");
+  document.key_figures.push_back(before.is_number()
+                                     ? size_figure("Size when packed", before.get<double>(), packed)
+                                     : Fact{"Size when packed", short_bytes(packed)});
+  for (Fact& figure : latency_figures(reported.times))
+    document.key_figures.push_back(std::move(figure));
 }
 
 // "7 trials are excluded, as they are not shown to pass the gates; trial 3, the best by accuracy (0.9312), is one of them."; "" where none
@@ -247,6 +260,14 @@ Section formats_section(const std::optional<FormatVerdicts>& verdicts) {
           "The noisiest operands; layers.csv lists all. Step: the smallest nonzero magnitude. "
           "Spread: the standard deviation of the values. Zero: whether 0 stays 0. Better: "
           "parameters with less noise at no more bits, searched below 20 dB."}};
+  return section;
+}
+
+Section size_section(const ModelSize& size, const std::vector<ModelTimes>& times, int threads) {
+  Section section{"Size and latency", {Paragraph{to_text(size)}}, /*folded=*/true};
+  for (const ModelTimes& one : times) section.blocks.push_back(Paragraph{times_line(one, threads)});
+  if (!times.empty())
+    section.blocks.push_back(Paragraph{"Latencies are those of the packed winner."});
   return section;
 }
 
@@ -371,7 +392,7 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
   const Reported reported = measure_reported(f, made, context, page.notes);
   const ShownStudy study = findings.shown();
   const ModelSize size = model_size(made.model, folder / "best");
-  SearchFields fields = search_fields(f, study, made, reported, size);
+  SearchFields fields = search_fields(f, study, made, reported, size, context.pool.threads());
   const std::optional<FormatVerdicts> verdicts = verdicts_of(f, made, context);
   if (verdicts) {
     fields.verdicts = format_verdicts_result(*verdicts);
@@ -400,7 +421,7 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
       figures_of(study, folder, undrawn),
       formats_section(verdicts),
       details_section(evaluations_of(f, reported), labels),
-      {"Size", {Paragraph{to_text(size)}}, /*folded=*/true},
+      size_section(size, reported.times, context.pool.threads()),
       {"Configuration of the winner",
        {Preformatted{to_document(fields.best.configuration)}},
        /*folded=*/true},

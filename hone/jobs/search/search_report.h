@@ -16,6 +16,7 @@ struct SearchFindings {
   SearchEnd end = {};
   RepeatedTrial winner = {};
   std::vector<std::string> dead = {};  ///< parameters that change nothing
+  Json baseline = nullptr;             ///< as in `kBaselineAttribute`
 };
 
 /// The part that objectives are measured on, as `kMeasuredOnAttribute` has it: without that choices are made on it, which a search is

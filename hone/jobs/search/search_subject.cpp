@@ -3,6 +3,8 @@
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/choice.h"
 #include "hone/jobs/search/recipe_sections.h"
+#include "hone/models/model_size.h"
+#include "hone/models/model_zeros.h"
 #include "hone/models/unrounded.h"
 #include "hone/models/vocabulary.h"
 
@@ -94,6 +96,21 @@ TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Cont
         measure(subject.parent.model, subject.data.validation, job.training.eval_batch_size,
                 context, "validate", ProgressEnd::vanishes);
   return subject;
+}
+
+std::map<std::string, double> baseline_metrics(const TrialSubject& subject, Context& context) {
+  const Model& model = subject.parent.model;
+  const Graph graph = plain_graph(model);
+  std::vector<std::string> linears;
+  for (const Node* linear : graph.operations(kUsualLayer)) linears.push_back(linear->name());
+  std::map<std::string, double> values = evaluation_metrics(subject.parent_measured->evaluation);
+  values.merge(shape_metrics(graph,
+                             model.quantization ? model.quantization->plan : QuantizationPlan(),
+                             /*sparsities=*/{}, linears, subject.data));
+  values["packed_bytes"] = static_cast<double>(saved_when_packed(model, context.pool).stored());
+  values["sparsity"] = total(zeros_of(model, context.session())).share();
+  values[kFlips] = values[kDivergenceMetric] = 0;
+  return values;
 }
 
 // Once: what goes in a trial is chosen by what it is to the model that all of them are made of.

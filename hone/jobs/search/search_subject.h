@@ -13,6 +13,9 @@ TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Cont
 TrialSubject read_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
                           std::vector<std::string>& notes);
 
+/// Returns the metrics of the baseline, the trained model that all trials are made of: those that are numbers, latency aside.
+std::map<std::string, double> baseline_metrics(const TrialSubject& subject, Context& context);
+
 /// Scores the units of the subject's model, where a recipe with [structure] asks for it.
 void score_units(const SearchRecipe& recipe, TrialSubject& subject, Context& context);
 

@@ -19,6 +19,8 @@ inline constexpr const char* kIndexValuesAttribute = "index_values";
 inline constexpr const char* kMetricNamesAttribute = "study:metric_names";
 /// The study attribute with the part of the data that objectives are measured on: {"text": "validation, n = 600", "n", "effective_n"}.
 inline constexpr const char* kMeasuredOnAttribute = "measured_on";
+/// The study attribute with the model that trials are made of: {"values": of objectives, null where one has none, "metrics": by name}.
+inline constexpr const char* kBaselineAttribute = "baseline";
 /// The study attributes with everything that decides on trials but the seed, an object, and with that.
 inline constexpr const char* kFamilyAttribute = "family";
 inline constexpr const char* kSeedAttribute = "seed";
@@ -38,6 +40,7 @@ struct ShownStudy {
   std::vector<std::string> objectives = {};  ///< names, as many as there are directions
   Json index_values = Json::object();        ///< as in `kIndexValuesAttribute`
   Json measured_on = nullptr;                ///< as in `kMeasuredOnAttribute`; null: not known
+  Json baseline = nullptr;                   ///< as in `kBaselineAttribute`; null: not known
   Json family = nullptr;                     ///< as in `kFamilyAttribute`; null: not known
   std::optional<std::int64_t> seed = {};
   /// Of the parameters, once somebody has asked by `find_importances`.

@@ -52,6 +52,12 @@ bool tells(const ShownStudy& study, const std::string& metric) {
          });
 }
 
+// With the unit of what has one.
+std::string objective_title(const std::string& formula) {
+  if (formula == "latency_ms") return "latency_ms (ms per example, batch size 1)";
+  return formula == "packed_bytes" ? "packed_bytes (bytes)" : formula;
+}
+
 Cell cell_of(const Json& value) {
   return value.is_null()     ? Cell(absent)
          : value.is_string() ? Cell(value.get<std::string>())
@@ -85,6 +91,25 @@ Cell value_cell(const ShownStudy& study, std::size_t index, double value) {
   if (!share) return real(value, kObjectiveDigits);
   const Interval interval = wilson_interval(share->successes, share->trials, share->evidence);
   return percent_within(value, interval.low, interval.high);
+}
+
+/// A metric that has its column in tables of trials.
+struct ShownMetric {
+  std::string name, title;
+  Cell (*cell)(double value);
+};
+const ShownMetric kShownMetrics[] = {
+    {"average_bits", "Bits per weight", [](double value) -> Cell { return real(value, 2); }},
+    {"packed_bytes", "Size when packed",
+     [](double value) -> Cell { return bytes(static_cast<std::int64_t>(value)); }},
+    {"latency_ms", "Latency per example, batch size 1 (ms)",
+     [](double value) -> Cell { return significant(value); }}};
+
+// Absent where there is no number.
+template <typename CellOf>
+Cell number_cell(const Json& value, const CellOf& cell_of) {
+  return value.is_number() && std::isfinite(value.get<double>()) ? cell_of(value.get<double>())
+                                                                 : Cell(absent);
 }
 
 }  // namespace
@@ -249,23 +274,39 @@ Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& tri
   const bool candidates = std::ranges::any_of(trials, is_candidate);
   std::vector<Column> columns = {{"trial", "Trial"}};
   if (candidates) columns.insert(columns.begin(), {"candidate", "Candidate"});
-  for (const std::string& objective : study.objectives) columns.push_back({objective, objective});
+  for (const std::string& objective : study.objectives)
+    columns.push_back({objective, objective_title(objective)});
   if (candidates) columns.push_back({"within_limits", "Within limits"});
-  const bool tells_bits = tells(study, "average_bits"), tells_bytes = tells(study, "packed_bytes");
-  if (tells_bits) columns.push_back({"average_bits", "Bits per weight"});
-  if (tells_bytes) columns.push_back({"packed_bytes", "Size when packed"});
+  std::vector<ShownMetric> metrics;
+  for (const ShownMetric& metric : kShownMetrics)
+    if (tells(study, metric.name)) metrics.push_back(metric);
+  for (const ShownMetric& metric : metrics) columns.push_back({metric.name, metric.title});
   columns.push_back({"values", candidates ? "Recipe" : "Parameters"});
   Table table(columns);
+  if (const Json& values = value_at(study.baseline, "values");
+      values.is_array() && values.size() == study.objectives.size()) {
+    std::vector<Cell> row = {"baseline"};
+    if (candidates) row.insert(row.begin(), absent);
+    for (std::size_t i = 0; i < study.objectives.size(); ++i)
+      row.push_back(
+          number_cell(values[i], [&](double value) { return value_cell(study, i, value); }));
+    if (candidates) row.emplace_back(absent);
+    for (const ShownMetric& metric : metrics)
+      row.push_back(
+          number_cell(value_at(value_at(study.baseline, "metrics"), metric.name), metric.cell));
+    row.emplace_back(absent);
+    table.add_row(std::move(row));
+  }
+  std::size_t shown = 0;
   for (const Trial* trial : trials) {
-    if (table.rows().size() >= kShownTrials) break;
+    if (++shown > kShownTrials) break;
     std::vector<Cell> row = {shown_number(trial->number)};
     if (candidates) row.insert(row.begin(), cell_of(value_or_null(*trial, kCandidateAttribute)));
     for (std::size_t i = 0; i < trial->values.size(); ++i)
       row.push_back(value_cell(study, i, trial->values[i]));
     if (candidates) row.emplace_back(trial->violation() == 0 ? "yes" : "not shown");
-    if (tells_bits) row.emplace_back(real(metric_in(*trial, "average_bits"), 2));
-    if (tells_bytes)
-      row.emplace_back(bytes(static_cast<std::int64_t>(metric_in(*trial, "packed_bytes"))));
+    for (const ShownMetric& metric : metrics)
+      row.push_back(number_cell(Json(metric_in(*trial, metric.name)), metric.cell));
     row.push_back(candidates ? cell_of(value_or_null(*trial, kRecipeAttribute))
                              : Cell(values_text(study, *trial)));
     table.add_row(std::move(row));

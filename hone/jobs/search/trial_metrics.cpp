@@ -6,6 +6,7 @@
 #include "hone/analysis/cost.h"
 #include "hone/analysis/precision.h"
 #include "hone/metrics/metric.h"
+#include "hone/passes/prune.h"
 
 namespace hone {
 namespace {
@@ -81,13 +82,16 @@ std::vector<std::string> metric_names(const TrialSubject& subject) {
   return names;
 }
 
-bool is_known_on_the_way(const std::string& name, const SearchRecipe& recipe, Task task) {
-  if (name == "packed_bytes" && (recipe.native || prunes(recipe)))
+bool is_known_on_the_way(const std::string& name, const SearchRecipe& recipe,
+                         const TrialSubject& subject) {
+  const Model& parent = subject.parent.model;
+  if (name == "packed_bytes" &&
+      (recipe.native || prunes(recipe) || !pruned_weights(parent.graph).empty()))
     return false;  // which zeros are left out
   // What is allocated at its end is not known before.
   return (!recipe.allocation &&
           std::ranges::find(kShapeMetrics, name) != std::end(kShapeMetrics)) ||
-         std::ranges::any_of(metrics(task),
+         std::ranges::any_of(metrics(parent.facts.task()),
                              [&](const Metric& metric) { return metric.name == name; });
 }
 

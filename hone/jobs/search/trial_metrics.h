@@ -18,13 +18,14 @@ inline constexpr const char* kJudgedMetric = "judged";
 /// The p-value of the gate that is the hardest to pass, corrected for their number but for no other trials.
 inline constexpr const char* kGateMetric = "gate_p_value";
 
-/// Milliseconds of one text: of the moment, so it is measured anew by every trial.
+/// Milliseconds per example: of the moment, so it is measured anew by every trial.
 inline constexpr const char* kLatencyMetric = "latency_ms";
 
 /// Names of metrics that formulas may have: those of the task's metrics, and of the model.
 std::vector<std::string> metric_names(const TrialSubject& subject);
-/// Whether the metric of this name is known while a trial of this recipe trains.
-bool is_known_on_the_way(const std::string& name, const SearchRecipe& recipe, Task task);
+/// Whether the metric of this name is known while a trial of this recipe and subject trains.
+bool is_known_on_the_way(const std::string& name, const SearchRecipe& recipe,
+                         const TrialSubject& subject);
 
 /// The metrics of an evaluation by their names, those that are numbers.
 std::map<std::string, double> evaluation_metrics(const TaskEvaluation& evaluation);

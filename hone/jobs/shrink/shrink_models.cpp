@@ -1,14 +1,11 @@
 #include "hone/jobs/shrink/shrink_models.h"
 
-#include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
 #include "hone/runtime/run_passes.h"
 
 namespace hone {
 namespace {
-
-constexpr std::int64_t kAtATime = 32;
 
 ShrunkModel write_and_measure(const ShrinkFindings& f, const TextModel& made,
                               const std::string& name, const Measurement& before,
@@ -26,12 +23,8 @@ ShrunkModel write_and_measure(const ShrinkFindings& f, const TextModel& made,
   const fs::path folder = output / name;
   fs::create_directories(folder);
   write_model(made, folder);
-  written.takes = {.size_before = model_size(f.original.model, f.original.folder),
-                   .size = model_size(made.model, folder),
-                   .times = time_models(f.original.model, made.model, f.data.test, kAtATime,
-                                        context, &f.subject.data.test),
-                   .threads = context.pool.threads(),
-                   .loading = transformers_loading(made.model)};
+  written.takes =
+      size_and_time(f.original, f.data.test, made.model, f.subject.data.test, folder, context);
   return written;
 }
 

@@ -21,6 +21,9 @@ constexpr std::string_view kLinears = "native.linears", kNarrow = "native.narrow
 /// Damage, in nats, that is thought to be harmless, and to be too much with so much work behind, before anything was tried.
 constexpr double kHarmless = 1e-4;
 constexpr double kTooMuch[] = {0.05, 0.5, 1, 2, 4};
+double guessed_too_much(std::size_t work) {
+  return kTooMuch[std::min(work, std::size(kTooMuch) - 1)];
+}
 
 // Levels of work behind a point, added up.
 std::size_t work_of(const ShrinkState& state, const ShrinkPoint& point) {
@@ -135,6 +138,18 @@ std::vector<ShrinkPoint> with_work(const ShrinkState& state, const ShrinkPoint& 
       }
   }
   return points;
+}
+
+// Whether nothing that was tried says that a point of so little chance is lost, nor that texts are too few to show more.
+bool is_guess(const ShrinkState& state, const ShrinkPoint& point) {
+  const std::size_t work = work_of(state, point);
+  const double damage = damage_of(state, point);
+  return std::ranges::none_of(state.tried,
+                              [&](const TriedPoint& other) {
+                                return !other.kept && work_of(state, other.point) >= work &&
+                                       damage_of(state, other.point) <= damage;
+                              }) &&
+         (!state.shown_kept || state.shown_kept(flips_of(state, point)) > kHopeless);
 }
 
 bool is_ruled_out(const ShrinkState& state, const ShrinkPoint& point) {
@@ -286,7 +301,7 @@ double flips_of(const ShrinkState& state, const ShrinkPoint& point) {
 
 double chance_of(const ShrinkState& state, const ShrinkPoint& point) {
   const std::size_t work = work_of(state, point);
-  double harmless = kHarmless, too_much = kTooMuch[std::min(work, std::size(kTooMuch) - 1)];
+  double harmless = kHarmless, too_much = guessed_too_much(work);
   bool lost = false;
   for (const TriedPoint& other : state.tried) {
     const double damage = damage_of(state, other.point);
@@ -314,7 +329,7 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
       best_tried ? goal_share(state.goal, state.tried[*best_tried].shares) : 1;
   std::optional<ShrinkStep> best;
   double most = 0;
-  bool late = false;
+  bool late = false, best_is_likely = false;
   std::set<std::string> seen = {state.meaning(begin_of(state))};
   for (const TriedPoint& one : state.tried) seen.insert(state.meaning(one.point));
   for (const ShrinkPoint& strength : stronger_points(state))
@@ -326,16 +341,19 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
                       .chance = chance_of(state, point),
                       .seconds = state.seconds(point)};
       step.gain = best_share / goal_share(state.goal, step.shares);
-      // Guesses alone rule nothing out.
-      const bool hopeless = step.chance <= kHopeless && !state.tried.empty();
-      if (step.gain < kLeastGain || hopeless) continue;
+      const bool likely = step.chance > kHopeless || state.tried.empty();
+      if (step.gain < kLeastGain || (!likely && !is_guess(state, point))) continue;
       if (step.seconds > state.seconds_left) {
         late = true;
         continue;
       }
-      const double worth = step.chance * std::log(step.gain) / (step.seconds + state.look_seconds);
-      if (best && worth <= most) continue;
+      double worth = step.chance * std::log(step.gain) / (step.seconds + state.look_seconds);
+      // More work has better chances, though nobody knows how good.
+      if (!likely) worth *= std::pow(guessed_too_much(work_of(state, point)) / step.damage, 2);
+      // What only a guess speaks against comes last.
+      if (best && (best_is_likely != likely ? best_is_likely : worth <= most)) continue;
       most = worth;
+      best_is_likely = likely;
       best = std::move(step);
     }
   if (best) best->recipe = recipe_text(state.parameters, best->point);

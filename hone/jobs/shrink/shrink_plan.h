@@ -131,12 +131,13 @@ double flips_of(const ShrinkState& state, const ShrinkPoint& point);
 
 /// How likely a point is shown to be kept: read off what was tried. Up to the largest damage that was kept with no more work it is 0.95, from the
 /// least that was not kept with as much work or more 0.05, between these two by the logarithm of the damage, but no more than
-/// `shown_kept` of its flips.
+/// `shown_kept` of its flips. Where nothing was lost yet, how much is too much is a guess.
 double chance_of(const ShrinkState& state, const ShrinkPoint& point);
 
 /// Of the points that take away more than the best so far in one parameter, or in all as far as no level does more damage alone than
-/// so much, with any work behind (training by floats only where units go), the one with the most of `chance` log(`gain`) for its seconds; those
-/// that are as strong as one that was not kept with as much work are none. None: no point is likely to gain 1%, where any was tried, or there is no time for it; `why` says which.
+/// so much, with any work behind (training by floats only where units go), the one with the most of `chance` log(`gain`) for its seconds.
+/// Those that only a guess speaks against come behind all others, most work first; those that are as strong as one that was not kept with as much work are
+/// left out. None: no point is likely to gain 1%, or there is no time for it; `why` says which.
 std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why);
 
 }  // namespace hone

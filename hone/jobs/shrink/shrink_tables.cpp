@@ -85,7 +85,7 @@ std::string took_text(const JudgedPoint& one) {
 }
 
 std::string latency_header(const ShrinkFindings& f) {
-  return fmt::format("Latency, batch size {}", f.timer.at_a_time());
+  return fmt::format("Latency per example, batch size {}", f.timer.at_a_time());
 }
 
 // "15.1% (19.8%)"
@@ -164,7 +164,7 @@ Table brief_candidate_table(const ShrinkFindings& f) {
   Table table({{"candidate", "Candidate"},
                {"size_share", "Size"},
                {"latency_share", latency_header(f)},
-               {"batch_1_latency_share", "Latency, batch size 1"},
+               {"batch_1_latency_share", "Latency per example, batch size 1"},
                {"change", "Change (95% CI)"},
                {"verdict", "Result"},
                {"seconds", "Took (s)"},

@@ -5,8 +5,6 @@
 #include "hone/frontends/huggingface/other_programs.h"
 #include "hone/ir/print.h"
 #include "hone/jobs/native/native_copy.h"
-#include "hone/jobs/native/native_times.h"
-#include "hone/jobs/size_and_time.h"
 #include "hone/models/transform.h"
 #include "hone/study/measure.h"
 #include "tests/support/tiny_jobs.h"
@@ -28,21 +26,6 @@ double snr_db(const Model& model, const Model& native) {
   const Measurement before = measure(model, texts, 8, quiet_context(), "fp32"),
                     after = measure(native, texts, 8, quiet_context(), "native");
   return compare(before.view(), after.view(), truth_of(texts)).snr_db;
-}
-
-TEST(TimeModels, CountsTheTokensThatBothModelsRead) {
-  const Model model = tiny_model();
-  const EncodedSet texts = tiny_texts(3);
-  double tokens = 0;
-  for (const std::int64_t length : lengths_of(texts)) tokens += static_cast<double>(length) / 3;
-  for (const ModelTimes& times : time_models(model, model, texts, 2, quiet_context())) {
-    EXPECT_DOUBLE_EQ(times.tokens, tokens);
-    EXPECT_EQ(times.tokens_after, times.tokens);
-    EXPECT_EQ(times_line(times, 1).find("(baseline "), std::string::npos);
-  }
-  for (const ModelTimes& times :
-       time_models(model, model, texts, 2, quiet_context(), &tiny_splits().test))
-    EXPECT_NE(times_line(times, 1).find("(baseline "), std::string::npos);
 }
 
 TEST(NativeCopies, PayAProductForWhatANormalizationMakesLoud) {

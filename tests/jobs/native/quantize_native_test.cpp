@@ -6,6 +6,7 @@
 #include "hone/jobs/inspect.h"
 #include "hone/jobs/native/native_copy.h"
 #include "hone/models/model_size.h"
+#include "hone/models/transform.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -207,6 +208,32 @@ TEST(QuantizeNative, CorrectsBiasesUnlessToldNotTo) {
       EXPECT_EQ(zeros, !correct || layer == "classifier") << layer;
     }
   }
+}
+
+TEST(QuantizeNative, SaysWhichLayersOfAPrunedModelSkipZeros) {
+  const TemporaryFolder folder;
+  Context& context = testing::quiet_context();
+  const std::string given = (folder.path() / "pruned").string();
+  TextModel model = open_model("tiny", context, 42);
+  transform(model.model, "prune(sparsity=0.8,structure=1x4)", context.session());
+  write_model(model, given);
+  NativeQuantizeJob job = native_job("int(bits=8,per=row)", (folder.path() / "out").string());
+  job.model = given;
+  const QuantizeResult made = quantize_native_job(job, context);
+  EXPECT_EQ(made.fields["baseline_zeros"]["structure"], "1x4");
+  EXPECT_NEAR(made.fields["baseline_zeros"]["share"].get<double>(), 0.8, 0.01);
+  const Json& skipping = made.fields["skipping"];
+  EXPECT_EQ(skipping["linear_layers"], 14);
+  EXPECT_EQ(skipping["skipping_layers"], 12);
+  for (const Json& one : skipping["skipping"]) EXPECT_EQ(one["pattern"], "1x4");
+  EXPECT_GT(skipping["saved_bytes"].get<std::int64_t>(), 0);
+  // The head is too narrow for a native product, and is not pruned; the pooler has one row for each example and reads floats.
+  ASSERT_EQ(skipping["dense"].size(), 2);
+  for (const Json& one : skipping["dense"]) EXPECT_EQ(one["layers"], 1);
+  const QuantizeResult dense = quantize_native_job(
+      native_job("int(bits=8,per=row)", (folder.path() / "dense").string()), context);
+  EXPECT_TRUE(dense.fields["skipping"].is_null());
+  EXPECT_EQ(dense.fields["baseline_zeros"]["zeros"], 0);
 }
 
 TEST(QuantizeNative, RefusesWhatCannotBeNative) {

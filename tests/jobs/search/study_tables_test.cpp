@@ -24,6 +24,24 @@ TEST(StudyTables, CountTrialsFromOne) {
   EXPECT_EQ(numbers_of(study.view.trials), (std::vector<std::int64_t>{0, 1})) << "for programs";
 }
 
+TEST(StudyTables, BeginWithTheBaselineWhereItIsKnown) {
+  const auto metrics = [](double latency) { return Json{{"latency_ms", latency}}; };
+  Trial trial = trial_of(0, 0.75);
+  trial.user_attributes[kMetricsAttribute] = metrics(0.5);
+  const ShownStudy study{
+      .view = {.name = "search", .directions = {Direction::maximize}, .trials = {&trial}},
+      .objectives = {"loss"},
+      .baseline = {{"values", Json::array({nullptr})}, {"metrics", metrics(2)}}};
+  const Table table = best_trials(study);
+  ASSERT_EQ(table.rows().size(), 2U);
+  EXPECT_EQ(display_text(table.rows()[0][0]), "baseline");
+  EXPECT_EQ(display_text(table.rows()[0][1]), display_text(Cell(absent)));
+  ASSERT_EQ(table.columns()[2].key, "latency_ms");
+  EXPECT_NE(table.columns()[2].header.find("(ms)"), std::string::npos);
+  EXPECT_EQ(display_text(table.rows()[0][2]), "2.00");
+  EXPECT_EQ(display_text(table.rows()[1][2]), "0.500");
+}
+
 TEST(StudyTables, CallTheFormatOfALayerInWords) {
   EXPECT_EQ(value_text("classifier.format", "none"), "full precision");
   EXPECT_EQ(value_text("classifier.format", "int"), "int");

@@ -182,6 +182,7 @@ TEST_F(ShrinkPlan, ChancesAreNoHigherThanTextsCanShow) {
 // What rounding costs behind a training is not made good by it.
 TEST_F(ShrinkPlan, TrainsFloatsOnlyWhereUnitsGo) {
   LevelEffects effects = effects_of(500);
+  effects[0] = {{}};
   effects[2][2].damage = 0.3;
   ShrinkState state = state_with(effects);
   state.tried.push_back({{0, 0, 1}, {.bytes = 0.3, .time = 0.9, .time_alone = 0.9}, true});
@@ -198,7 +199,8 @@ TEST_F(ShrinkPlan, EndsWhereNothingPromisesAnythingOrTimeIsUp) {
   ShrinkState state = state_with(effects_of(1e-5));
   state.tried.push_back({{2, 0, 1}, {.bytes = 0.2, .time = 0.5, .time_alone = 0.5}, true});
   std::string why;
-  // Four bits do damage that no work is likely to win back.
+  // Four bits do damage that all work did not win back.
+  state.tried.push_back({{0, 2, 2}, {.bytes = 0.2, .time = 0.9, .time_alone = 0.9}, false});
   EXPECT_FALSE(next_step(state, why).has_value());
   EXPECT_EQ(why, "no other candidate is likely to be within the limit and 1% smaller or faster");
   state.tried.clear();
@@ -207,7 +209,7 @@ TEST_F(ShrinkPlan, EndsWhereNothingPromisesAnythingOrTimeIsUp) {
   EXPECT_EQ(why, "no time is left for a promising candidate");
 }
 
-// A guess bars no first look: whatever levels seem to do, one is tried before it is called hopeless.
+// What levels seem to do alone is a guess about what work wins back: such points come last, but are tried.
 TEST_F(ShrinkPlan, GuessesAloneRuleNothingOut) {
   LevelEffects effects = effects_of(50);
   for (std::size_t level = 1; level < 3; ++level) effects[2][level].damage = 50;
@@ -215,8 +217,15 @@ TEST_F(ShrinkPlan, GuessesAloneRuleNothingOut) {
   std::string why;
   ASSERT_TRUE(next_step(state, why).has_value());
   state.tried.push_back({{0, 2, 1}, {}, false});
-  const std::optional<ShrinkStep> step = next_step(state, why);
+  std::optional<ShrinkStep> step = next_step(state, why);
   EXPECT_TRUE(!step || step->damage < 50);
+  // Something gentle was kept: strong ones come after it, with most work behind.
+  effects_[2][1].damage = 1e-6;
+  state.tried = {{{0, 0, 1}, {.bytes = 0.3, .time = 0.9, .time_alone = 0.9}, true}};
+  step = next_step(state, why);
+  ASSERT_TRUE(step.has_value());
+  EXPECT_EQ(step->point[1], 2u);
+  EXPECT_DOUBLE_EQ(step->chance, 0.05);
 }
 
 // What makes a model larger or slower is no best, kept or not.

@@ -1,0 +1,243 @@
+#include "hone/jobs/model_times.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <ranges>
+
+#include "hone/analysis/cost.h"
+#include "hone/base/text.h"
+#include "hone/jobs/device_time.h"
+#include "hone/models/transform.h"
+#include "hone/passes/pack.h"
+#include "hone/train/memory_check.h"
+#include "hone/train/predictor.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kMostBatches = 4, kMostAlone = 32;
+constexpr double kMostRoundGflop = 30;   // some tenths of a second on two cores
+constexpr double kMostBatchGflop = 350;  // some seconds
+
+/// The first examples, in batches.
+struct FirstBatches {
+  std::vector<NamedTensors> batches = {};
+  std::int64_t examples = 0, tokens = 0;
+
+  double mean_tokens() const { return static_cast<double>(tokens) / static_cast<double>(examples); }
+};
+
+FirstBatches first_batches(const EncodedSet& set, std::int64_t batch_size, std::int64_t examples) {
+  const ExampleSource source = text_examples(set);
+  FirstBatches first{.examples = examples};
+  for (std::int64_t begin = 0; begin < examples; begin += batch_size) {
+    std::vector<std::int64_t> rows(
+        static_cast<std::size_t>(std::min(batch_size, examples - begin)));
+    std::iota(rows.begin(), rows.end(), begin);
+    for (const std::int64_t row : rows)
+      first.tokens += source.lengths[static_cast<std::size_t>(row)];
+    first.batches.push_back(source.batch(rows, 0));
+  }
+  return first;
+}
+
+/// What runs of a graph on examples of these lengths need.
+struct BatchCost {
+  const Graph& graph;
+  std::vector<std::int64_t> lengths;
+
+  double gflop(std::int64_t begin, std::int64_t count) const {
+    const auto first = lengths.begin() + begin;
+    return cost(graph, {{'B', count}, {'S', *std::max_element(first, first + count)}}).flops / 1e9;
+  }
+};
+
+/// A batch size, and the examples of a round at it.
+struct RoundSize {
+  std::int64_t batch = 1, examples = 1;
+};
+
+// As many examples as make a round that is not too long, one batch at least.
+RoundSize round_size(const BatchCost& cost, std::int64_t batch) {
+  const std::int64_t most =
+      std::min(std::ssize(cost.lengths), batch == 1 ? kMostAlone : kMostBatches * batch);
+  RoundSize size{batch, 0};
+  for (double gflop = 0; size.examples < most && gflop <= kMostRoundGflop;) {
+    const std::int64_t count = std::min(batch, most - size.examples);
+    gflop += cost.gflop(size.examples, count);
+    size.examples += count;
+  }
+  return size;
+}
+
+// Each batch size once, no larger than the set.
+std::vector<RoundSize> round_sizes(const BatchCost& cost,
+                                   const std::vector<std::int64_t>& batch_sizes,
+                                   LargeBatches large) {
+  std::vector<RoundSize> sizes;
+  for (const std::int64_t wanted : batch_sizes) {
+    std::int64_t batch = std::min(wanted, std::ssize(cost.lengths));
+    while (large == LargeBatches::halved && batch > 1 && cost.gflop(0, batch) > kMostBatchGflop)
+      batch = (batch + 1) / 2;
+    if (std::ranges::find(sizes, batch, &RoundSize::batch) == sizes.end())
+      sizes.push_back(round_size(cost, batch));
+  }
+  return sizes;
+}
+
+// Once both models are known to fit into memory at the largest batch, the first.
+std::vector<RoundSize> possible_rounds(const ModelOnExamples& before, const ModelOnExamples& after,
+                                       const std::vector<std::int64_t>& batch_sizes,
+                                       LargeBatches large, Context& context) {
+  const Session session = context.session();
+  const Predictor first(forward_graph(before.model), before.model.parameters, session),
+      second(forward_graph(after.model), after.model.parameters, session);
+  std::vector<RoundSize> sizes =
+      round_sizes({first.graph(), lengths_of(before.examples)}, batch_sizes, large);
+  const auto largest = [&](const EncodedSet& set) -> Bindings {
+    const std::vector<std::int64_t> lengths = lengths_of(set);
+    return {{'B', sizes.front().batch},
+            {'S', *std::max_element(lengths.begin(), lengths.begin() + sizes.front().examples)}};
+  };
+  predict_beside({{first.graph(), largest(before.examples), first.parameters()},
+                  {second.graph(), largest(after.examples), second.parameters()}},
+                 session);
+  return sizes;
+}
+
+// The last first: at the smallest batch size the first runs are short.
+ModelSetUp set_up_of(const ModelOnExamples& timed, const std::vector<FirstBatches>& work,
+                     Context& context) {
+  return [&timed, &work, &context] {
+    const auto predictor = std::make_shared<Predictor>(forward_graph(timed.model),
+                                                       timed.model.parameters, context.session());
+    const NamedTensors one = text_examples(timed.examples).batch(std::vector<std::int64_t>{0}, 0);
+    for (int i = 0; i < kPackingRuns; ++i) predictor->rows(one);
+    std::vector<std::function<void()>> runs;
+    for (const FirstBatches& first : std::views::reverse(work))
+      runs.emplace_back([predictor, &first] {
+        for (const NamedTensors& batch : first.batches) predictor->rows(batch);
+      });
+    for (int i = 0; i < readying_runs(context.session().device); ++i)
+      for (const auto& run : runs) run();
+    return runs;
+  };
+}
+
+void divide(RoundTimes& times, std::int64_t examples) {
+  times.min_ms /= static_cast<double>(examples);
+  times.median_ms /= static_cast<double>(examples);
+}
+
+// "128", "21.3"
+std::string tokens_number(double tokens) {
+  return std::round(tokens) == tokens ? grouped(std::llround(tokens))
+                                      : fmt::format("{:.1f}", tokens);
+}
+
+}  // namespace
+
+const Fields& fields_of(const ModelTimes*) {
+  using M = ModelTimes;
+  static const Fields fields = describe<M>(
+      "batch_latency", "The latency of one example at one batch size, before and after a change.",
+      field<&M::at_a_time>("batch_size", Unit::examples,
+                           "Examples of a batch, padded to the longest of them."),
+      field<&M::texts>("examples", Unit::examples, "Examples that were timed."),
+      omitted<&M::noun>(),
+      field<&M::tokens>("tokens_before", "Tokens of an example on average, without padding."),
+      field<&M::tokens_after>("tokens_after", "The same by the tokenizer of the changed model."),
+      field<&M::rounds>("rounds", "Paired rounds."), inlined<&M::times>());
+  return fields;
+}
+
+std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOnExamples& after,
+                                    const std::vector<std::int64_t>& batch_sizes, Context& context,
+                                    LargeBatches large) {
+  std::vector<ModelTimes> all;
+  std::vector<FirstBatches> work_before, work_after;
+  for (const auto& [batch, examples] :
+       possible_rounds(before, after, batch_sizes, large, context)) {
+    work_before.push_back(first_batches(before.examples, batch, examples));
+    work_after.push_back(first_batches(after.examples, batch, examples));
+    all.push_back({.at_a_time = batch,
+                   .texts = examples,
+                   .noun = before.examples.noun(),
+                   .tokens = work_before.back().mean_tokens(),
+                   .tokens_after = work_after.back().mean_tokens()});
+  }
+  const ModelSetUp set_ups[] = {set_up_of(before, work_before, context),
+                                set_up_of(after, work_after, context)};
+  Progress progress("time models", kMostTimedRounds,
+                    {.unit = "rounds", .end = ProgressEnd::vanishes, .output = context.progress});
+  std::int64_t done = 0;
+  auto ms = rounds_set_up_anew(set_ups, /*rounds=*/0, [&] { progress.update(++done); });
+  std::ranges::reverse(ms);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].rounds = done;
+    all[i].times = compare_set_ups(ms[i][0], ms[i][1]);
+    divide(all[i].times.before, all[i].texts);
+    divide(all[i].times.after, all[i].texts);
+  }
+  return all;
+}
+
+Model packed_to_run(Model model, Context& context) {
+  if (model.quantization && !has_packed_weights(model.graph))
+    transform(model, "pack", context.session());
+  return model;
+}
+
+std::string latency_title(std::int64_t batch_size, double tokens) {
+  return fmt::format("Latency per example (batch size {}{})", batch_size,
+                     tokens == 0   ? ""
+                     : tokens == 1 ? ", 1 token"
+                                   : fmt::format(", {} tokens", tokens_number(tokens)));
+}
+
+std::string latency_title(const ModelTimes& one) {
+  return latency_title(one.at_a_time, one.noun == "texts" ? one.tokens : 0);
+}
+
+std::vector<Fact> latency_figures(const std::vector<ModelTimes>& times) {
+  std::vector<Fact> figures;
+  for (const ModelTimes& one : times)
+    figures.push_back({latency_title(one), latency_change_text(one.times)});
+  return figures;
+}
+
+std::string times_line(const ModelTimes& one, int threads) {
+  const TimesInTurn& times = one.times;
+  const std::string tokens =
+      one.noun != "texts" ? ""
+      : one.tokens == one.tokens_after
+          ? fmt::format(" of {} tokens on average", tokens_number(one.tokens))
+          : fmt::format(" of {} tokens on average (baseline {})", tokens_number(one.tokens_after),
+                        tokens_number(one.tokens));
+  return fmt::format(
+      "Latency per example at batch size {}: {}. Medians of {} paired rounds of {} {}{} with {}; "
+      "both models are set up anew in each round, and the fastest rounds took {} → {} ms "
+      "per example.",
+      one.at_a_time, latency_change_text(times), one.rounds, grouped(one.texts), one.noun, tokens,
+      threads == 1 ? "one thread" : fmt::format("{} threads", threads),
+      three_digits(times.before.min_ms), three_digits(times.after.min_ms));
+}
+
+std::string noise_warning(const std::vector<ModelTimes>& times) {
+  std::vector<std::string> sizes;
+  for (const ModelTimes& one : times)
+    if (one.times.ratio().noisy()) sizes.push_back(std::to_string(one.at_a_time));
+  if (sizes.empty()) return "";
+  return fmt::format(
+      "Latencies at batch size {} are noisy, as they varied between rounds: other programs were "
+      "running, or there are more threads than cores. Repeat with `hone bench` on an idle machine.",
+      fmt::join(sizes, " and "));
+}
+
+}  // namespace hone

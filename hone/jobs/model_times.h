@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/fields.h"
+#include "hone/data/encoded_set.h"
+#include "hone/frontends/huggingface/model.h"
+#include "hone/jobs/times_in_turn.h"
+#include "hone/report/document.h"
+#include "hone/runtime/context.h"
+
+/// The latency of a model beside its baseline, as every command measures and prints it: per example, at a batch size.
+namespace hone {
+
+/// A model, and examples as it reads them.
+struct ModelOnExamples {
+  const Model& model;
+  const EncodedSet& examples;
+};
+
+/// Batch sizes of latencies in reports, the largest first. See `LargeBatches`.
+inline const std::vector<std::int64_t> kLatencyBatches = {32, 1};
+
+/// Both models on the same examples; times are of one example.
+struct ModelTimes {
+  std::int64_t at_a_time = 1;  ///< examples in a batch, padded to the longest of them
+  std::int64_t texts = 0;      ///< examples of a round
+  std::string_view noun = {};  ///< what they are: `EncodedSet::noun`
+  double tokens = 0;           ///< of an example, on average, without padding
+  double tokens_after = 0;     ///< the same as the second model reads them
+  std::int64_t rounds = 0;
+  TimesInTurn times = {};
+};
+const Fields& fields_of(const ModelTimes*);
+
+/// What `time_models` does with batches that need more than 350 GFLOP, which take several seconds on two cores: BERT-base needs 330 for 32
+/// texts of 60 tokens.
+enum class LargeBatches {
+  halved,  ///< until they need less, or hold one example
+  kept,
+};
+
+/// Latencies of both models at each batch size, on the first examples: four batches, or 32 single examples, and fewer of large models, but
+/// one batch at least. A batch has no more examples than there are. Both models are set up anew in each of 9 to 13 rounds, and take turns
+/// (`rounds_set_up_anew`, `rounds_in_time`): a second for small models, half a minute for BERT-base at 32 texts of 30 tokens on two cores
+/// with AVX2. The speedup is the median ratio of the rounds, with the interval of a repeat (`compare_set_ups`). Throws `UserError` where
+/// memory is short; `Interrupted`.
+std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOnExamples& after,
+                                    const std::vector<std::int64_t>& batch_sizes, Context& context,
+                                    LargeBatches large = LargeBatches::halved);
+
+/// A model as it runs from its smallest file: its weights packed, where any have formats.
+Model packed_to_run(Model model, Context& context);
+
+/// "Latency per example (batch size 32, 128 tokens)"; without tokens those of images.
+std::string latency_title(std::int64_t batch_size, double tokens);
+std::string latency_title(const ModelTimes& one);
+
+/// Latencies as key figures: {"Latency per example (batch size 32, 21.3 tokens)", "0.75 → 0.41 ms, 1.84× faster (95% CI 1.79 to 1.90)"}.
+std::vector<Fact> latency_figures(const std::vector<ModelTimes>& times);
+
+/// "Latency per example at batch size 32: 0.75 → 0.41 ms, 1.84× faster (95% CI 1.79 to 1.90). …"
+std::string times_line(const ModelTimes& one, int threads);
+
+/// Says at which batch sizes rounds varied so much that a speedup says little; "": at none.
+std::string noise_warning(const std::vector<ModelTimes>& times);
+
+}  // namespace hone
