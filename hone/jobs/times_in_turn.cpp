@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-constexpr double kShortMs = 1, kLongMs = 200;
+constexpr double kShortMs = 1, kLongMs = 20;
 constexpr int kMostRuns = 10000;
 
 /// A piece of work, and how many runs make a round of it.

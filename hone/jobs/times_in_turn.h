@@ -93,7 +93,7 @@ inline constexpr int kPackingRuns = 2;
 /// have other addresses in every round, as they have in every process, so rounds differ more than runs of one set-up do.
 ///
 /// The first run of each piece of work is not counted, and the time of the round is the median of `kTurnsOfARound` rounds in turn. If a run of
-/// any model takes more than 200 ms, its first run counts and is the only one. `rounds`: 0: as many as `rounds_in_time` says after the first.
+/// any model takes more than 20 ms, its first run counts and is the only one. `rounds`: 0: as many as `rounds_in_time` says after the first.
 /// Throws `Interrupted`, between two runs or set-ups.
 std::vector<std::vector<std::vector<double>>> rounds_set_up_anew(
     std::span<const ModelSetUp> set_ups, std::int64_t rounds,
