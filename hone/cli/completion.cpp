@@ -65,7 +65,7 @@ std::vector<CommandArguments> all_arguments() {
   return all;
 }
 
-// "'bench linear' | 'bench attention'", for a shell's `case`; "": there are none.
+// "'bench linear' | 'bench attention'", for a shell's `case`; "" without subcommands.
 std::string subcommand_cases() {
   std::vector<std::string> names;
   for (const Command& command : commands())

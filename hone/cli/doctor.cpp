@@ -189,7 +189,7 @@ void check_peaks(Context& context, Checkup& c) {
   fields.problems.insert(fields.problems.end(), notes.begin(), notes.end());
 }
 
-// Ratios of peaks from which on products count as faster: peaks vary from run to run.
+// A peak must be this many times that of fp32 for products to count as faster, because peaks vary from run to run.
 constexpr double kFaster = 1.1;
 
 std::string speed_text(const FormatSpeed& speed) {

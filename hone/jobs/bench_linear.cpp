@@ -21,7 +21,7 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kMostLinearRounds = 20, kCachesOfCopies = 4;
-// Of rounds with one number of rows, behind which no more begin where nobody asked for their number.
+// For one number of rows: after this time no further round begins, unless `--runs` was given.
 constexpr double kLinearSeconds = 2;
 constexpr std::int64_t kMostDenseBytes = std::int64_t{2} << 30;
 

@@ -18,8 +18,8 @@ struct ModelsJob {
   std::uint64_t seed = 42;
 };
 
-/// Times of one model. All models took turns, with new buffers and packed weights in each round (`rounds_set_up_anew`). Times are of one run, a batch, in
-/// milliseconds; short runs are timed many in a row.
+/// Times of one model. All models took turns, with new buffers and packed weights in each round (`rounds_set_up_anew`). Times are
+/// milliseconds per batch; short runs are timed many in a row.
 struct ModelRounds {
   std::string model;
   std::string_view arithmetic = kFloat;    ///< as `arithmetic_of` says

@@ -27,7 +27,7 @@ struct BenchOptions {
   std::int64_t runs = 0;  ///< counted runs; 0: 60, or 12 when one takes over 200 ms
   bool records = false;   ///< every operation of the counted runs
 };
-/// Default batch sizes: of inference that `bench` times, which is that of reports, and of everything else.
+/// Default batch sizes: for inference that `bench` times (as in reports), and for everything else.
 inline constexpr std::int64_t kLatencyBatch = 32, kRunBatch = 8;
 /// The batch size that is asked for, or else the default of `bench`.
 std::int64_t bench_batch(const BenchOptions& options);

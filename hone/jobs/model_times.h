@@ -23,7 +23,7 @@ struct ModelOnExamples {
 /// Batch sizes of latencies in reports, the largest first. See `LargeBatches`.
 inline const std::vector<std::int64_t> kLatencyBatches = {32, 1};
 
-/// Both models on the same examples; times are of one example.
+/// Both models on the same examples; times are per example.
 struct ModelTimes {
   std::int64_t at_a_time = 1;  ///< examples in a batch, padded to the longest of them
   std::int64_t texts = 0;      ///< examples of a round

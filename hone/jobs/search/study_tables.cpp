@@ -52,7 +52,7 @@ bool tells(const ShownStudy& study, const std::string& metric) {
          });
 }
 
-// With the unit of what has one.
+// The title with its unit, if it has one.
 std::string objective_title(const std::string& formula) {
   if (formula == "latency_ms") return "latency_ms (ms per example, batch size 1)";
   return formula == "packed_bytes" ? "packed_bytes (bytes)" : formula;
