@@ -7,6 +7,7 @@
 
 #include "hone/base/text.h"
 #include "hone/search/space.h"
+#include "hone/search/storage/sqlite_database.h"
 #include "hone/search/storage/storage.h"
 #include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
@@ -472,6 +473,31 @@ TEST_F(SearchCommand, MeasuresTheBaselineBeforeThereIsAStudy) {
   const std::optional<Study> study = found();
   ASSERT_TRUE(study);
   EXPECT_GT(study->user_attributes.at("baseline").at("metrics").at("latency_ms"), 0);
+}
+
+// A study is there with its identity and first trials or not at all, so the same command begins it again.
+TEST_F(SearchCommand, BeginsItsStudyWholeOrNotAtAll) {
+  write("first.toml", read_file(folder() / "bits.toml") + "[[first]]\n'all.format' = 'none'\n");
+  const fs::path file = folder() / "study.db";
+  open_storage(file.string())->close();
+  const auto execute = [&](const char* statement) {
+    const auto database = open_sqlite(file, /*may_create=*/false);
+    database->transact(SqlAccess::write, [&] { database->run(statement); });
+    database->close();
+  };
+  Words words = search("first.toml", {"--trials", "1", "--storage", "study.db", "-o", "out"});
+  execute(
+      "CREATE TRIGGER refuse BEFORE INSERT ON trials BEGIN SELECT RAISE(ABORT, 'refused'); END");
+  EXPECT_NE(refusal(words).find("refused"), std::string::npos);
+  EXPECT_TRUE(open_storage(file.string())->studies().empty());
+  execute("DROP TRIGGER refuse");
+  words.emplace_back("--resume");
+  run_well(words, folder());
+  const auto storage = open_storage(file.string(), /*must_exist=*/true);
+  const Study study = storage->find_study("search").value();
+  for (const char* key : {"identity", "index_values", "measured_on", "family", "seed", "baseline"})
+    EXPECT_TRUE(study.user_attributes.contains(key)) << key;
+  EXPECT_TRUE(study.system_attributes.contains("study:metric_names"));
 }
 
 TEST_F(SearchCommand, CountsBytesOfAPrunedBaselineAsItsTrialsDo) {

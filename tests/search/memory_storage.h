@@ -11,12 +11,15 @@ namespace hone::testing {
 /// Studies in a table under a lock. A storage of which tests see all: it keeps rules, not files.
 class MemoryStorage : public StudyStorage {
  public:
-  Study create_study(const std::string& name, const std::vector<Direction>& directions) override {
+  Study create_study(const std::string& name, const std::vector<Direction>& directions,
+                     const StudyStart& start = {}) override {
     const std::lock_guard lock(mutex_);
     for (const Kept& kept : studies_)
       user_check(kept.study.name != name, "a study '{}' is there already", name);
-    const Study study{static_cast<std::int64_t>(studies_.size()), name, directions};
+    const Study study{static_cast<std::int64_t>(studies_.size()), name, directions,
+                      start.user_attributes, start.system_attributes};
     studies_.push_back({study, {}});
+    for (const Trial& trial : start.trials) insert(study.id, trial);
     return study;
   }
   std::optional<Study> find_study(const std::string& name) override {

@@ -30,6 +30,7 @@ TEST(PostgresStorage, KeepsWhatAFileKeeps) {
   check_keeps_pointers_to_what_is_finished(open);
   check_knows_who_is_silent(open);
   check_keeps_studies_apart(open);
+  check_begins_studies_whole(open);
   check_takes_names_of_512_characters(open);
   check_claims_once(open, 4, 40, 5);
   check_loses_only_what_a_killed_worker_ran(open, 3);

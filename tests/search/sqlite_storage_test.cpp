@@ -63,6 +63,7 @@ TEST_F(SqliteStorage, KeepsPointersToWhatIsFinished) {
 }
 TEST_F(SqliteStorage, KnowsWhoIsSilent) { check_knows_who_is_silent(open()); }
 TEST_F(SqliteStorage, KeepsStudiesApart) { check_keeps_studies_apart(open()); }
+TEST_F(SqliteStorage, BeginsStudiesWhole) { check_begins_studies_whole(open()); }
 TEST_F(SqliteStorage, TakesNamesOf512Characters) { check_takes_names_of_512_characters(open()); }
 TEST_F(SqliteStorage, IsClaimedFromOnceByFourProcesses) { check_claims_once(open(), 4, 60, 10); }
 TEST_F(SqliteStorage, LosesOnlyWhatAKilledWorkerRan) {
@@ -73,6 +74,94 @@ TEST_F(SqliteStorage, LongIsClaimedFromOnceByEightProcesses) {
 }
 TEST_F(SqliteStorage, LongLosesOnlyWhatAKilledWorkerRan) {
   check_loses_only_what_a_killed_worker_ran(open(), 50);
+}
+
+constexpr const char* kFilledTables[] = {"studies",
+                                         "study_directions",
+                                         "study_user_attributes",
+                                         "study_system_attributes",
+                                         "trials",
+                                         "trial_values",
+                                         "trial_params",
+                                         "trial_intermediate_values",
+                                         "trial_user_attributes",
+                                         "trial_system_attributes"};
+
+// How many rows the tables have, and the states of trials, as another connection reads them.
+std::string contents_of(const fs::path& file) {
+  const auto database = open_sqlite(file, /*may_create=*/false);
+  std::string contents;
+  const auto add = [&](const std::string& query) {
+    database->run(query, {},
+                  [&](const SqlRow& row) { contents += fmt::format("{} ", row.text(0)); });
+  };
+  for (const char* table : kFilledTables) add(fmt::format("SELECT count(*) FROM {}", table));
+  add("SELECT state FROM trials ORDER BY trial_id");
+  return contents;
+}
+
+// Each statement of each change fails once: nothing of the change is there then, and it can be made again.
+TEST_F(SqliteStorage, ChangesAllOrNothing) {
+  const std::vector<Direction> directions = {Direction::minimize};
+  StudyStart start{.user_attributes = {{"a", 1}},
+                   .system_attributes = {{"b", 2}},
+                   .trials = {full_trial(TrialState::complete), full_trial(TrialState::running),
+                              full_trial(TrialState::waiting)}};
+  start.trials[0].values = {1};
+  const Trial complete = start.trials[0];
+  const TrialEnd end{.values = {1},
+                     .change = {.parameters = {{"x", real_values(0, 1), 0.5}},
+                                .reports = {{9, 1}},
+                                .user_attributes = {{"c", 3}},
+                                .system_attributes = {{"d", 4}}}};
+  std::int64_t study = -1, running = -1;
+  {
+    const auto storage = open()();
+    study = storage->create_study("begun", directions, start).id;
+    running = all_trials(*storage, "begun").at(1).id;
+  }
+  struct Change {
+    const char* name;
+    const char* statement;
+    std::size_t tables;  // that it writes to
+    std::function<void(StudyStorage&)> make;
+  };
+  const Change changes[] = {
+      {"create_study", "INSERT", 10,
+       [&](StudyStorage& storage) { storage.create_study("new", directions, start); }},
+      {"create_trial", "INSERT", 6,
+       [&](StudyStorage& storage) { storage.create_trial(study, complete); }},
+      {"claim_waiting", "INSERT", 1,
+       [&](StudyStorage& storage) {
+         storage.claim_waiting(study, {{"worker", 1}});
+       }},
+      {"write", "INSERT", 4, [&](StudyStorage& storage) { storage.write(running, end.change); }},
+      {"finish", "INSERT", 5, [&](StudyStorage& storage) { storage.finish(running, end); }},
+      {"delete_study", "DELETE", 10, [&](StudyStorage& storage) { storage.delete_study(study); }}};
+  for (const Change& change : changes) {
+    std::size_t refusals = 0;
+    for (const char* table : kFilledTables) {
+      SCOPED_TRACE(fmt::format("{}, {}", change.name, table));
+      const fs::path copy = folder_.path() / fmt::format("{} {}.db", change.name, table);
+      fs::copy_file(file(), copy);
+      execute(copy, fmt::format("CREATE TRIGGER refuse BEFORE {} ON {} BEGIN SELECT RAISE(ABORT, "
+                                "'refused'); END",
+                                change.statement, table));
+      const std::string before = contents_of(copy);
+      const auto storage = open_storage(copy.string());
+      try {
+        change.make(*storage);
+      } catch (const UserError& error) {
+        ++refusals;
+        EXPECT_NE(std::string_view(error.what()).find("refused"), std::string_view::npos);
+        EXPECT_EQ(contents_of(copy), before);
+        execute(copy, "DROP TRIGGER refuse");
+        change.make(*storage);
+      }
+      EXPECT_NE(contents_of(copy), before);
+    }
+    EXPECT_EQ(refusals, change.tables) << change.name;
+  }
 }
 
 TEST_F(SqliteStorage, IsMadeOnceByFourProcessesThatBeginTogether) {

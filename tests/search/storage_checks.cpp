@@ -22,23 +22,6 @@ const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// A trial with something of everything.
-Trial full_trial(TrialState state) {
-  Trial trial;
-  trial.state = state;
-  trial.parameters = {
-      {"layers", integer_values(2, 8, 2), 4},
-      {"rate", real_values(1e-5, 0.1, {}, true), 0.1 + 0.2 - 0.25},
-      {"dropout", real_values(0, 0.5, 0.1), 0.1},
-      {"batch", integer_values(1, 64, 1, true), 32},
-      {"a kind, 'quoted' \"twice\" and é", choice_of({"int8", nullptr, true, 4, 2.5}), 3},
-  };
-  trial.reports = {{-1, 0.5}, {0, kNan}, {1, kInfinite}, {7, -kInfinite}, {2'000'000'000, 1e-300}};
-  trial.user_attributes = {{"list", {1, 2.5, "три", nullptr}}, {"nan", kNan}};
-  trial.system_attributes = {{"fixed_params", {{"layers", 4}}}};
-  return trial;
-}
-
 std::int64_t new_study(StudyStorage& storage, const std::string& name) {
   return storage.create_study(name, {Direction::minimize}).id;
 }
@@ -75,6 +58,22 @@ void run_one(StudyStorage& storage, Trial trial, double value) {
 }
 
 }  // namespace
+
+Trial full_trial(TrialState state) {
+  Trial trial;
+  trial.state = state;
+  trial.parameters = {
+      {"layers", integer_values(2, 8, 2), 4},
+      {"rate", real_values(1e-5, 0.1, {}, true), 0.1 + 0.2 - 0.25},
+      {"dropout", real_values(0, 0.5, 0.1), 0.1},
+      {"batch", integer_values(1, 64, 1, true), 32},
+      {"a kind, 'quoted' \"twice\" and é", choice_of({"int8", nullptr, true, 4, 2.5}), 3},
+  };
+  trial.reports = {{-1, 0.5}, {0, kNan}, {1, kInfinite}, {7, -kInfinite}, {2'000'000'000, 1e-300}};
+  trial.user_attributes = {{"list", {1, 2.5, "три", nullptr}}, {"nan", kNan}};
+  trial.system_attributes = {{"fixed_params", {{"layers", 4}}}};
+  return trial;
+}
 
 std::vector<Trial> all_trials(StudyStorage& storage, const std::string& study) {
   std::vector<std::shared_ptr<const Trial>> trials;
@@ -281,6 +280,42 @@ void check_keeps_studies_apart(const OpenStorage& open) {
   std::set<std::string> names;
   for (const Study& study : storage->studies()) names.insert(study.name);
   EXPECT_TRUE(names.contains("apart b") && !names.contains("apart a"));
+}
+
+void check_begins_studies_whole(const OpenStorage& open) {
+  const auto storage = open();
+  StudyStart start{.user_attributes = {{"identity", {{"seed", 1}}}, {"writer", "another"}},
+                   .system_attributes = {{"study:metric_names", Json::array({"a"})}},
+                   .trials = {full_trial(TrialState::waiting), full_trial(TrialState::complete)}};
+  start.trials[1].values = {kInfinite};
+  const Study made = storage->create_study("begins whole", {Direction::maximize}, start);
+  EXPECT_EQ(made.user_attributes, start.user_attributes);
+  const Study found = open()->find_study("begins whole").value();
+  EXPECT_EQ(found.directions, std::vector<Direction>{Direction::maximize});
+  EXPECT_EQ(found.user_attributes, start.user_attributes);
+  EXPECT_EQ(found.system_attributes, start.system_attributes);
+  const std::vector<Trial> trials = all_trials(*open(), "begins whole");
+  ASSERT_EQ(trials.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    Trial expected = start.trials[i];
+    expected.id = trials[i].id;
+    expected.number = static_cast<std::int64_t>(i);
+    expected.start = trials[i].start;
+    expected.end = trials[i].end;
+    expect_same(trials[i], expected);
+  }
+  EXPECT_TRUE(trials[0].start.empty());
+  EXPECT_FALSE(trials[1].start.empty() || trials[1].end.empty());
+  EXPECT_EQ(storage->claim_waiting(made.id).value().number, 0);
+  EXPECT_EQ(storage->create_trial(made.id, {}).number, 2);
+
+  // The last statement of many fails.
+  start.trials[1].system_attributes[std::string(513, 'k')] = 1;
+  expect_user_error("at most 512",
+                    [&] { storage->create_study("begins not", {Direction::maximize}, start); });
+  EXPECT_FALSE(open()->find_study("begins not"));
+  EXPECT_TRUE(storage->create_study("begins not", {Direction::minimize}).id >= 0);
+  EXPECT_TRUE(all_trials(*storage, "begins not").empty());
 }
 
 void check_takes_names_of_512_characters(const OpenStorage& open) {

@@ -15,12 +15,17 @@ std::vector<Trial> all_trials(StudyStorage& storage, const std::string& study);
 /// NaN equals NaN; attributes and distributions included.
 void expect_same(const Trial& a, const Trial& b);
 
+/// A trial with something of everything but values.
+Trial full_trial(TrialState state);
+
 void check_keeps_trials_of_every_kind(const OpenStorage& open);
 void check_runs_a_trial_from_claim_to_end(const OpenStorage& open);
 void check_writes_nothing_to_finished_trials(const OpenStorage& open);
 void check_keeps_pointers_to_what_is_finished(const OpenStorage& open);
 void check_knows_who_is_silent(const OpenStorage& open);
 void check_keeps_studies_apart(const OpenStorage& open);
+/// A study has its attributes and trials with its name, or nothing of it is there.
+void check_begins_studies_whole(const OpenStorage& open);
 void check_takes_names_of_512_characters(const OpenStorage& open);
 /// So many processes share a queue and then make trials of their own.
 void check_claims_once(const OpenStorage& open, int processes, int queue, int more);

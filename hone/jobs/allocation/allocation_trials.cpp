@@ -88,10 +88,10 @@ AllocationTrials::AllocationTrials(const TrialSubject& subject, const LayerCosts
     study_ = *known;
     return;
   }
-  study_ = storage_->create_study(kStudyName, {Direction::minimize, Direction::minimize});
   const Json names = {"divergence", to_string(request.budgets.front().figure)};
-  for (const char* key : {"study:metric_names", "dashboard:objective_names"})
-    storage_->set_study_attribute(study_.id, AttributeOwner::system, key, names);
+  study_ = storage_->create_study(
+      kStudyName, {Direction::minimize, Direction::minimize},
+      {.system_attributes = {{"study:metric_names", names}, {"dashboard:objective_names", names}}});
 }
 
 Json AllocationTrials::remembered(const std::string& key) {

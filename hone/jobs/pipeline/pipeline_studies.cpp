@@ -9,12 +9,10 @@ namespace {
 constexpr const char* kStudies = "study.db";
 
 void copy_study(const ReadStudy& from, const std::string& name, StudyStorage& to) {
-  const Study study = to.create_study(name, from.study.directions);
-  for (const auto& [key, value] : from.study.user_attributes)
-    to.set_study_attribute(study.id, AttributeOwner::user, key, value);
-  for (const auto& [key, value] : from.study.system_attributes)
-    to.set_study_attribute(study.id, AttributeOwner::system, key, value);
-  for (const auto& trial : from.trials) to.create_trial(study.id, *trial);
+  StudyStart start{.user_attributes = from.study.user_attributes,
+                   .system_attributes = from.study.system_attributes};
+  for (const auto& trial : from.trials) start.trials.push_back(*trial);
+  to.create_study(name, from.study.directions, start);
 }
 
 }  // namespace

@@ -203,26 +203,7 @@ class SearchRun {
     } else {
       // Takes time and can fail, so it comes before there is a study that others see.
       if (!subject_.fresh) baseline_ = baseline();
-      study = storage_->create_study(job_.study, directions_of(space_.recipe()));
-      const auto tell = [&](const char* key, const Json& value) {
-        storage_->set_study_attribute(study->id, AttributeOwner::user, key, value);
-      };
-      tell(kIdentityAttribute, identity_);
-      tell(kIndexValuesAttribute, space_.index_values());
-      tell(kMeasuredOnAttribute, measured_on(subject_.data.measured_choice()));
-      if (!subject_.fresh) tell(kBaselineAttribute, baseline_);
-      tell(kFamilyAttribute, family_of(job_, identity_));
-      tell(kSeedAttribute, sampler_seed(job_));
-      Json names = Json::array();
-      for (const ObjectiveFormula& objective : space_.recipe().objectives)
-        names.push_back(objective.formula.text());
-      for (const char* key : {kMetricNamesAttribute, "dashboard:objective_names"})
-        storage_->set_study_attribute(study->id, AttributeOwner::system, key, names);
-      for (const Json& point : space_.first_points()) {
-        Trial waiting{.state = TrialState::waiting};
-        waiting.system_attributes["fixed_params"] = point;
-        storage_->create_trial(study->id, waiting);
-      }
+      study = storage_->create_study(job_.study, directions_of(space_.recipe()), start_of_study());
     }
     study_ = *study;
     if (const auto kept = study_.user_attributes.find(kBaselineAttribute);
@@ -260,6 +241,25 @@ class SearchRun {
   }
 
   void read() { storage_->read_trials(study_.id, trials_); }
+
+  StudyStart start_of_study() const {
+    Json names = Json::array();
+    for (const ObjectiveFormula& objective : space_.recipe().objectives)
+      names.push_back(objective.formula.text());
+    StudyStart start{
+        .user_attributes = {{kIdentityAttribute, identity_},
+                            {kIndexValuesAttribute, space_.index_values()},
+                            {kMeasuredOnAttribute, measured_on(subject_.data.measured_choice())},
+                            {kFamilyAttribute, family_of(job_, identity_)},
+                            {kSeedAttribute, sampler_seed(job_)}},
+        .system_attributes = {{kMetricNamesAttribute, names},
+                              {"dashboard:objective_names", names}}};
+    if (!subject_.fresh) start.user_attributes[kBaselineAttribute] = baseline_;
+    for (const Json& point : space_.first_points())
+      start.trials.push_back(
+          {.state = TrialState::waiting, .system_attributes = {{"fixed_params", point}}});
+    return start;
+  }
 
   Json baseline() {
     std::map<std::string, double> metrics = baseline_metrics(subject_, context_);

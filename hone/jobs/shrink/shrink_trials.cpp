@@ -145,13 +145,14 @@ ShrinkTrials::ShrinkTrials(const TrialSubject& subject, const TrialSpace& space,
     study_ = *known;
     return;
   }
-  study_ = storage_->create_study(kStudyName,
-                                  {Direction::maximize, Direction::minimize, Direction::minimize});
-  Json names = {subject.parent_measured->evaluation.figure.text, "size in bytes", "ms per example"};
-  for (const char* key : {kMetricNamesAttribute, "dashboard:objective_names"})
-    storage_->set_study_attribute(study_.id, AttributeOwner::system, key, names);
-  remember(kIndexValuesAttribute, space.index_values());
-  remember(kMeasuredOnAttribute, measured_on(subject.data.measured_choice()));
+  const Json names = {subject.parent_measured->evaluation.figure.text, "size in bytes",
+                      "ms per example"};
+  study_ = storage_->create_study(
+      kStudyName, {Direction::maximize, Direction::minimize, Direction::minimize},
+      {.user_attributes = {{kIndexValuesAttribute, space.index_values()},
+                           {kMeasuredOnAttribute, measured_on(subject.data.measured_choice())}},
+       .system_attributes = {{kMetricNamesAttribute, names},
+                             {"dashboard:objective_names", names}}});
 }
 
 Json ShrinkTrials::remembered(const std::string& key) const {

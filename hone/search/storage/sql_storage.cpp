@@ -39,11 +39,17 @@ class SqlStorage final : public StudyStorage {
  public:
   explicit SqlStorage(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
-  Study create_study(const std::string& name, const std::vector<Direction>& directions) override {
+  Study create_study(const std::string& name, const std::vector<Direction>& directions,
+                     const StudyStart& start) override {
     check_stored_name("study", name);
     HONE_ASSERT(!directions.empty(), "a study without a direction");
-    const std::map<std::string, Json> writer = {{"writer", writer_name()}};
-    Study study{-1, name, directions, writer};
+    Study study{-1, name, directions, start.user_attributes, start.system_attributes};
+    study.user_attributes.emplace("writer", writer_name());
+    std::vector<Trial> trials = start.trials;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      trials[i].number = static_cast<std::int64_t>(i);
+      complete_times(trials[i]);
+    }
     transact(
         SqlAccess::write,
         [&] {
@@ -57,7 +63,9 @@ class SqlStorage final : public StudyStorage {
           for (std::size_t i = 0; i < directions.size(); ++i)
             run("INSERT INTO study_directions (direction, study_id, objective) VALUES ($1, $2, $3)",
                 {name_of(directions[i]), study.id, static_cast<std::int64_t>(i)});
-          write_attributes(*database_, "study_user_attributes", "study_id", study.id, writer);
+          write_study_attributes(study.id, AttributeOwner::user, study.user_attributes);
+          write_study_attributes(study.id, AttributeOwner::system, study.system_attributes);
+          for (Trial& trial : trials) write_new_trial(study.id, trial);
         },
         [&] {
           return finds("SELECT 1 FROM studies WHERE study_id = $1 AND study_name = $2",
@@ -97,7 +105,7 @@ class SqlStorage final : public StudyStorage {
                            const Json& value) override {
     transact(SqlAccess::write, [&] {
       require_study(study);
-      write_attributes(*database_, study_table(owner), "study_id", study, {{key, value}});
+      write_study_attributes(study, owner, {{key, value}});
     });
   }
 
@@ -233,8 +241,7 @@ class SqlStorage final : public StudyStorage {
   // Of any number where it has none. Nothing: the next number is another one.
   std::optional<Trial> insert_trial(std::int64_t study, Trial trial) {
     const std::int64_t wanted = trial.number;
-    if (trial.state != TrialState::waiting && trial.start.empty()) trial.start = utc_now();
-    if (is_finished(trial.state) && trial.end.empty()) trial.end = utc_now();
+    complete_times(trial);
     bool made = false;
     transact(
         SqlAccess::write,
@@ -245,20 +252,30 @@ class SqlStorage final : public StudyStorage {
           run("SELECT number FROM trials WHERE study_id = $1 ORDER BY trial_id DESC LIMIT 1",
               {study}, [&](const SqlRow& row) { trial.number = row.integer(0) + 1; });
           made = wanted < 0 || trial.number == wanted;
-          if (!made) return;
-          run("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) "
-              "VALUES ($1, $2, $3, $4, $5) RETURNING trial_id",
-              {trial.number, study, std::string(to_string(trial.state)), or_null(trial.start),
-               or_null(trial.end)},
-              [&](const SqlRow& row) { trial.id = row.integer(0); });
-          write_values(*database_, trial.id, trial.values);
-          write_change(
-              *database_, trial.id,
-              {trial.parameters, trial.reports, trial.user_attributes, trial.system_attributes});
+          if (made) write_new_trial(study, trial);
         },
         [&] { return made && is_there(study, trial); });
     if (!made) return std::nullopt;
     return trial;
+  }
+  static void complete_times(Trial& trial) {
+    if (trial.state != TrialState::waiting && trial.start.empty()) trial.start = utc_now();
+    if (is_finished(trial.state) && trial.end.empty()) trial.end = utc_now();
+  }
+  // With its number; it gets its id.
+  void write_new_trial(std::int64_t study, Trial& trial) {
+    run("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) "
+        "VALUES ($1, $2, $3, $4, $5) RETURNING trial_id",
+        {trial.number, study, std::string(to_string(trial.state)), or_null(trial.start),
+         or_null(trial.end)},
+        [&](const SqlRow& row) { trial.id = row.integer(0); });
+    write_values(*database_, trial.id, trial.values);
+    write_change(*database_, trial.id,
+                 {trial.parameters, trial.reports, trial.user_attributes, trial.system_attributes});
+  }
+  void write_study_attributes(std::int64_t study, AttributeOwner owner,
+                              const std::map<std::string, Json>& attributes) {
+    write_attributes(*database_, study_table(owner), "study_id", study, attributes);
   }
 
   void transact(SqlAccess access, const std::function<void()>& body,

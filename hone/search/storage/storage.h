@@ -24,6 +24,13 @@ struct Study {
   std::map<std::string, Json> system_attributes = {};
 };
 
+/// What a new study has from the moment that others see it.
+struct StudyStart {
+  std::map<std::string, Json> user_attributes = {};
+  std::map<std::string, Json> system_attributes = {};
+  std::vector<Trial> trials = {};  ///< numbered in this order; else as `create_trial` adds them
+};
+
 /// What is written to a trial that runs.
 struct TrialChange {
   std::vector<TrialParameter> parameters = {};  ///< one that is there already stays as it is
@@ -49,8 +56,9 @@ class StudyStorage {
  public:
   virtual ~StudyStorage() = default;
 
-  /// Throws `UserError` when a study of that name is there.
-  virtual Study create_study(const std::string& name, const std::vector<Direction>& directions) = 0;
+  /// Returns the new study. Throws `UserError` when a study of that name is there.
+  virtual Study create_study(const std::string& name, const std::vector<Direction>& directions,
+                             const StudyStart& start = {}) = 0;
   virtual std::optional<Study> find_study(const std::string& name) = 0;
   /// All, by id.
   virtual std::vector<Study> studies() = 0;
