@@ -133,7 +133,7 @@ void BenchWork::run(Executable& executable, Device& device) {
 }
 
 void BenchWork::pack_weights(Executable& executable, Device& device) {
-  for (int i = 0; i < kPackingRuns; ++i) run_on(one_example, *this, executable, device);
+  for (int i = 0; i < kPackingRuns; ++i) run_on(first_examples, *this, executable, device);
 }
 
 std::unique_ptr<Executable> BenchWork::executable(const ExecutionWay& way,
@@ -188,7 +188,8 @@ BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchO
         {"constants", run_ms([&] { compute_once(work.graph, work.parameters, session); })});
   }
   work.inputs = inputs_of(texts, options.batch, layout, session.device);
-  work.one_example = inputs_of(texts, 1, layout, session.device);
+  const std::int64_t first = options.train ? std::min<std::int64_t>(2, options.batch) : 1;
+  work.first_examples = inputs_of(texts, first, layout, session.device);
   return work;
 }
 

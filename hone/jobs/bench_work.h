@@ -54,8 +54,9 @@ struct BenchWork {
   Graph graph;
   double flops = 0;  ///< by definition, see `product_flops`
   ParameterStore parameters;
-  NamedTensors inputs = {};       ///< on the device
-  NamedTensors one_example = {};  ///< the first of `inputs`
+  NamedTensors inputs = {};  ///< on the device
+  /// The first of `inputs`: one, or two in training, as batch norms need two values in a channel.
+  NamedTensors first_examples = {};
   Bindings bindings = {};
   /// What was done, in order: "passes"; of a training step "gradients" and "optimizer", else "constants" (what depends on
   /// parameters alone, computed once).
@@ -64,7 +65,7 @@ struct BenchWork {
 
   /// Runs it once, to its end on the device. Every run of a training draws other dropout.
   void run(Executable& executable, Device& device);
-  /// Runs one example until weights are packed.
+  /// Runs `first_examples` until weights are packed.
   void pack_weights(Executable& executable, Device& device);
   /// By the way's executor.
   std::unique_ptr<Executable> executable(const ExecutionWay& way, const Session& session) const;

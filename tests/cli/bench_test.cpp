@@ -129,6 +129,35 @@ TEST(Bench, TimesTrainingStepsInTurn) {
   for (const Json& one : result["models"]) EXPECT_EQ(one["rounds_ms"].size(), 2u);
 }
 
+// At 8x8 pixels the channels of the last stage have one value in each image.
+TEST(Bench, TimesTrainingStepsOfBatchNormsInTurn) {
+  const TemporaryFolder folder;
+  const auto network = [&](int width) {
+    return folder
+        .file(fmt::format("{}.json", width),
+              fmt::format(R"({{"model_type": "resnet", "embedding_size": 8, "hidden_sizes": [8, {}],
+                               "depths": [1, 1], "layer_type": "basic", "image_size": 8}})",
+                          width))
+        .string();
+  };
+  const auto words = [&](const std::string& batch) {
+    return std::vector<std::string>{"bench",        network(12), network(16), "--train",
+                                    "--batch_size", batch,       "--runs",    "2"};
+  };
+  for (const std::string batch : {"2", "3"}) {
+    const Json result = run_json(words(batch), workshop());
+    EXPECT_EQ(std::to_string(result["batch"].get<std::int64_t>()), batch);
+    ASSERT_EQ(result["models"].size(), 2u);
+    for (const Json& one : result["models"]) {
+      EXPECT_EQ(one["rounds_ms"].size(), 2u);
+      EXPECT_GT(one["min_ms"], 0);
+    }
+  }
+  const Ending single = run_hone(words("1"), workshop());
+  EXPECT_EQ(single.code, 1);
+  EXPECT_NE(single.messages.find("larger batches"), std::string::npos) << single.messages;
+}
+
 // Inference has the batch size of reports.
 TEST(Bench, HasADefaultBatchSizeForEachKindOfWork) {
   const auto batch_of = [](std::vector<std::string> words) {
