@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <ranges>
+#include <span>
 
 #include "hone/analysis/cost.h"
 #include "hone/base/text.h"
@@ -47,14 +48,15 @@ FirstBatches first_batches(const EncodedSet& set, std::int64_t batch_size, std::
   return first;
 }
 
-/// What runs of a graph on examples of these lengths need.
+/// What runs of a model's graph on examples of these lengths need.
 struct BatchCost {
-  const Graph& graph;
+  Graph graph;
   std::vector<std::int64_t> lengths;
 
   double gflop(std::int64_t begin, std::int64_t count) const {
     const auto first = lengths.begin() + begin;
-    return cost(graph, {{'B', count}, {'S', *std::max_element(first, first + count)}}).flops / 1e9;
+    return product_flops(graph, {{'B', count}, {'S', *std::max_element(first, first + count)}}) /
+           1e9;
   }
 };
 
@@ -91,24 +93,20 @@ std::vector<RoundSize> round_sizes(const BatchCost& cost,
   return sizes;
 }
 
-// Once both models are known to fit into memory at the largest batch, the first.
-std::vector<RoundSize> possible_rounds(const ModelOnExamples& before, const ModelOnExamples& after,
-                                       const std::vector<std::int64_t>& batch_sizes,
-                                       LargeBatches large, Context& context) {
-  const Session session = context.session();
-  const Predictor first(forward_graph(before.model), before.model.parameters, session),
-      second(forward_graph(after.model), after.model.parameters, session);
-  std::vector<RoundSize> sizes =
-      round_sizes({first.graph(), lengths_of(before.examples)}, batch_sizes, large);
-  const auto largest = [&](const EncodedSet& set) -> Bindings {
-    const std::vector<std::int64_t> lengths = lengths_of(set);
-    return {{'B', sizes.front().batch},
-            {'S', *std::max_element(lengths.begin(), lengths.begin() + sizes.front().examples)}};
-  };
-  predict_beside({{first.graph(), largest(before.examples), first.parameters()},
-                  {second.graph(), largest(after.examples), second.parameters()}},
-                 session);
-  return sizes;
+// Predicts what runs of all these models beside each other take, at the largest batch, the first of `sizes`.
+void predict_rounds(std::span<const ModelOnExamples> timed, const std::vector<RoundSize>& sizes,
+                    const Session& session) {
+  std::vector<Predictor> predictors;
+  std::vector<PlannedRuns> runs;
+  const auto [batch, examples] = sizes.front();
+  for (const ModelOnExamples& one : timed) {
+    const Predictor& predictor =
+        predictors.emplace_back(forward_graph(one.model), one.model.parameters, session);
+    const std::vector<std::int64_t> lengths = lengths_of(one.examples);
+    const std::int64_t longest = *std::max_element(lengths.begin(), lengths.begin() + examples);
+    runs.push_back({predictor.graph(), {{'B', batch}, {'S', longest}}, predictor.parameters()});
+  }
+  predict_beside(runs, session);
 }
 
 // The last first: at the smallest batch size the first runs are short.
@@ -162,8 +160,10 @@ std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOn
                                     LargeBatches large) {
   std::vector<ModelTimes> all;
   std::vector<FirstBatches> work_before, work_after;
-  for (const auto& [batch, examples] :
-       possible_rounds(before, after, batch_sizes, large, context)) {
+  const std::vector<RoundSize> sizes =
+      round_sizes({forward_graph(before.model), lengths_of(before.examples)}, batch_sizes, large);
+  predict_rounds(std::vector{before, after}, sizes, context.session());
+  for (const auto& [batch, examples] : sizes) {
     work_before.push_back(first_batches(before.examples, batch, examples));
     work_after.push_back(first_batches(after.examples, batch, examples));
     all.push_back({.at_a_time = batch,
@@ -186,6 +186,19 @@ std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOn
     divide(all[i].times.after, all[i].texts);
   }
   return all;
+}
+
+double latency_ms(const ModelOnExamples& timed, const Model& baseline, Context& context) {
+  constexpr std::int64_t kSetUps = 3;
+  const std::vector<RoundSize> sizes =
+      round_sizes({forward_graph(baseline), lengths_of(timed.examples)}, {1}, LargeBatches::halved);
+  predict_rounds(std::span(&timed, 1), sizes, context.session());
+  const auto [batch, examples] = sizes.front();
+  const std::vector<FirstBatches> work = {first_batches(timed.examples, batch, examples)};
+  std::vector<double> ms =
+      rounds_set_up_anew(std::vector{set_up_of(timed, work, context)}, kSetUps).front().front();
+  std::ranges::sort(ms);
+  return median_of_sorted(ms) / static_cast<double>(examples);
 }
 
 Model packed_to_run(Model model, Context& context) {

@@ -51,6 +51,11 @@ std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOn
                                     const std::vector<std::int64_t>& batch_sizes, Context& context,
                                     LargeBatches large = LargeBatches::halved);
 
+/// Returns the latency of one model at batch size 1, in milliseconds per example: the median of three set-ups, each as in `time_models`.
+/// `baseline` decides on the number of examples, by its FLOPs, so that the latencies of models that have one baseline are of the same
+/// examples. Throws `Interrupted`.
+double latency_ms(const ModelOnExamples& timed, const Model& baseline, Context& context);
+
 /// A model as it runs from its smallest file: its weights packed, where any have formats.
 Model packed_to_run(Model model, Context& context);
 

@@ -46,6 +46,14 @@ TEST(TimeModels, TimesEachPossibleBatchSizeOnce) {
   EXPECT_EQ(time_models({model, one}, {model, one}, kLatencyBatches, quiet_context()).size(), 1U);
 }
 
+TEST(TimeModels, MeasuresAModelAlone) {
+  const Model model = tiny_model();
+  const EncodedSet texts = tiny_texts(3);
+  const double ms = latency_ms({model, texts}, model, quiet_context());
+  EXPECT_GT(ms, 0);
+  EXPECT_LT(ms, 1000);
+}
+
 TEST(TimeModels, NamesLatenciesWithTheirBatchSizeAndTokens) {
   EXPECT_EQ(latency_title(32, 0), "Latency per example (batch size 32)");
   EXPECT_EQ(latency_title(32, 128), "Latency per example (batch size 32, 128 tokens)");

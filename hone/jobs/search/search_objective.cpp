@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "hone/base/error.h"
+#include "hone/jobs/model_times.h"
 #include "hone/jobs/search/quiet_trial.h"
 #include "hone/jobs/times_in_turn.h"
 
@@ -63,7 +64,8 @@ bool SearchObjective::measures_latency() const {
 
 double SearchObjective::latency_alone(const Model& model) const {
   const MachineLock alone(machine_lock_, LOCK_EX);
-  return latency_ms(model, subject_, context_);
+  return latency_ms({packed_to_run(model, context_), subject_.data.validation},
+                    subject_.parent.model, context_);
 }
 
 std::uint64_t SearchObjective::seed_of(const Trial& trial) const {

@@ -33,7 +33,9 @@ class SearchObjective {
   TrialModel model_of(const Trial& trial);
   /// Whether a formula of the recipe has the latency.
   bool measures_latency() const;
-  /// `latency_ms`, while no trial of any search on this machine runs. Throws `UserError` where the lock file cannot be opened.
+  /// Returns the latency of the packed model at batch size 1 (`latency_ms` in hone/jobs/model_times.h), on the first examples of
+  /// validation, as many for all models of a search, while no trial of any search on this machine runs. Throws `UserError` where the lock
+  /// file cannot be opened; `Interrupted`.
   double latency_alone(const Model& model) const;
 
  private:

@@ -2,33 +2,23 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <memory>
-#include <span>
-
-#include "hone/analysis/cost.h"
 #include "hone/frontends/huggingface/other_programs.h"
 #include "hone/ir/quoted.h"
 #include "hone/jobs/allocation/best_allocation.h"
 #include "hone/jobs/compress.h"
-#include "hone/jobs/device_time.h"
 #include "hone/jobs/distillation.h"
-#include "hone/jobs/model_times.h"
 #include "hone/jobs/native/native_model.h"
 #include "hone/jobs/prune/shapes.h"
 #include "hone/jobs/prune/sparsify.h"
 #include "hone/jobs/search/native_trial.h"
 #include "hone/jobs/search/recipe_sections.h"
 #include "hone/jobs/times_in_turn.h"
-#include "hone/metrics/median.h"
 #include "hone/models/adapter.h"
 #include "hone/models/model_size.h"
 #include "hone/models/model_zeros.h"
 #include "hone/models/transform.h"
 #include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
-#include "hone/train/memory_check.h"
-#include "hone/train/predictor.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -409,49 +399,12 @@ class TrialSteps {
   bool ended_ = false;
 };
 
-// By the baseline's cost: latencies of different examples could not be compared.
-std::int64_t timed_examples(const TrialSubject& subject) {
-  constexpr double kMostExamples = 16, kMostFlops = 50e9;
-  const EncodedSet& set = subject.data.validation;
-  const double flops =
-      product_flops(plain_graph(subject.parent.model),
-                    {{'B', 1}, {'S', std::max<std::int64_t>(1, longest_text(set))}});
-  return std::min(set.size(),
-                  static_cast<std::int64_t>(std::clamp(kMostFlops / flops, 1.0, kMostExamples)));
-}
-
 }  // namespace
 
 TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
                      const TrialConfiguration& configuration, std::uint64_t seed,
                      const WatchTrial& watch, const TrialProgress& progress, Context& context) {
   return TrialSteps(subject, space, configuration, seed, watch, progress, context).run();
-}
-
-double latency_ms(const Model& model, const TrialSubject& subject, Context& context) {
-  constexpr std::int64_t kSetUps = 3;
-  const Model packed = packed_to_run(model, context);
-  const Session session = context.session();
-  const ExampleSource source = text_examples(subject.data.validation);
-  const std::int64_t examples = timed_examples(subject);
-  std::vector<NamedTensors> batches;
-  for (std::int64_t row = 0; row < examples; ++row)
-    batches.push_back(source.batch(std::span(&row, 1), 0));
-  const ModelSetUp set_ups[] = {[&]() -> std::vector<std::function<void()>> {
-    const auto predictor =
-        std::make_shared<Predictor>(forward_graph(packed), packed.parameters, session);
-    check_batches(predictor->graph(),
-                  std::span(source.lengths).first(static_cast<std::size_t>(examples)),
-                  /*batch_size=*/1, session, predictor->parameters(), " that is timed");
-    const auto run = [predictor, &batches] {
-      for (const NamedTensors& batch : batches) predictor->rows(batch);
-    };
-    for (int i = 0; i < readying_runs(session.device); ++i) run();
-    return {run};
-  }};
-  std::vector<double> ms = rounds_set_up_anew(set_ups, kSetUps).front().front();
-  std::ranges::sort(ms);
-  return median_of_sorted(ms) / static_cast<double>(examples);
 }
 
 }  // namespace hone

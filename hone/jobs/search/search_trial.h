@@ -64,9 +64,4 @@ TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
                      const TrialConfiguration& configuration, std::uint64_t seed,
                      const WatchTrial& watch, const TrialProgress& progress, Context& context);
 
-/// Returns the latency of a packed model at batch size 1, in milliseconds per example: the median over a few set-ups
-/// (`rounds_set_up_anew`). All models of a search run the same first examples of validation, fewer where the baseline is large. Throws
-/// `UserError` where memory is short; `Interrupted`.
-double latency_ms(const Model& model, const TrialSubject& subject, Context& context);
-
 }  // namespace hone
