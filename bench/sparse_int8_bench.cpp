@@ -35,7 +35,7 @@ struct Sparse {
     const PackedMatrix dense{shape.n, shape.k, bits, static_cast<std::uint16_t>(1 << (bits - 1))};
     packed = Tensor::empty(DType::u8, {static_cast<std::int64_t>(packed_bytes(dense))});
     arrange(pool_of(1), dense, codes.data(), packed.data<std::uint8_t>());
-    const std::int64_t entries = count_entries(pool_of(1), matrix, codes.data());
+    const std::int64_t entries = count_blocks(pool_of(1), matrix, codes.data()).entries;
     bytes = Tensor::empty(DType::u8, {static_cast<std::int64_t>(sparse_bytes(matrix, entries))});
     arrange(pool_of(1), matrix, codes.data(), bytes.data<std::uint8_t>());
   }

@@ -332,7 +332,8 @@ constexpr const char* kSparseMeaning =
     "median times of sparse and dense are equal, on a line between the ratios of neighbouring "
     "sparsities; its range is that of the ends of their 95% intervals. It is not shown unless the "
     "interval at the highest sparsity is above 1. Sparse products take the sparse kernel even "
-    "where hone, which decides by the share of stored blocks and the rows, would multiply densely. "
+    "where hone, which decides by the share of blocks that are not zero and the rows, would "
+    "multiply densely. "
     "\"slower here\" and \"faster here\" mark choices that the confidence interval contradicts on "
     "this machine. "
     "Sparse bf16: the weight is in bf16, inputs and results are fp32; hone uses no such kernel.";

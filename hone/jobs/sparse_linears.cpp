@@ -86,14 +86,11 @@ struct ScaledIntegers {
   std::vector<float> scales;
 };
 
-// Blocks whose pairs are too large are stored in two entries.
-constexpr double kAnyShare = 2;
-
 ScaledIntegers integers_of(const QuantizerInput& input, const std::uint8_t* codes,
                            const std::uint8_t* shared, ThreadPool& pool) {
   const PackedLayout layout = packed_layout(input.format, input.sizes, Arrangement::panels);
   const CodeUnits units = units_of(input).value();
-  ScaledIntegers weight{sparse_integers({layout, units, codes, kAnyShare}, pool).value(), {}};
+  ScaledIntegers weight{sparse_integers({layout, units, codes}, pool).value(), {}};
   const PackedRows rows{input, layout, &units, codes, shared};
   for (std::int64_t row = 0; row < layout.matrix.rows; ++row)
     weight.scales.push_back(rows.scale(row, 0) * smallest_unit(units));
@@ -133,24 +130,23 @@ void sparse_native_linear(Call& call) {
 SparseWeight sparse_floats(ProductWay way, const Tensor& dense, ThreadPool& pool) {
   const std::int64_t outputs = dense.size(0), inputs = dense.size(1);
   const float* const values = dense.data<float>();
-  const auto share = [&](const kernels::SparseFloatMatrix& matrix) {
-    return static_cast<double>(kernels::sparse_entries(pool, matrix, values)) /
-           static_cast<double>(matrix.groups() * inputs);
-  };
   const bool is_bf16 = way == ProductWay::bf16;
   const std::optional<kernels::CountedSparseFloats> faster =
       kernels::faster_sparse_matrix(pool, outputs, inputs, values);
   kernels::SparseFloatMatrix matrix{outputs, inputs, 4, is_bf16 ? 16 : 32};
   const kernels::SparseFloatMatrix single{outputs, inputs, 1, matrix.bits};
+  const auto counted = [&](const kernels::SparseFloatMatrix& one) {
+    return kernels::CountedSparseFloats{one, kernels::sparse_entries(pool, one, values)};
+  };
   // Bytes of values and indices are what a product of few rows reads.
   const auto bytes_of = [&](const kernels::SparseFloatMatrix& one) {
-    return kernels::sparse_bytes(one, kernels::sparse_entries(pool, one, values));
+    return kernels::sparse_bytes(one, counted(one).entries);
   };
   if (faster ? faster->matrix.together == 1 : bytes_of(single) < bytes_of(matrix)) matrix = single;
   const bool is_single = matrix.together == 1;
   return {
       .dense = dense,
-      .stored = share(matrix),
+      .stored = counted(matrix).kept().share(),
       .bytes = static_cast<std::int64_t>(bytes_of(matrix)),
       .min_rows = faster && !is_bf16 ? kernels::fewest_sparse_float_rows(*faster) : std::nullopt,
       .kernel = is_bf16 ? (is_single ? float_kernel<1, 16>() : float_kernel<4, 16>())
@@ -162,10 +158,10 @@ SparseWeight sparse_codes(const QuantizerInput& input, const PackedCodes& packed
   const auto [integers, scales] = integers_of(input, packed.codes.data<std::uint8_t>(),
                                               packed.shared.data<std::uint8_t>(), pool);
   return {
-      .stored = integers.stored,
+      .stored = integers.blocks.share(),
       .bytes = static_cast<std::int64_t>(kernels::sparse_bytes(integers.matrix, integers.entries) +
                                          scales.size() * sizeof(float)),
-      .min_rows = kernels::fewest_sparse_int8_rows(integers.stored),
+      .min_rows = kernels::fewest_sparse_int8_rows(integers.blocks),
       .kernel = {"native_linear", "cpu", "sparse 1x4", sums_of_codes, sparse_native_linear,
                  Layout::dense, arrange_codes}};
 }

@@ -56,7 +56,7 @@ std::vector<SparsityThreshold> sparsity_thresholds() {
   using kernels::kSparseFloatLimits, kernels::kSparseInt8Limits;
   add(kFloatProducts, "4x1", kSparseFloatLimits, &kernels::SparseFloatLimit::blocks);
   add(kFloatProducts, "weights", kSparseFloatLimits, &kernels::SparseFloatLimit::single);
-  add(kIntegerProducts, "1x4", kSparseInt8Limits, &kernels::SparseInt8Limit::stored);
+  add(kIntegerProducts, "1x4", kSparseInt8Limits, &kernels::SparseInt8Limit::blocks);
   return all;
 }
 

@@ -346,7 +346,7 @@ void sparse_product(ThreadPool& pool, const FloatRows& x, const SparseFloatWeigh
 
 std::optional<std::int64_t> fewest_sparse_float_rows(const CountedSparseFloats& weight) {
   for (const SparseFloatLimit& limit : kSparseFloatLimits)
-    if (weight.share() <= (weight.matrix.together == 4 ? limit.blocks : limit.single))
+    if (weight.kept().within(weight.matrix.together == 4 ? limit.blocks : limit.single))
       return limit.rows;
   return std::nullopt;
 }
@@ -355,18 +355,18 @@ std::optional<CountedSparseFloats> faster_sparse_matrix(ThreadPool& pool, std::i
                                                         std::int64_t columns, const float* dense) {
   constexpr double kSingleCost = 1.7;  // of a weight beside one of a block
   CountedSparseFloats blocks{{rows, columns, 4, 32}}, single{{rows, columns, 1, 32}};
-  const auto counted_share = [&](CountedSparseFloats& one) {
+  const auto count = [&](CountedSparseFloats& one) {
     one.entries = sparse_entries(pool, one.matrix, dense);
-    return one.share();
+    return one.kept();
   };
-  const double of_single = counted_share(single);
+  const KeptBlocks of_single = count(single);
   // Blocks are at least a quarter of the weights that they keep: of most matrices that need not be counted.
-  if (CountedSparseFloats{blocks.matrix, single.entries / 4}.share() > kMostSparseFloatBlocks)
+  if (!CountedSparseFloats{blocks.matrix, single.entries / 4}.kept().within(kMostSparseFloatBlocks))
     return std::nullopt;
-  const double of_blocks = counted_share(blocks);
-  const bool takes_single = of_single <= kMostSparseFloats;
-  if (of_blocks <= kMostSparseFloatBlocks &&
-      (!takes_single || of_blocks <= kSingleCost * of_single))
+  const KeptBlocks of_blocks = count(blocks);
+  const bool takes_single = of_single.within(kMostSparseFloats);
+  if (of_blocks.within(kMostSparseFloatBlocks) &&
+      (!takes_single || of_blocks.share() <= kSingleCost * of_single.share()))
     return blocks;
   return takes_single ? std::optional(single) : std::nullopt;
 }

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <optional>
 
 #include "hone/base/thread_pool.h"
 #include "hone/kernels/epilogue.h"
+#include "hone/kernels/kept_blocks.h"
 #include "hone/kernels/sparse_float_matrix.h"
 #include "hone/kernels/weight_only_product.h"
 
@@ -51,11 +51,7 @@ struct CountedSparseFloats {
   SparseFloatMatrix matrix;
   std::int64_t entries = 0;
 
-  /// Of all that it could have.
-  double share() const {
-    return static_cast<double>(entries) /
-           static_cast<double>(std::max<std::int64_t>(1, matrix.groups() * matrix.columns));
-  }
+  KeptBlocks kept() const { return {entries, matrix.groups() * matrix.columns}; }
 };
 /// Rows from which on products with it are faster than dense ones, by `kSparseFloatLimits`; nullopt if too many are stored.
 std::optional<std::int64_t> fewest_sparse_float_rows(const CountedSparseFloats& weight);

@@ -90,17 +90,27 @@ void for_groups(ThreadPool& pool, const SparseInt8Matrix& matrix, Body&& body) {
                   });
 }
 
-// The entries of the lists of all cells of a group, (panels, 64), by output.
-std::vector<std::uint16_t> count_group(const SparseInt8Matrix& matrix, std::int64_t group,
-                                       const std::uint16_t* codes) {
-  std::vector<std::uint16_t> counts(static_cast<std::size_t>(matrix.panels() * kSparseOutputs));
+/// Of a group.
+struct GroupCount {
+  std::vector<std::uint16_t> entries;  ///< of the lists of all its cells, (panels, 64), by output
+  std::int64_t blocks = 0;             ///< that are not zero
+};
+
+GroupCount count_group(const SparseInt8Matrix& matrix, std::int64_t group,
+                       const std::uint16_t* codes) {
+  GroupCount count{
+      std::vector<std::uint16_t>(static_cast<std::size_t>(matrix.panels() * kSparseOutputs))};
   for (std::int64_t o = 0; o < matrix.outputs(group); ++o) {
     for (std::int64_t p = 0; p < matrix.panels(); ++p) {
+      std::int64_t last = -1;
       for_entries(matrix, p, codes + (group * kSparseOutputs + o) * matrix.columns,
-                  [&](std::int64_t, FourCodes) { ++counts[p * kSparseOutputs + o]; });
+                  [&](std::int64_t quad, FourCodes) {
+                    ++count.entries[p * kSparseOutputs + o];
+                    if (quad != std::exchange(last, quad)) ++count.blocks;
+                  });
     }
   }
-  return counts;
+  return count;
 }
 
 void put_codes(int bits, FourCodes quad, std::uint8_t* to) {
@@ -191,16 +201,22 @@ SparseLists sparse_lists(const SparseInt8Matrix& matrix, const std::uint8_t* byt
           bytes + parts.quads};
 }
 
-std::int64_t count_entries(ThreadPool& pool, const SparseInt8Matrix& matrix,
-                           const std::uint16_t* codes) {
+CountedInt8Blocks count_blocks(ThreadPool& pool, const SparseInt8Matrix& matrix,
+                               const std::uint16_t* codes) {
   check(matrix);
-  std::vector<std::int64_t> entries(static_cast<std::size_t>(matrix.groups()));
+  std::vector<CountedInt8Blocks> groups(static_cast<std::size_t>(matrix.groups()));
   for_groups(pool, matrix, [&](std::int64_t group) {
-    const auto counts = count_group(matrix, group, codes);
-    entries[static_cast<std::size_t>(group)] =
-        std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    const GroupCount count = count_group(matrix, group, codes);
+    CountedInt8Blocks& counted = groups[static_cast<std::size_t>(group)];
+    counted.blocks.kept = count.blocks;
+    counted.entries = std::accumulate(count.entries.begin(), count.entries.end(), std::int64_t{0});
   });
-  return std::accumulate(entries.begin(), entries.end(), std::int64_t{0});
+  CountedInt8Blocks all{.blocks = {.all = matrix.rows * matrix.quads()}};
+  for (const CountedInt8Blocks& group : groups) {
+    all.blocks.kept += group.blocks.kept;
+    all.entries += group.entries;
+  }
+  return all;
 }
 
 std::size_t sparse_bytes(const SparseInt8Matrix& matrix, std::int64_t entries) {
@@ -218,7 +234,7 @@ void arrange(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint16
   }
   std::vector<std::vector<std::uint16_t>> counts(static_cast<std::size_t>(matrix.groups()));
   for_groups(pool, matrix, [&](std::int64_t group) {
-    counts[static_cast<std::size_t>(group)] = count_group(matrix, group, codes);
+    counts[static_cast<std::size_t>(group)] = count_group(matrix, group, codes).entries;
   });
   const auto of_cell = [&](std::int64_t cell) {
     return counts[static_cast<std::size_t>(cell / matrix.panels())].data() +

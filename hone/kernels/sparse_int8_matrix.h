@@ -6,6 +6,7 @@
 
 #include "hone/base/thread_pool.h"
 #include "hone/kernels/grain.h"
+#include "hone/kernels/kept_blocks.h"
 
 /// Weights of 8 or 4 bits in blocks of 1x4, of which those that are zero are not stored: one arrangement of bytes for every
 /// instruction set.
@@ -64,11 +65,16 @@ struct SparseLists {
 /// Those of bytes that `arrange` made, aligned to 4 bytes.
 SparseLists sparse_lists(const SparseInt8Matrix& matrix, const std::uint8_t* bytes);
 
-/// The entries of `codes` (N,K), and the bytes of so many, exactly.
-std::int64_t count_entries(ThreadPool& pool, const SparseInt8Matrix& matrix,
-                           const std::uint16_t* codes);
+/// The blocks of codes (N,K) that are not zero, and their entries: two of a block whose pairs add up to too much.
+struct CountedInt8Blocks {
+  KeptBlocks blocks = {};
+  std::int64_t entries = 0;
+};
+CountedInt8Blocks count_blocks(ThreadPool& pool, const SparseInt8Matrix& matrix,
+                               const std::uint16_t* codes);
+/// Returns the bytes of a matrix with so many entries, exactly.
 std::size_t sparse_bytes(const SparseInt8Matrix& matrix, std::int64_t entries);
-/// `bytes`, aligned to 4, has `sparse_bytes(matrix, count_entries(matrix, codes))` bytes and becomes `codes` (N,K).
+/// `bytes`, aligned to 4, has `sparse_bytes` of the entries that `count_blocks` counts, and becomes `codes` (N,K).
 void arrange(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint16_t* codes,
              std::uint8_t* bytes);
 

@@ -345,14 +345,14 @@ void sparse_int8_product(ThreadPool& pool, const Int8Rows& x, const SparseInt8We
   run_product(pool, x, weight, {.epilogue = epilogue, .grid = grid, .rows = &y});
 }
 
-std::optional<std::int64_t> fewest_sparse_int8_rows(double stored) {
+std::optional<std::int64_t> fewest_sparse_int8_rows(const KeptBlocks& blocks) {
   for (const SparseInt8Limit& limit : kSparseInt8Limits)
-    if (stored <= limit.stored) return limit.rows;
+    if (blocks.within(limit.blocks)) return limit.rows;
   return std::nullopt;
 }
 
-bool sparse_int8_is_faster(std::int64_t rows, double stored) {
-  const std::optional<std::int64_t> fewest = fewest_sparse_int8_rows(stored);
+bool sparse_int8_is_faster(std::int64_t rows, const KeptBlocks& blocks) {
+  const std::optional<std::int64_t> fewest = fewest_sparse_int8_rows(blocks);
   return fewest && rows >= *fewest;
 }
 

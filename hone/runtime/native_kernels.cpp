@@ -116,7 +116,7 @@ PreparedMemory integer_memory(const CallSite& site, std::span<const Tensor* cons
   if (const auto sparse = sparse_integers_size(integers_of(weight, inputs), pool)) {
     memory.bytes += sparse->bytes;
     memory.zeros = {.pattern = "1x4",
-                    .min_rows = kernels::fewest_sparse_int8_rows(sparse->stored).value(),
+                    .min_rows = kernels::fewest_sparse_int8_rows(sparse->blocks).value(),
                     .dense_bytes = weight.layout.code_bytes,
                     .bytes = sparse->bytes};
   }
@@ -150,7 +150,7 @@ void native_linear(Call& call) {
                                                   call.output().data<std::uint8_t>());
       product(call.pool(), rows, weight, epilogue_of(call), prepared.output, rounded);
     };
-    if (prepared.sparse && kernels::sparse_int8_is_faster(rows.shape.rows, prepared.sparse->stored))
+    if (prepared.sparse && kernels::sparse_int8_is_faster(rows.shape.rows, prepared.sparse->blocks))
       return multiply([](auto&&... operands) { kernels::sparse_int8_product(operands...); },
                       kernels::SparseInt8Weight{
                           prepared.sparse->matrix,

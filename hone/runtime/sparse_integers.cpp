@@ -28,8 +28,10 @@ bool has_few_zeros(const SparseSource& source, const std::vector<std::int32_t>& 
   std::int64_t zeros = 0;
   for (int byte = 0; byte < 256; ++byte)
     zeros += counts[byte] * (m.bits == 8 ? is_zero(byte) : is_zero(byte & 15) + is_zero(byte >> 4));
-  const auto most = source.most * static_cast<double>(m.rows * ((m.columns + 3) / 4));
-  return static_cast<double>(m.rows * m.columns - zeros) > 4 * most;
+  // Blocks are at least a quarter of the codes that they keep.
+  const kernels::KeptBlocks fewest{.kept = (m.rows * m.columns - zeros + 3) / 4,
+                                   .all = m.rows * ((m.columns + 3) / 4)};
+  return !fewest.within(source.most);
 }
 
 struct CountedIntegers {
@@ -49,10 +51,10 @@ std::optional<CountedIntegers> counted(const SparseSource& source, ThreadPool& p
   for (std::uint16_t& code : codes) code = static_cast<std::uint16_t>(values[code] & mask);
   const kernels::PackedMatrix& m = source.layout.matrix;
   SparseIntegers sparse{.matrix = {m.rows, m.columns, is_half_byte ? 4 : 8}, .bytes = {}};
-  sparse.entries = kernels::count_entries(pool, sparse.matrix, codes.data());
-  const std::int64_t blocks = std::max<std::int64_t>(1, m.rows * sparse.matrix.quads());
-  sparse.stored = static_cast<double>(sparse.entries) / static_cast<double>(blocks);
-  if (sparse.stored > source.most) return std::nullopt;
+  const kernels::CountedInt8Blocks count = kernels::count_blocks(pool, sparse.matrix, codes.data());
+  if (!count.blocks.within(source.most)) return std::nullopt;
+  sparse.entries = count.entries;
+  sparse.blocks = count.blocks;
   return CountedIntegers{std::move(codes), std::move(sparse)};
 }
 
@@ -73,7 +75,7 @@ std::optional<SparseIntegersSize> sparse_integers_size(const SparseSource& sourc
   const std::optional<CountedIntegers> integers = counted(source, pool);
   if (!integers) return std::nullopt;
   return SparseIntegersSize{static_cast<std::int64_t>(integers->size_bytes()),
-                            integers->sparse.stored};
+                            integers->sparse.blocks};
 }
 
 }  // namespace hone

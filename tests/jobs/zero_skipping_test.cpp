@@ -4,8 +4,14 @@
 
 #include <algorithm>
 
+#include "hone/base/random.h"
+#include "hone/ir/parse.h"
 #include "hone/jobs/native/native_copy.h"
+#include "hone/jobs/sparse_linears.h"
 #include "hone/models/transform.h"
+#include "hone/passes/pack.h"
+#include "hone/runtime/interpreter.h"
+#include "hone/runtime/run_passes.h"
 #include "tests/runtime/fake_device.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
@@ -87,6 +93,63 @@ TEST(ZeroSkipping, HasTheThresholdsOfTheKernels) {
       EXPECT_LT(all[i].min_rows, all[i - 1].min_rows);
       EXPECT_GT(all[i].sparsity, all[i - 1].sparsity);
     }
+}
+
+Tensor normal_weight(const Sizes& sizes) {
+  RandomSequence random(3, 1);
+  Tensor weight = Tensor::empty(DType::f32, sizes);
+  for (float& value : weight.values<float>()) value = static_cast<float>(random.normal());
+  return weight;
+}
+
+// How the kernel of one linear layer reads this weight, which is packed in int8 for native products.
+std::optional<WeightZeros> zeros_of_layer(const Tensor& weight, bool is_native) {
+  const Session session = quiet_context().session();
+  const std::string formats =
+      is_native ? fmt::format(
+                      "%q = quantize(%x) {{format=int(bits=8,per=token)}} : f32[B, {1}]\n"
+                      "%v = quantize(%w) {{format=int(bits=8,per=row,scale=dynamic)}} : "
+                      "f32[{0}, {1}]\n",
+                      weight.size(0), weight.size(1))
+                : "";
+  Graph graph = parse_graph(
+      fmt::format("%x = input : f32[B, {1}]\n%w = parameter weight trainable : f32[{0}, {1}]\n"
+                  "%b = parameter bias trainable : f32[{0}]\n{2}"
+                  "%y = linear({3}, %b) : f32[B, {0}]\noutput y = %y\n",
+                  weight.size(0), weight.size(1), formats, is_native ? "%q, %v" : "%x, %w"),
+      session.library.ops, session.library.formats);
+  ParameterStore parameters;
+  parameters.set("w", weight);
+  parameters.set("b", Tensor::zeros(DType::f32, {weight.size(0)}));
+  pack_weights(graph, parameters, session.pool);
+  prepare_for_inference(graph, parameters, session);
+  const std::vector<PreparedCopy> copies = prepared_copies(graph, parameters, session);
+  const auto found =
+      std::ranges::find_if(copies, [](const PreparedCopy& copy) { return copy.zeros.has_value(); });
+  return found == copies.end() ? std::nullopt : found->zeros;
+}
+
+// In these shapes most thresholds are no whole number of blocks, and pruning rounds them either way. Some blocks of codes take two
+// entries, and blocks at the edges are smaller.
+TEST(ZeroSkipping, BeginsAtEachThreshold) {
+  const std::vector<SparsityThreshold> all = sparsity_thresholds();
+  for (const SparsityThreshold& one : all) {
+    const PruneBlock block = parse_structure(one.pattern).block;
+    for (const Sizes& sizes : {Sizes{192, 192}, Sizes{185, 191}}) {
+      SCOPED_TRACE(fmt::format("{} {} from {} on, {} x {}", one.products, one.pattern, one.sparsity,
+                               sizes[0], sizes[1]));
+      const Tensor weight = normal_weight(sizes);
+      const auto zeros_at = [&](double sparsity) {
+        return zeros_of_layer(with_zeros(weight, sparsity, block), one.products == "native int");
+      };
+      const std::optional<WeightZeros> at = zeros_at(one.sparsity),
+                                       below = zeros_at(one.sparsity - 0.01);
+      ASSERT_TRUE(at && below);
+      EXPECT_EQ(at->pattern, one.pattern);
+      EXPECT_EQ(at->min_rows, one.min_rows);
+      EXPECT_TRUE(!below->skips() || below->min_rows > one.min_rows);
+    }
+  }
 }
 
 }  // namespace

@@ -263,7 +263,7 @@ TEST(SparseFloatProduct, IsTakenWhereFewWeightsAreKept) {
       EXPECT_EQ(matrix->entries, sparse_entries(pool, matrix->matrix, w.values.data()));
       const double most =
           takes_blocks ? kSparseFloatLimits[0].blocks : kSparseFloatLimits[0].single;
-      EXPECT_EQ(fewest_sparse_float_rows(*matrix), matrix->share() <= most ? 1 : 16);
+      EXPECT_EQ(fewest_sparse_float_rows(*matrix), matrix->kept().share() <= most ? 1 : 16);
     }
   }
 }

@@ -63,7 +63,10 @@ TEST(SparseInt8Matrix, StoresAnEntryForABlockAndTwoWherePairsAreLarge) {
   codes[5] = 28;
   codes[6] = codes[7] = 0x80;  // -128
   codes[12 + 8] = 1;
-  EXPECT_EQ(count_entries(pool, matrix, codes.data()), 3);
+  const CountedInt8Blocks counted = count_blocks(pool, matrix, codes.data());
+  EXPECT_EQ(counted.entries, 3);
+  EXPECT_EQ(counted.blocks.kept, 2);
+  EXPECT_EQ(counted.blocks.all, 6);
   const SparseBytes bytes = arranged_blocks(matrix, codes);
   const SparseLists lists = sparse_lists(matrix, bytes.data());
   EXPECT_EQ(lists.ends[0], 3u);

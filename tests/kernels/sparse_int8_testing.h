@@ -32,7 +32,7 @@ inline std::vector<std::uint16_t> random_blocks(const SparseInt8Matrix& matrix, 
 inline SparseBytes arranged_blocks(const SparseInt8Matrix& matrix,
                                    const std::vector<std::uint16_t>& codes) {
   return same_for_any_threads([&](ThreadPool& pool) {
-    SparseBytes bytes(sparse_bytes(matrix, count_entries(pool, matrix, codes.data())), 0xaa);
+    SparseBytes bytes(sparse_bytes(matrix, count_blocks(pool, matrix, codes.data()).entries), 0xaa);
     arrange(pool, matrix, codes.data(), bytes.data());
     return bytes;
   });
