@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "hone/base/cpu.h"
@@ -147,11 +149,16 @@ void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
 
 using NamedTensor = std::pair<const std::string*, const Tensor*>;
 
-std::vector<NamedTensor> by_falling_element_size(const TensorMap& tensors) {
+// The data and the tensors of whole lines begin at a line of the cache; behind them, by falling element size, all others are
+// aligned to their elements.
+constexpr std::size_t kLine = 64;
+
+std::vector<NamedTensor> in_order_of_the_file(const TensorMap& tensors) {
   std::vector<NamedTensor> order;
   for (const auto& [name, tensor] : tensors) order.emplace_back(&name, &tensor);
-  std::stable_sort(order.begin(), order.end(), [](const NamedTensor& a, const NamedTensor& b) {
-    return info(a.second->dtype()).size_bytes > info(b.second->dtype()).size_bytes;
+  std::ranges::stable_sort(order, std::greater(), [](const NamedTensor& named) {
+    const Tensor& tensor = *named.second;
+    return std::pair(tensor.size_bytes() % kLine == 0, info(tensor.dtype()).size_bytes);
   });
   return order;
 }
@@ -175,7 +182,8 @@ std::string make_header(const std::vector<NamedTensor>& order,
     begin = end;
   }
   header += '}';
-  header.append((8 - header.size() % 8) % 8, ' ');
+  const std::size_t behind_length = sizeof(std::uint64_t) + header.size();
+  header.append((kLine - behind_length % kLine) % kLine, ' ');
   return header;
 }
 
@@ -217,7 +225,7 @@ Safetensors read_safetensors(const fs::path& path) {
 void write_safetensors(const fs::path& path, const TensorMap& tensors,
                        const std::map<std::string, std::string>& metadata,
                        const std::set<std::string>& float8) {
-  const std::vector<NamedTensor> order = by_falling_element_size(tensors);
+  const std::vector<NamedTensor> order = in_order_of_the_file(tensors);
   const std::string header =
       with_context(path.string(), [&] { return make_header(order, metadata, float8); });
   // What lies in files was not read yet, or may have been released since.

@@ -31,10 +31,10 @@ Safetensors read_safetensors(const fs::path& path);
 /// The same of a file in memory, without a path in the messages.
 Safetensors read_safetensors(const SharedBytes& file);
 
-/// Writes the tensors by falling element size, names in order among equals, so that all are
-/// aligned; the file appears whole or not at all. Strided tensors are written contiguous. Throws
-/// `UserError` when the file cannot be written or a tensor has the reserved name "__metadata__". `float8`: tensors of bytes
-/// that are fp8 numbers (E4M3), a type that no `DType` is for.
+/// Writes tensors of a multiple of 64 bytes first, which begin at a line of the cache, and all others behind them, by falling
+/// element size and names in order, so that all are aligned to their elements. The file appears whole or not at all. Strided
+/// tensors are written contiguous. Throws `UserError` when the file cannot be written or a tensor has the reserved name
+/// "__metadata__". `float8`: tensors of bytes that are fp8 numbers (E4M3), a type that no `DType` is for.
 void write_safetensors(const fs::path& path, const TensorMap& tensors,
                        const std::map<std::string, std::string>& metadata = {},
                        const std::set<std::string>& float8 = {});

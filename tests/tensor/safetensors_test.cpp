@@ -89,17 +89,15 @@ TEST(Safetensors, WritesEveryTensorAligned) {
   write_safetensors(path,
                     {{"a", Tensor::of<bool>({1}, {true})},
                      {"b", Tensor::of<double>({1}, {0.5})},
-                     {"c", Tensor::of<float>({1}, {2})}},
+                     {"c", Tensor::of<float>({1}, {2})},
+                     {"d", Tensor::zeros(DType::u8, {2, 64})},
+                     {"e", Tensor::zeros(DType::f32, {16})}},
                     {});
-  const MappedFile file(path);
-  std::uint64_t header_bytes = 0;
-  std::memcpy(&header_bytes, file.bytes().data(), sizeof header_bytes);
-  EXPECT_EQ(header_bytes % 8, 0u);
   for (const auto& [name, tensor] : read_safetensors(path).tensors) {
-    EXPECT_EQ(
-        reinterpret_cast<std::uintptr_t>(tensor.device_pointer()) % info(tensor.dtype()).size_bytes,
-        0u)
-        << name;
+    constexpr std::size_t kLine = 64;
+    const std::size_t alignment =
+        tensor.size_bytes() % kLine == 0 ? kLine : info(tensor.dtype()).size_bytes;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.device_pointer()) % alignment, 0u) << name;
     EXPECT_TRUE(tensor.storage()->read_only) << name << " was copied";
   }
 }
