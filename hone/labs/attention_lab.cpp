@@ -323,67 +323,58 @@ std::string headline_of_attention(const FoundAttention& first, const FoundAttent
   const OperationSum before = moving_operations(naive), after = moving_operations(fused);
   std::string text = fmt::format(
       "Naive attention runs {} operations and writes the matrix of scores ({}) to memory; fused "
-      "attention is {} and never writes it: traffic, counted without caches, is {} instead of {} "
-      "({} in fp32). In this process, on {}, fused attention {} at {} tokens",
+      "attention runs {} and never writes it, so it moves {} instead of {} ({} in fp32, counted "
+      "without caches). On {}, fused attention {} at {} tokens",
       before.calls, human_bytes(first.matrix_bytes("fp32")),
-      after.calls == 1 ? "one operation" : fmt::format("{} operations", after.calls),
-      human_bytes(after.moved_bytes), human_bytes(before.moved_bytes), first.of.name(),
+      after.calls == 1 ? "one" : fmt::format("{}", after.calls), human_bytes(after.moved_bytes),
+      human_bytes(before.moved_bytes), first.of.name(),
       ran_on(first.fields.device, first.fields.threads), speed_clause(first),
       grouped(first.of.shape.tokens));
   if (&last != &first)
-    text += fmt::format("; at {} tokens it {}", grouped(last.of.shape.tokens), speed_clause(last));
-  return text + "; whether other processes agree was not measured.";
+    text += fmt::format(", and {} at {} tokens", speed_clause(last), grouped(last.of.shape.tokens));
+  return text + ".";
 }
 
-std::string why_naive(const FoundAttention& first, const FoundAttention& last) {
+std::string why_naive(const FoundAttention& first) {
   constexpr int kPasses = 6;
   const AttentionShape& s = first.of.shape;
   const double passes = kPasses * first.matrix_bytes("fp32"),
                operands = 4 * 4.0 * static_cast<double>(s.texts * s.heads * s.tokens * s.size);
   return fmt::format(
-      "Both implementations compute softmax(QKᵀ/√d)V with the same {} GFLOP of products ({}). "
-      "Naive attention stores the scores of all heads: {} × {} × {}² × 4 bytes = {} in fp32, and "
-      "{} for {}. Two products, scale and softmax write and read them in six passes, {}; with Q, "
-      "K, V and the result, the table counts {} of traffic.",
-      three_digits(first.fields.gflop), first.of.name(), s.texts, s.heads, s.tokens,
-      human_bytes(first.matrix_bytes("fp32")), human_bytes(last.matrix_bytes("fp32")),
-      last.of.name(), human_bytes(passes), human_bytes(passes + operands));
+      "Both implementations compute softmax(QKᵀ/√d)V with the same products. Naive attention "
+      "stores the scores of all heads: {} × {} × {}² × 4 bytes = {} in fp32. Two products, scale "
+      "and softmax write and read them in six passes, {}; with Q, K, V and the result, the table "
+      "counts {} of traffic.",
+      s.texts, s.heads, s.tokens, human_bytes(first.matrix_bytes("fp32")), human_bytes(passes),
+      human_bytes(passes + operands));
 }
 
-std::string why_fused(const FoundAttention& last, bool on_host) {
+std::string why_fused(bool on_host) {
   return fmt::format(
       "Fused attention never has the whole matrix (FlashAttention, Dao et al., 2022). It takes a "
       "block of queries through the keys and values, block by block. For each query it keeps the "
       "maximum m of the scores so far, the sum of exp(score − m), and the values summed with these "
       "weights (online softmax), all in {}. When a block raises m, both sums are multiplied by "
-      "exp(m_old − m_new). Memory grows with the number of tokens, not with its square: by "
-      "prediction, {} takes {} instead of {}, operands included.",
-      on_host ? "caches or registers" : "registers and shared memory", last.of.name(),
-      bytes_text(last.fp32(AttentionWay::fused).needed_bytes),
-      bytes_text(last.fp32(AttentionWay::naive).needed_bytes));
+      "exp(m_old − m_new). So memory grows with the number of tokens, not with its square.",
+      on_host ? "caches or registers" : "registers and shared memory");
 }
 
 // What was measured; no run tells the reasons apart.
 std::string why_times(const std::vector<FoundAttention>& all) {
   const FoundAttention& first = all.front();
-  std::vector<std::string> times;
-  for (const FoundAttention& found : all)
-    times.push_back(fmt::format("{} for {}",
-                                speedup_headline(found.fp32(AttentionWay::fused).speedup.value()),
-                                found.of.name()));
-  std::vector<std::string> slower;
-  for (const FoundAttention& found : all)
-    if (found.fp32(AttentionWay::fused).speedup->shown_slower()) slower.push_back(found.of.name());
   const AttentionTimesResult& naive = first.fp32(AttentionWay::naive);
+  const auto slower = std::ranges::count_if(all, [](const FoundAttention& found) {
+    return found.fp32(AttentionWay::fused).speedup->shown_slower();
+  });
   return fmt::format(
-      "Fused against naive attention in fp32, in this process: {}. In the recorded naive run of "
-      "{}, scale and softmax, which pass over the matrix element by element, took {} of {} ms.{}",
-      fmt::join(times, "; "), first.of.name(),
-      three_digits(recorded_ms(naive, "scale") + recorded_ms(naive, "softmax")),
+      "In the recorded naive run of {}, scale and softmax, which pass over the matrix element by "
+      "element, took {} of {} ms.{}",
+      first.of.name(), three_digits(recorded_ms(naive, "scale") + recorded_ms(naive, "softmax")),
       three_digits(recorded_ms(naive)),
-      slower.empty() ? ""
-                     : fmt::format(" Why fused attention was slower for {} was not measured.",
-                                   fmt::join(slower, ", ")));
+      slower == 0 ? ""
+                  : fmt::format(" Why fused attention was slower for {} of {} shapes in fp32 was "
+                                "not measured.",
+                                slower, all.size()));
 }
 
 // Why a speedup in fp16 is so great: the products of naive attention are slower than those in fp32. "": they are not.
@@ -411,9 +402,9 @@ std::string why_types(const FoundAttention& found, bool on_host) {
       speeds.push_back(fmt::format("{}, {}", type.name, speedup_headline(fused->speedup.value())));
   }
   std::string text = fmt::format(
-      "Both compute the same function, with sums in another order. For {}, results of fused "
-      "attention differ from those of naive attention in fp32 by at most {} of the largest.",
-      found.of.name(), fmt::join(differences, ", "));
+      "Both compute the same function, with sums in another order: for this shape, results of "
+      "fused attention differ from those of naive attention in fp32 by at most {} of the largest.",
+      fmt::join(differences, ", "));
   return speeds.empty()
              ? text
              : text + fmt::format(" Against naive attention of the same type: {}.{}",
@@ -421,9 +412,9 @@ std::string why_types(const FoundAttention& found, bool on_host) {
 }
 
 std::string why_device(const OtherDevice& other, bool on_host) {
-  return on_host
-             ? fmt::format("On CUDA: {}. `hone lab 4.2 --device cuda` measures it.", other.why_not)
-             : fmt::format("This run is on a GPU. On the CPU: {}.", other.why_not);
+  return on_host ? fmt::format("On CUDA, this was {}. `hone lab 4.2 --device cuda` measures it.",
+                               other.why_not)
+                 : fmt::format("This run is on a GPU. On the CPU, this was {}.", other.why_not);
 }
 
 LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>& shapes) {
@@ -456,8 +447,8 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
       "Medians of {} or more runs of each implementation in turn, in fp32; random operands. "
       "Confidence intervals are of ratios of paired runs, in this process alone.",
       std::ranges::min(shapes, {}, &TimedAttention::runs).runs);
-  report.why = {why_naive(first, last), why_fused(last, on_host), why_times(all),
-                why_types(first, on_host), why_device(other_device(run.context), on_host)};
+  report.why = {why_naive(first), why_fused(on_host), why_times(all), why_types(first, on_host),
+                why_device(other_device(run.context), on_host)};
   if (std::string warning = recording_warning(all); !warning.empty())
     document.notes.push_back(std::move(warning));
   document.sections = {

@@ -242,7 +242,7 @@ std::string built_in_names(const std::vector<const LabKernelResult*>& checks) {
   return fmt::format("{} {}", names.size() == 1 ? "kernel" : "kernels", fmt::join(names, " and "));
 }
 
-// Of all signatures that were timed: "15.6 to 29.3× slower than hone's kernel vector, by signature (95% CIs between 15.3 and 30.7)".
+// Of all signatures that were timed: "15.6 to 29.3× slower than hone's kernel vector, depending on the signature (95% CIs from 15.3 to 30.7)".
 std::string speeds_sentence(const std::vector<const LabKernelResult*>& timed) {
   if (timed.size() == 1) return speed_sentence(*timed.front());
   double least = 0, most = 0, low = 0, high = 0;
@@ -260,12 +260,12 @@ std::string speeds_sentence(const std::vector<const LabKernelResult*>& timed) {
   }
   const std::string names = built_in_names(timed);
   if (faster == timed.size() || slower == timed.size())
-    return fmt::format("{}× {} than hone's {}, by signature (95% CIs between {})",
+    return fmt::format("{}× {} than hone's {}, depending on the signature (95% CIs from {})",
                        speed_range_text(least, most), faster > 0 ? "faster" : "slower", names,
                        speed_range_text(low, high));
   return fmt::format(
-      "shown to be faster than hone's {} for {} and slower for {} of {} signatures (95% CIs "
-      "between {})",
+      "shown to be faster than hone's {} for {} and slower for {} of {} signatures (95% CIs from "
+      "{})",
       names, faster, slower, timed.size(), speed_range_text(low, high));
 }
 
@@ -295,13 +295,12 @@ std::string verdict_sentence(const KernelChecks& found) {
         name, all.checked - all.correct, all.checked, operation_of(*all.wrong),
         error_text(*all.wrong), kKernelTolerance);
   const std::string correct = fmt::format(
-      "{} is chosen for {} of {} operation signatures ({} nodes in all) and differs from the "
-      "reference by at most {} of the largest result",
-      name, all.chosen, all.asked, all.nodes, three_digits(all.worst_share));
+      "{} is chosen for {} of {} operation signatures, and correct for the {} that were checked "
+      "(error up to {} of the largest result)",
+      name, all.chosen, all.asked, all.checked, three_digits(all.worst_share));
   return all.timed == nullptr
              ? correct + ". hone has no other kernel for them to compare the time with."
-             : fmt::format("{}; in this process, it is {}.", correct,
-                           speeds_sentence(all.all_timed));
+             : fmt::format("{}; it is {}.", correct, speeds_sentence(all.all_timed));
 }
 
 std::string headline_of(const KernelChecks& found) { return kHowToAdd + verdict_sentence(found); }
@@ -322,51 +321,39 @@ std::vector<Fact> key_figures_of(const KernelSummary& all) {
   return figures;
 }
 
-std::string choice_text(const KernelChecks& found) {
+std::string choice_text(const std::vector<LabKernelResult>& kernels) {
+  const auto are_in = [&](std::string_view graph) {
+    return std::ranges::any_of(kernels,
+                               [&](const LabKernelResult& check) { return check.graph == graph; });
+  };
   std::string text =
       "Choice: the first row that accepts an operation runs it. Rows of plugins come before hone's "
-      "own, and on the CPU the reference comes last.";
-  if (found.kernels.empty()) return text;
-  const KernelSummary all = summary_of(found.kernels);
-  text += fmt::format(" hone chose {} for {} of {} operation signatures, which {} nodes have.",
-                      all.name, all.chosen, all.asked, all.nodes);
-  if (std::ranges::none_of(found.kernels, [](const LabKernelResult& check) {
-        return check.graph == kInferenceGraph;
-      }))
-    text += std::ranges::any_of(
-                found.kernels,
-                [](const LabKernelResult& check) { return check.graph == kUnfusedGraph; })
-                ? " The inference graph that hone runs has no such operation, as passes have fused "
-                  "it. --skip_pass turns a pass off."
-                : " Only the graph of the training step has such an operation.";
-  std::vector<const LabKernelResult*> checks;
-  for (const LabKernelResult& check : found.kernels) checks.push_back(&check);
-  return text + fmt::format(" Without {}, these operations run with hone's {}.",
-                            is_example(found.kernels) ? kExampleName : "the plugin",
-                            built_in_names(checks));
+      "own, and on the CPU the reference comes last. `hone kernels MODEL --plugin FILE` prints "
+      "the kernel of each operation.";
+  if (kernels.empty() || are_in(kInferenceGraph)) return text;
+  return text + (are_in(kUnfusedGraph)
+                     ? " The inference graph that hone runs has no such operation, as passes have "
+                       "fused it. --skip_pass turns a pass off."
+                     : " Only the graph of the training step has such an operation.");
 }
 
-std::string correctness_text(const KernelSummary& all) {
+std::string correctness_text(const std::vector<LabKernelResult>& kernels) {
   std::string text = fmt::format(
       "Correctness: the reference computes in double, and an error up to {:.0e} of the largest "
       "result counts as correct. Sizes of 1 × 1 and 3 × 37 find mistakes at the ends of vectors "
-      "and blocks. {} of {} checked signatures are correct.",
-      kKernelTolerance, all.correct, all.checked);
-  const LabKernelResult* shown = all.shown();
-  if (shown == nullptr) return text;
-  text += fmt::format(" For {}, the largest error is {}", operation_of(*shown), error_text(*shown));
-  const std::optional<double> built_in = built_in_share(*shown);
-  return text + (built_in ? fmt::format(", and {} with hone's kernel.", three_digits(*built_in))
-                          : std::string("."));
+      "and blocks.",
+      kKernelTolerance);
+  if (kernels.empty()) return text;
+  const KernelSummary all = summary_of(kernels);
+  return text + fmt::format(" {} of {} checked signatures are correct.", all.correct, all.checked);
 }
 
 // By the interval of the first operation that was timed.
-std::string speed_paragraph(const LabKernelResult& check, const std::string& it, int threads) {
+std::string speed_text_of(const LabKernelResult& check, const std::string& it, int threads) {
   const Speedup& speedup = check.times->speedup;
-  std::string measured = fmt::format(
-      "Time: for {}, {} is, in this process, {}. Whether other processes agree was not "
-      "measured.",
-      operation_of(check), it, speed_sentence(check));
+  std::string measured =
+      fmt::format(" For {}, {} is {}. Whether other processes agree was not measured.",
+                  operation_of(check), it, speed_sentence(check));
   if (it == kExampleName)
     measured += fmt::format(
         " The example shares ranges of {} elements among {}.", grouped(kExampleGrain),
@@ -376,30 +363,35 @@ std::string speed_paragraph(const LabKernelResult& check, const std::string& it,
   if (speedup.shown_slower())
     return measured +
            (it == kExampleName
-                ? std::string(" Its loop calls std::erf for each element; hone's kernel computes "
-                              "vectors of elements. This run did not measure how much each "
-                              "difference between the two takes.")
-                : std::string(" One frequent reason is a call of a library function for each "
-                              "element, which keeps the compiler from using vector instructions. "
-                              "hone profile shows how far the kernel is from the peak."));
+                ? " Its loop calls std::erf for each element; hone's kernel computes vectors of "
+                  "elements. This run did not measure how much each difference between the two "
+                  "takes."
+                : " One frequent reason is a call of a library function for each element, which "
+                  "keeps the compiler from using vector instructions. hone profile shows how far "
+                  "the kernel is from the peak.");
   return measured +
          " The interval contains equal speed, so this run does not show a difference. More rounds "
          "(--fidelity paper) give a narrower interval.";
 }
 
+std::string time_text(const KernelChecks& found) {
+  std::string text =
+      "Time: both kernels run in turn on the same operands, so that a slow phase of the machine "
+      "meets both. The speedup is the median of the ratios.";
+  if (found.kernels.empty()) return text;
+  const KernelSummary all = summary_of(found.kernels);
+  return all.timed == nullptr
+             ? text
+             : text + speed_text_of(*all.timed, all.it, static_cast<int>(found.threads));
+}
+
 std::vector<std::string> why_of(const KernelChecks& found) {
-  std::vector<std::string> why = {
+  return {
       "A kernel of your own needs a row in hone's table of kernels, which a plugin (a shared "
       "library) adds in HONE_PLUGIN. A row names the operation, the device and the kernel, and has "
       "two functions. accepts reads types and attributes, and returns \"\" or the reason for a "
       "refusal. run reads inputs, asks for the output and computes.",
-      choice_text(found)};
-  if (found.kernels.empty()) return why;
-  const KernelSummary all = summary_of(found.kernels);
-  if (all.checked > 0) why.push_back(correctness_text(all));
-  if (all.timed != nullptr)
-    why.push_back(speed_paragraph(*all.timed, all.it, static_cast<int>(found.threads)));
-  return why;
+      choice_text(found.kernels), correctness_text(found.kernels), time_text(found)};
 }
 
 LabReport report_kernels(const LabRun& run) {

@@ -261,11 +261,6 @@ LabPart decode_part(const LabDecodeResult& found, const LabRun& run) {
                   "in this run, against m · 2^(E − 133)."}},
        /*folded=*/true},
       speed_section(times, found.bench, folder, part.notes)};
-  part.sentence = fmt::format(
-      "An element m of a group with scale E decodes to m · 2^(E − 133), exactly for {} of {} pairs "
-      "of "
-      "m and E",
-      grouped(found.exceptions.front().pairs), grouped(256 * 256));
   part.why = {branch_text(), tiles_text()};
   return part;
 }

@@ -199,17 +199,6 @@ std::string count_text(std::int64_t count) {
 
 std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
 
-// What linear layers of inputs and weights in codes compute: "403 million integer multiply-adds and 12.6 million scale
-// products".
-std::string work_text(const LabProductModelResult& codes) {
-  return codes.integer_multiply_adds == 0
-             ? fmt::format("{} float multiply-adds, as no kernel of this device multiplies codes",
-                           count_text(codes.float_multiply_adds))
-             : fmt::format("{} integer multiply-adds and {} scale products",
-                           count_text(codes.integer_multiply_adds),
-                           count_text(codes.scale_operations));
-}
-
 bool is_claimed(const LabProductModelResult& model, const LabProductsResult& found) {
   return is_claimed(model.speedup, fp32_of(found).times.median_ms, model.times.median_ms);
 }
@@ -225,11 +214,16 @@ std::string speed_clause(const LabProductsResult& found) {
 }
 
 std::string answer_sentence(const LabProductsResult& found) {
-  const LabProductModelResult& codes = w8a8_of(found);
+  const std::int64_t integer = w8a8_of(found).integer_multiply_adds;
   return fmt::format(
-      "With inputs and weights in MXINT8 (W8A8), the linear layers compute {}, instead of {} float "
-      "multiply-adds in fp32; in this process, the model {}",
-      work_text(codes), count_text(fp32_of(found).float_multiply_adds), speed_clause(found));
+      "In MXINT8, an element m of a group with scale E is m · 2^(E − 133): with inputs and weights "
+      "in it (W8A8), {}, and in this process, the model {}",
+      integer > 0
+          ? fmt::format("linear layers compute {} integer multiply-adds instead of float ones",
+                        count_text(integer))
+          : "linear layers of custom hardware need only integer multiply-adds, but no kernel "
+            "of this device multiplies codes",
+      speed_clause(found));
 }
 
 std::vector<Fact> key_figures_of(const LabProductsResult& found) {
@@ -251,19 +245,18 @@ std::int64_t bytes_with_packed_inputs(const LabSensitivityResult& sensitivity) {
 
 std::string hardware_text(const LabSensitivityResult& sensitivity, const LabProductsResult& found) {
   const LabProductModelResult &fp32 = fp32_of(found), &codes = w8a8_of(found);
-  const std::string w8a8 =
-      codes.integer_multiply_adds > 0
-          ? fmt::format("W8A8 computes {}", work_text(codes))
-          : fmt::format("W8A8 computes {}; hardware for codes needs {} scale products",
-                        work_text(codes), count_text(codes.float_multiply_adds / kLabBlock));
+  // One for each block.
+  const std::int64_t scale_products = codes.integer_multiply_adds > 0
+                                          ? codes.scale_operations
+                                          : codes.float_multiply_adds / kLabBlock;
   return fmt::format(
       "Custom hardware: a group of {} weights or inputs has one scale. Its products are integer "
       "multiply-adds, and one product with 2^(E_x + E_w − 266), which only adds to an exponent, "
       "scales their sum. So 8-bit multipliers replace float ones, and no decoded weights are "
-      "stored. For {}, {}; the linear layers move {} instead of {}, with inputs and results in "
-      "fp32. With inputs in MXINT8, they would move {} (computed).",
-      kLabBlock, run_text(found), w8a8, size_text(codes.moved_bytes), size_text(fp32.moved_bytes),
-      size_text(bytes_with_packed_inputs(sensitivity)));
+      "stored. For {}, that is {} scale products. The linear layers move {} instead of {}; with "
+      "inputs in MXINT8 as well, they would move {} (computed).",
+      kLabBlock, run_text(found), count_text(scale_products), size_text(codes.moved_bytes),
+      size_text(fp32.moved_bytes), size_text(bytes_with_packed_inputs(sensitivity)));
 }
 
 // What the intervals of the speedups show: "Times vary between runs; shown to be faster than fp32: W8A8; no difference from

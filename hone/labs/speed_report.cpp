@@ -98,14 +98,12 @@ void describe_calls(const std::vector<FoundCalls>& calls,
   const IterationTimes& times = *shown.times;
   document.evidence = fmt::format(
       "{}: medians of {} calls in turn in a warm process, without the first {}, and {} executor; "
-      "on {}. Confidence intervals are of the warm process.",
+      "on {}. Confidence intervals are of the warm process{}.",
       shown.work, times.iterations, times.ignored,
       processes_text(std::ssize(times.ways.front().fresh)),
-      ran_on(times.work.device, times.work.threads));
-  report.why = {why_first_call(shown), why_first_outputs(calls), why_stages(shown),
-                why_fusion(first, generated_code(calls))};
-  if (std::ranges::any_of(mistakes, [](const FoundMistakes& one) { return one.times.has_value(); }))
-    report.why.push_back(why_mistakes(mistakes));
+      ran_on(times.work.device, times.work.threads),
+      drifted(times) ? "; they are too narrow, as latency drifted" : "");
+  const GeneratedCode generated = generated_code(calls);
   document.sections.front().blocks.insert(document.sections.front().blocks.begin(),
                                           calls_figure(shown, run, document));
   document.sections.push_back(mistakes_section(mistakes));
@@ -126,6 +124,8 @@ void describe_calls(const std::vector<FoundCalls>& calls,
            fmt::format("{}: operations of each kind, and bytes of their operands and results "
                        "in a call, counted without caches.",
                        first.work)}}});
+  if (generated.compared > 0)
+    document.sections.back().blocks.push_back(Paragraph{generated.text() + "."});
   for (const FoundCalls& found : calls)
     if (found.times)
       document.sections.push_back(calls_section(
@@ -163,7 +163,7 @@ LabReport speed_report(const std::vector<FoundCalls>& calls,
     report.document.headline = fmt::format("{}: {}.", calls.front().work, calls.front().why_not);
   else
     describe_calls(calls, mistakes, run, report);
-  report.why.push_back(why_device(calls, run.context));
+  report.why = why_of(calls, mistakes, run.context);
   fields.published = published_speeds(resnet, run.context.device->host_accessible());
   report.document.sections.push_back(
       {"Published results",

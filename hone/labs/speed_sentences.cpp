@@ -1,6 +1,7 @@
 #include "hone/labs/speed_sentences.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "hone/jobs/device_time.h"
@@ -22,11 +23,23 @@ std::string processes_text(std::int64_t processes) {
                         : fmt::format("{} fresh processes of each", processes);
 }
 
+namespace {
+
+std::string even_text(const ExecutorComparisonResult& one) {
+  return break_even_text({.call = one.break_even_call,
+                          .low = one.break_even_low.value_or(1),
+                          .high = one.break_even_high});
+}
+
+bool is_extrapolated(const ExecutorComparisonResult& one, const IterationTimes& times) {
+  return one.break_even_call.value_or(0) > times.iterations;
+}
+
+}  // namespace
+
 std::string estimate_text(const ExecutorComparisonResult& one, const IterationTimes& times) {
-  const std::string text = break_even_text({.call = one.break_even_call,
-                                            .low = one.break_even_low.value_or(1),
-                                            .high = one.break_even_high});
-  if (one.break_even_call.value_or(0) <= times.iterations) return text;
+  const std::string text = even_text(one);
+  if (!is_extrapolated(one, times)) return text;
   const std::optional<double> ratio = ratio_at(times.means(), one.executor, one.process,
                                                times.iterations, &LoopMeanResult::with_ready_ratio);
   return fmt::format("{}; extrapolated: {} calls were made{}", text, grouped(times.iterations),
@@ -61,7 +74,7 @@ PreparedMost prepared_most(const FoundCalls& found) {
   const ExecutorTimesResult &before = *row_of(times, *rows.front().executor, "fresh"),
                             &after = *row_of(times, ready, "fresh");
   PreparedMost one{rows.front(), rows.back(), *row_of(comparisons, ready, "fresh"),
-                   *row_of(comparisons, ready, "warm"), after.processes};
+                   after.processes};
   if (before.median_low_ms && after.median_low_ms)
     one.fresh_ratios = Interval{*before.median_low_ms / *after.median_high_ms,
                                 *before.median_high_ms / *after.median_low_ms};
@@ -97,15 +110,21 @@ GeneratedCode generated_code(const std::vector<FoundCalls>& calls) {
 
 namespace {
 
-// "In a warm process, compiled is 1.85× faster per call than eager (95% CI 1.72 to 1.93)"
-std::string per_call_text(const PreparedMost& one) {
-  const std::string &ready = *one.ready.executor, &first = *one.first.executor;
-  if (one.faster() || one.slower())
-    return fmt::format("In a warm process, {} is {} per call than {} {}{}", ready,
-                       speed_text(one.ready.speedup->value), first, one.range(),
-                       one.slower() ? ", so it does not get ahead" : "");
-  return fmt::format("In a warm process, no difference per call between {} and {} is shown: {}",
-                     first, ready, one.speedup());
+// "In a warm process, it is 1.85× faster per call (95% CI 1.72 to 1.93); from a fresh start, it is ahead from call 11 on (7 to
+// 20), by an estimate from medians."
+std::string later_calls_text(const PreparedMost& one, const IterationTimes& times) {
+  if (!one.ready.speedup) return "The warm process made too few calls to compare.";
+  const Interval& ends = one.ready.speedup->interval.value();
+  const std::string range = speed_range_text(ends.low, ends.high);
+  if (!one.faster() && !one.slower())
+    return fmt::format("In a warm process, no difference per call is shown (95% CI {}).", range);
+  const std::string measured = fmt::format("In a warm process, it is {} per call (95% CI {})",
+                                           speed_text(one.ready.speedup->value), range);
+  if (one.slower()) return measured + ", so it does not get ahead.";
+  if (!one.gets_ahead()) return measured + ", but fresh processes give no break-even call.";
+  return fmt::format("{}; from a fresh start, it is ahead {}{}, by an estimate from medians.",
+                     measured, even_text(one.fresh),
+                     is_extrapolated(one.fresh, times) ? ", extrapolated" : "");
 }
 
 }  // namespace
@@ -113,19 +132,22 @@ std::string per_call_text(const PreparedMost& one) {
 std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& usual) {
   const FoundCalls& found = work_of_headline(calls, usual);
   const PreparedMost one = prepared_most(found);
-  std::string text =
-      "A loop that begins with an unprepared model also times preparation and slow first calls";
-  text += one.ready.ratio_5
-              ? fmt::format(": by the mean of its first 5 calls, {} is {} than {} ({}).",
-                            *one.ready.executor, speed_text(*one.ready.ratio_5),
-                            *one.first.executor, found.work)
-              : fmt::format(" ({}).", found.work);
-  text += " " + per_call_text(one);
-  if (one.faster()) text += "; " + one.ahead_clause();
-  if (const PreparedMost other = prepared_most(usual);
-      one.faster() && one.gets_ahead() && &usual != &found && other.gets_ahead())
-    text += fmt::format("; for {}, {}", usual.work, other.ahead);
-  return text + ".";
+  const std::string &ready = *one.ready.executor, &first = *one.first.executor;
+  const std::optional<double>& ratio = one.ready.ratio_5;
+  const std::string loop =
+      !ratio ? fmt::format(
+                   "A loop that begins with an unprepared model also times preparation and "
+                   "slow first calls of {} ({}).",
+                   ready, found.work)
+      : *ratio < 1 ? fmt::format(
+                         "By the mean of its first 5 calls, {} is {} than {} ({}), as this mean "
+                         "includes preparation and slow first calls.",
+                         ready, speed_text(*ratio), first, found.work)
+                   : fmt::format(
+                         "By the mean of its first 5 calls, {} is {} than {} ({}), although this "
+                         "mean includes preparation.",
+                         ready, speed_text(*ratio), first, found.work);
+  return loop + " " + later_calls_text(one, *found.times);
 }
 
 std::string key_figure_of(const FoundCalls& found) {
@@ -137,6 +159,8 @@ std::string key_figure_of(const FoundCalls& found) {
                                         : "; fresh ones give no break-even call");
 }
 
+namespace {
+
 std::string why_first_call(const FoundCalls& found) {
   const PreparedMost one = prepared_most(found);
   const std::string &ready = *one.ready.executor, &first = *one.first.executor;
@@ -145,48 +169,31 @@ std::string why_first_call(const FoundCalls& found) {
   std::string text = fmt::format(
       "A loop that begins with an unprepared model measures (preparation + n calls) / n, so a gain "
       "per call must first pay for the start. In fresh processes of {}, {} takes {} than {} until "
-      "its first output, and {} in the second call. {}",
-      found.work, ready, more_text(one.fresh.extra_ms), first, more_text(second),
-      one.faster()   ? capitalized(one.ahead_clause()) + "."
-      : one.slower() ? fmt::format("In a warm process it is {} per call, so nothing is paid back.",
-                                   one.speedup())
-                     : fmt::format("No gain per call is shown ({}), so there is no such call.",
-                                   one.speedup()));
+      "its first output, and {} in the second call.",
+      found.work, ready, more_text(one.fresh.extra_ms), first, more_text(second));
   if (second > std::max(one.fresh.extra_ms, 0.0))
-    text +=
-        " The second call is the larger part of the extra time; why it is slow was not measured.";
-  std::vector<std::string> loops;
-  for (const auto& [n, ratio] : {std::pair{5, one.ready.ratio_5}, {100, one.ready.ratio_100}})
-    if (ratio) loops.push_back(fmt::format("{}× at n = {}", three_digits(*ratio), n));
-  if (!loops.empty())
-    text += fmt::format(" Such loops report a speedup of {}", fmt::join(loops, ", "));
-  if (!loops.empty() && one.ready.ratio_100_later)
-    text += fmt::format("; 100 warm calls report {}×", three_digits(*one.ready.ratio_100_later));
-  return loops.empty() ? text : text + ".";
+    text += " The second call is the larger part of this; why it is slow was not measured.";
+  const bool hundred = one.ready.ratio_100.has_value();
+  if (const std::optional<double>& ratio = hundred ? one.ready.ratio_100 : one.ready.ratio_20)
+    text += fmt::format(" At n = {}, such a loop reports a speedup of {}×.", hundred ? 100 : 20,
+                        three_digits(*ratio));
+  return text;
 }
 
+// For how many works fresh processes show that the first output takes longer.
 std::string why_first_outputs(const std::vector<FoundCalls>& calls) {
-  std::vector<std::string> later;
-  int open = 0;
+  int works = 0, later = 0;
+  std::string first;
   for (const FoundCalls& found : calls) {
     if (!found.times) continue;
-    const PreparedMost one = prepared_most(found);
-    if (one.fresh.extra_ms <= 0) continue;
-    if (!first_output_shown_later(found)) {
-      ++open;
-      continue;
-    }
-    later.push_back(fmt::format("{} instead of {} ms for {}", three_digits(*one.ready.start_ms),
-                                three_digits(*one.first.start_ms), found.work));
+    first = found.times->ways.front().way;
+    ++works;
+    if (first_output_shown_later(found)) ++later;
   }
-  std::string text =
-      "A later first output counts as shown if each of at least three fresh processes took longer "
-      "than all those of the first executor.";
-  if (!later.empty()) text += fmt::format(" It is shown for: {}.", fmt::join(later, "; "));
-  if (open > 0)
-    text += fmt::format(" For {}{} workload{}, the median is higher, but that is not shown.", open,
-                        later.empty() ? "" : " other", open == 1 ? "" : "s");
-  return text;
+  return fmt::format(
+      "A later first output is shown for {} of {} workloads: each of at least three fresh "
+      "processes took longer than all those of {}.",
+      later, works, first);
 }
 
 std::string why_stages(const FoundCalls& found) {
@@ -198,22 +205,24 @@ std::string why_stages(const FoundCalls& found) {
   return fmt::format(
       "torch.compile works in the first call: Dynamo captures a graph, AOT Autograd adds the "
       "backward graph, and Inductor fuses operations and generates code. hone reads a model as a "
-      "graph; before the first call of {}, {} takes: {}.",
-      found.work, ready.way, fmt::join(stages, ", "));
+      "graph; before this first call, {} takes: {}.",
+      ready.way, fmt::join(stages, ", "));
 }
 
 std::string why_fusion(const FoundCalls& found, const GeneratedCode& generated) {
   const WayTimes &first = found.times->ways.front(), &ready = found.times->ways.back();
   return fmt::format(
       "A fused operation does not write its intermediate results to memory. For inference of {}, "
-      "{} runs {} operations that move {}, and {} runs {} that move {}, counted without caches.{}",
+      "{} runs {} operations that move {}, and {} runs {} that move {}.{}",
       found.model, first.way, first.operations(),
       human_bytes(static_cast<double>(first.moved_bytes())), ready.way, ready.operations(),
       human_bytes(static_cast<double>(ready.moved_bytes())),
-      generated.compared == 0 ? "" : " " + generated.text() + ".");
+      generated.compared == 0
+          ? ""
+          : fmt::format(" Against the interpreter, which fuses the same operations, generated code "
+                        "is shown to be faster per call for {} of {} workloads and slower for {}.",
+                        generated.faster.size(), generated.compared, generated.slower.size()));
 }
-
-namespace {
 
 // "1.10× the correct latency (95% CI 1.09 to 1.11)"
 std::string cost_text(const NaiveMistake& mistake) {
@@ -222,39 +231,64 @@ std::string cost_text(const NaiveMistake& mistake) {
                      three_digits(mistake.ratio_interval->high));
 }
 
-}  // namespace
-
+// How many mistakes have an interval without the correct latency, and which of them has the largest effect.
 std::string why_mistakes(const std::vector<FoundMistakes>& mistakes) {
-  std::string text =
-      "Each benchmarking mistake was made alone, with the interpreter, to see what it does to the "
-      "measured latency.";
+  const NaiveMistake* largest = nullptr;
+  std::string work_of_largest;
+  const auto size = [](const NaiveMistake& one) { return std::abs(std::log(*one.ratio)); };
+  std::vector<std::string> counts;
   for (const FoundMistakes& found : mistakes) {
     if (!found.times) continue;
-    std::vector<std::string> shown;
+    const std::string work = found.work.substr(0, found.work.find(','));
+    int shown = 0, all = 0;
     for (const NaiveMistake& one : found.times->mistakes) {
       if (!one.ratio || one.name == "n = 5") continue;
+      ++all;
       const Interval& interval = one.ratio_interval.value();
-      if (interval.low > 1 || interval.high < 1)
-        shown.push_back(fmt::format("{}, {}", one.name, cost_text(one)));
+      if (interval.low <= 1 && interval.high >= 1) continue;
+      ++shown;
+      if (largest != nullptr && size(one) <= size(*largest)) continue;
+      largest = &one;
+      work_of_largest = work;
     }
-    text += fmt::format(
-        " {}: {}.", found.work.substr(0, found.work.find(',')),
-        shown.empty() ? "no effect is shown" : fmt::format("{}", fmt::join(shown, "; ")));
+    counts.push_back(fmt::format("{} of {} ({})", shown, all, work));
   }
-  return text;
+  std::string text = fmt::format(
+      "Each benchmarking mistake was made alone, with the interpreter. An effect on latency is "
+      "shown for {}.",
+      fmt::join(counts, " and "));
+  return largest == nullptr
+             ? text
+             : text + fmt::format(" The largest is that of “{}” ({}): {}.", largest->name,
+                                  work_of_largest, cost_text(*largest));
 }
 
-std::string why_device(const std::vector<FoundCalls>& calls, Context& context) {
-  const OtherDevice other = other_device(context);
+std::string why_device(Context& context) {
   if (context.device->host_accessible())
-    return fmt::format("On CUDA: {}. `hone lab 4.1 --device cuda` measures it.", other.why_not);
-  std::string text = fmt::format(
+    return fmt::format("On CUDA, this was {}. `hone lab 4.1 --device cuda` measures it.",
+                       other_device(context).why_not);
+  return fmt::format(
       "This run is on {}. There, the interpreter records the third run of its kind as a CUDA "
       "graph, which then needs one launch instead of one for each kernel.",
       device_text(context.session()));
-  for (const FoundCalls& found : calls)
-    if (!found.times) text += fmt::format(" {}: {}.", found.work, found.why_not);
-  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> why_of(const std::vector<FoundCalls>& calls,
+                                const std::vector<FoundMistakes>& mistakes, Context& context) {
+  std::vector<std::string> why;
+  if (const std::vector<const FoundCalls*> models = first_of_models(calls); !models.empty()) {
+    const FoundCalls& first = *models.front();
+    const FoundCalls& shown = work_of_headline(calls, first);
+    why = {why_first_call(shown), why_first_outputs(calls), why_stages(shown),
+           why_fusion(first, generated_code(calls))};
+    if (std::ranges::any_of(mistakes,
+                            [](const FoundMistakes& one) { return one.times.has_value(); }))
+      why.push_back(why_mistakes(mistakes));
+  }
+  why.push_back(why_device(context));
+  return why;
 }
 
 namespace {

@@ -22,7 +22,7 @@ std::string estimate_text(const ExecutorComparisonResult& one, const IterationTi
 /// The executor that is prepared the most against the first, which is prepared the least.
 struct PreparedMost {
   LabExecutorResult first, ready;
-  ExecutorComparisonResult fresh, warm;
+  ExecutorComparisonResult fresh;
   std::int64_t processes = 1;                 ///< fresh ones of each
   std::optional<Interval> fresh_ratios = {};  ///< of a call, between any two fresh processes
   bool has_drifted = false;                   ///< latency, in the warm process
@@ -35,20 +35,6 @@ struct PreparedMost {
   /// "(95% CI 1.52 to 1.67)" of it.
   std::string range() const;
   bool gets_ahead() const { return ready.break_even_fresh.has_value(); }
-  /// "by an estimate from medians, compiled is ahead of eager in a fresh process from call 11 on (7 to 20)"
-  std::string ahead_clause() const {
-    if (gets_ahead())
-      return fmt::format("by an estimate from medians, {} is ahead of {} in a fresh process {}",
-                         *ready.executor, *first.executor, ahead);
-    const std::string which = processes_text(processes);
-    if (!fresh_ratios) return fmt::format("the calls of {} give no break-even call", which);
-    if (fresh_ratios->high < 1)
-      return fmt::format("in {}, a call takes {} times as long, so it does not get ahead there",
-                         which, speed_range_text(fresh_ratios->low, fresh_ratios->high));
-    return fmt::format(
-        "in {}, the speedup per call ranges from {}, and by medians {} does not get ahead there",
-        which, speed_range_text(fresh_ratios->low, fresh_ratios->high), *ready.executor);
-  }
 };
 PreparedMost prepared_most(const FoundCalls& found);
 
@@ -77,19 +63,13 @@ struct GeneratedCode {
 };
 GeneratedCode generated_code(const std::vector<FoundCalls>& calls);
 
-/// Why it does not look faster at first, how much faster it is then, and from which call on; by `work_of_headline`.
+/// Why it does not look faster at first, how much faster it is then, and from which call on; by `work_of_headline`. Two sentences.
 std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& usual);
 std::string key_figure_of(const FoundCalls& found);
 
-// Why the numbers are what they are, a paragraph each.
-std::string why_first_call(const FoundCalls& found);
-/// Of every work whose first output takes longer, whether fresh processes show that.
-std::string why_first_outputs(const std::vector<FoundCalls>& calls);
-std::string why_stages(const FoundCalls& found);
-std::string why_fusion(const FoundCalls& found, const GeneratedCode& generated);
-/// The mistakes whose interval does not contain the correct latency, in every work.
-std::string why_mistakes(const std::vector<FoundMistakes>& mistakes);
-std::string why_device(const std::vector<FoundCalls>& calls, Context& context);
+/// Why the numbers are what they are, a paragraph each.
+std::vector<std::string> why_of(const std::vector<FoundCalls>& calls,
+                                const std::vector<FoundMistakes>& mistakes, Context& context);
 
 /// How executors compare on one work, and why calls may not be independent.
 std::vector<std::string> findings_of(const IterationTimes& times);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hone/labs/kernel_lab.h"
+#include "tests/labs/why_length.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -39,12 +40,36 @@ TEST(AttentionLab, HasARowForWhatIsNotRun) {
   EXPECT_TRUE(rows[12]["score_bytes"].is_null());
   ASSERT_FALSE(result.fields["operators"].empty());
   EXPECT_GT(result.fields["operators"][0]["moved_bytes"], 0);
-  EXPECT_FALSE(result.fields["why"].empty());
   for (const char* file : {"report.html", "report.md", "results.json", "overview.csv",
                            "operators.csv", "attention.svg", "attention_memory.svg"})
     EXPECT_TRUE(path_exists(folder.path() / "lab" / file)) << file;
   EXPECT_NE(result.fields["summary"].get<std::string>().find("2 x 2 x 9 x 8"), std::string::npos);
   EXPECT_FALSE(result.fields.contains("data"));
+}
+
+TEST(AttentionLab, HasAWhyOfUsualLengthWhateverIsMeasured) {
+  const TemporaryFolder folder;
+  const LabJob job = job_in(folder.path() / "lab");
+  OutputFolder output(job.output.folder, {});
+  LabRun run{.job = job, .subject = nullptr, .output = output, .context = testing::quiet_context()};
+  const Lab lab = attention_lab([](Fidelity) {
+    return std::vector<TimedAttention>{{.shape = {2, 2, 9, 8}, .runs = 6},
+                                       {.shape = {1, 2, 33, 8}, .runs = 6}};
+  });
+  const std::vector<LabStage> stages = lab.stages(run, {.flops = 1e9, .bytes = 1e9});
+  for (const LabStage& stage : stages) run.found[stage.name] = stage.run(run);
+  for (const bool is_worse : {false, true}) {  // fused attention, and products of naive fp16
+    for (Json& found : run.found)
+      for (Json& row : found["times"]) {
+        if (row["impl"] == "fused") {
+          row["speedup"] = is_worse ? 0.5 : 2;
+          row["speedup_interval"] = is_worse ? Json({0.4, 0.6}) : Json({1.9, 2.1});
+        }
+        for (Json& one : row["operators"])
+          if (one["operation"] == "matmul") one["ms"] = is_worse && row["dtype"] == "fp16" ? 2 : 1;
+      }
+    testing::expect_usual_length(lab.report(run).why);
+  }
 }
 
 TEST(AttentionLab, RefusesModelsAndTexts) {
@@ -81,6 +106,7 @@ TEST(KernelLab, ReportsAWrongKernel) {
   EXPECT_EQ(result.fields["kernels"][0]["chosen"], true);
   EXPECT_EQ(result.fields["kernels"][0]["right"], false);
   EXPECT_EQ(result.fields["not_run"][0]["device"], "cuda");
+  testing::expect_usual_length(result.fields["why"]);
   const std::string page = read_file(folder.path() / "lab/report.html");
   EXPECT_NE(page.find("kernel mine is wrong for"), std::string::npos);
   EXPECT_TRUE(path_exists(folder.path() / "lab/kernels.csv"));
@@ -106,6 +132,20 @@ TEST(KernelLab, MeasuresTheExampleWithoutAPlugin) {
   EXPECT_NE(summary.find("The example GELU kernel is chosen for "), std::string::npos) << summary;
   EXPECT_TRUE(summary.ends_with(".")) << summary;
   EXPECT_EQ(result.fields["why"].size(), 4u);
+  testing::expect_usual_length(result.fields["why"]);
+}
+
+TEST(KernelLab, HasAWhyOfUsualLengthWithoutAKernel) {
+  const TemporaryFolder folder;
+  const LabJob job = job_in(folder.path() / "lab");
+  OutputFolder output(job.output.folder, {});
+  const LabRun run{
+      .job = job,
+      .subject = nullptr,
+      .output = output,
+      .found = {{"checks", to_json(KernelChecks{.model = "tiny", .device = "cuda:0"})}},
+      .context = testing::quiet_context()};
+  testing::expect_usual_length(kernel_lab().report(run).why);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "hone/jobs/train.h"
+#include "tests/labs/why_length.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -73,6 +74,7 @@ TEST_F(Mxint8Lab, AnswersTheQuestionsOfTheSheet) {
   EXPECT_NE(found_["summary"].get<std::string>().find("2^(E − 133)"), std::string::npos);
   EXPECT_TRUE(found_["summary"].get<std::string>().ends_with("."));
   EXPECT_NE(read_file(folder() / "lab/report.html").find("the tile is 64 × 16"), std::string::npos);
+  testing::expect_usual_length(found_["why"]);
   const std::string why = found_["why"].dump();
   for (const char* told :
        {"scale products", "dont_need_abs", "cta_tiler", "layout_sX", "86.7%", "69.1%"})

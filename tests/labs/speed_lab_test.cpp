@@ -6,6 +6,7 @@
 
 #include "hone/labs/speed_numbers.h"
 #include "hone/labs/speed_sentences.h"
+#include "tests/labs/why_length.h"
 #include "tests/runtime/fake_device.h"
 #include "tests/support/expect.h"
 
@@ -83,6 +84,32 @@ TEST(SpeedLab, ClaimsNoDifferenceWhoseBoundIsPrintedAsOne) {
   EXPECT_FALSE(claimed_faster({1.01, Interval{1.001, 1.03}}));
   EXPECT_TRUE(claimed_slower({0.98, Interval{0.97, 0.99}}));
   EXPECT_FALSE(claimed_slower({0.99, Interval{0.97, 0.999}}));
+}
+
+TEST(SpeedLab, HasAWhyOfUsualLengthWhateverIsMeasured) {
+  Context context(/*threads=*/1, /*quiet=*/true);
+  FoundCalls shortest = timed_work("short", 12);
+  shortest.model = "tiny";
+  for (CallSeries& fresh : shortest.times->ways.back().fresh)
+    fresh.stages = {{.name = "passes", .ms = 1}};
+  testing::expect_usual_length(why_of({shortest}, {}, context));
+  FoundCalls longest = timed_work("BERT-tiny, training step, batch size 8, 128 tokens", 100);
+  longest.model = "BERT-tiny";
+  for (CallSeries& fresh : longest.times->ways.back().fresh) {
+    fresh.calls_ms[1] = 500;  // the second call is the slow one
+    for (const Counterpart& one : kCounterparts)
+      fresh.stages.push_back({.name = std::string(one.stage), .ms = 1});
+  }
+  const auto mistakes = [](const std::string& model) {
+    FoundMistakes found{.work = model + ", inference", .times = NaiveTimes{}};
+    found.times->mistakes = {{.name = "memory allocated in every call",
+                              .what = "memory is allocated and freed in every call",
+                              .ratio = 1.5,
+                              .ratio_interval = Interval{1.4, 1.6}}};
+    return found;
+  };
+  testing::expect_usual_length(why_of(std::vector<FoundCalls>(6, longest),
+                                      {mistakes("BERT-tiny"), mistakes("ResNet-18")}, context));
 }
 
 TEST(SpeedLab, ClaimsNothingOfGeneratedCodeWhereLatencyDrifted) {

@@ -227,10 +227,10 @@ struct PipelineClaim {
 /// A sentence or a paragraph of the report.
 struct PipelineStatement {
   int line = 0;
-  std::optional<std::size_t> claim = {};  ///< whose conclusion chooses the text
-  StatementText says = {};                ///< without a claim
-  /// With a claim: one for each `ClaimConclusion`; empty: nothing is said then.
-  std::vector<StatementText> by_conclusion = {};
+  std::optional<std::size_t> claim = {};  ///< whose conclusion chooses the list of texts
+  /// One list; with a claim one for each `ClaimConclusion`, some of them empty. The report has the first text of the list whose
+  /// values were all measured.
+  std::vector<std::vector<StatementText>> texts = {};
 };
 
 /// A name and a value below the headline.

@@ -338,8 +338,11 @@ void add_tables(const PipelineFindings& found, PipelineFields& fields,
 Section figures_section(const PipelineFindings& found, std::vector<std::string>& notes) {
   const Pipeline& pipeline = found.pipeline;
   Section section{"Figures", {}};
-  for (const PipelineFigure& figure : pipeline.figures)
-    draw_pipeline_figure(figure, found, section, notes);
+  for (const PipelineFigure& figure : pipeline.figures) {
+    const auto has_stages = [](const PipelineCurve& curve) { return !curve.stages.empty(); };
+    if (std::ranges::any_of(figure.curves, has_stages))
+      draw_pipeline_figure(figure, found, section, notes);
+  }
   for (const PipelinePicture& picture : pipeline.pictures) {
     const std::string name =
         (fs::path(found.outcomes[picture.stage].stands_for) / picture.file).string();

@@ -75,10 +75,10 @@ void follow_stages(Pipeline& pipeline, const std::vector<std::optional<std::size
   keep(pipeline.chapters, moved);
   for (PipelineFigure& figure : pipeline.figures) {
     for (PipelineCurve& curve : figure.curves) keep(curve.stages, moved);
-    for (PipelineReference& reference : figure.references) {
-      if (!moved[reference.stage]) left_out("figure " + figure.name, figure.line, reference.stage);
+    std::erase_if(figure.references,
+                  [&](const PipelineReference& reference) { return !moved[reference.stage]; });
+    for (PipelineReference& reference : figure.references)
       reference.stage = *moved[reference.stage];
-    }
   }
   for (PipelinePicture& picture : pipeline.pictures) {
     if (!moved[picture.stage]) left_out("picture " + picture.title, 1, picture.stage);
@@ -107,10 +107,9 @@ void follow_stages(Pipeline& pipeline, const std::vector<std::optional<std::size
   };
   for (std::vector<PipelineStatement>* statements :
        {&pipeline.answer, &pipeline.evidence, &pipeline.why})
-    for (PipelineStatement& statement : *statements) {
-      follow(statement.says);
-      for (StatementText& text : statement.by_conclusion) follow(text);
-    }
+    for (PipelineStatement& statement : *statements)
+      for (std::vector<StatementText>& list : statement.texts)
+        for (StatementText& text : list) follow(text);
   for (PipelineKeyFigure& figure : pipeline.key_figures) follow(figure.value);
   for (PipelineClaim& claim : pipeline.claims) follow(claim.found);
 }

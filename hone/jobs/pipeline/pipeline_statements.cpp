@@ -72,12 +72,13 @@ std::vector<std::string> statement_texts(const std::vector<PipelineStatement>& s
                                          const PipelineFindings& found) {
   std::vector<std::string> texts;
   for (const PipelineStatement& statement : statements) {
-    const StatementText& said =
-        statement.claim
-            ? statement.by_conclusion[static_cast<std::size_t>(claims[*statement.claim].conclusion)]
-            : statement.says;
-    if (const std::optional<std::string> text = filled(said, found); text && !text->empty())
-      texts.push_back(*text);
+    const std::size_t list =
+        statement.claim ? static_cast<std::size_t>(claims[*statement.claim].conclusion) : 0;
+    for (const StatementText& said : statement.texts[list])
+      if (std::optional<std::string> text = filled(said, found)) {
+        texts.push_back(std::move(*text));
+        break;
+      }
   }
   return texts;
 }

@@ -80,6 +80,17 @@ void read_claim(const ShownFile& f, const std::string& name, const toml::node& n
   f.pipeline.claims.push_back(std::move(claim));
 }
 
+// Of a text, or of a list of them.
+std::vector<StatementText> alternatives_at(const ShownFile& f, const toml::node& node,
+                                           std::string_view key) {
+  const toml::array* list = node.as_array();
+  if (list == nullptr) return {statement_text(f, node, key)};
+  user_check(!list->empty(), "{}: {}: an empty list", f.place.at(node), key);
+  std::vector<StatementText> texts;
+  for (const toml::node& one : *list) texts.push_back(statement_text(f, one, key));
+  return texts;
+}
+
 std::vector<PipelineStatement> statements_at(const ShownFile& f, const char* list) {
   std::vector<PipelineStatement> statements;
   std::vector<std::string> keys = {"says", "claim"};
@@ -94,7 +105,7 @@ std::vector<PipelineStatement> statements_at(const ShownFile& f, const char* lis
     if (claim == nullptr) {
       user_check(told->size() == 1, "{}: {}: a text for a conclusion without a claim",
                  f.place.at(*told), list);
-      statement.says = statement_text(f, *says, "says");
+      statement.texts = {alternatives_at(f, *says, "says")};
     } else {
       const std::string name = text_at(*claim, "claim", f.place);
       const auto found = std::ranges::find(f.pipeline.claims, name, &PipelineClaim::name);
@@ -103,8 +114,8 @@ std::vector<PipelineStatement> statements_at(const ShownFile& f, const char* lis
       statement.claim = static_cast<std::size_t>(found - f.pipeline.claims.begin());
       for (const EnumWord& one : enum_words(ClaimConclusion())) {
         const toml::node* text = told->get(one.word);
-        statement.by_conclusion.push_back(text == nullptr ? StatementText()
-                                                          : statement_text(f, *text, one.word));
+        statement.texts.push_back(text == nullptr ? std::vector<StatementText>()
+                                                  : alternatives_at(f, *text, one.word));
       }
       user_check(told->size() > 1, "{}: {}: no text for any conclusion of the claim '{}'",
                  f.place.at(*told), list, name);

@@ -41,6 +41,8 @@ found = "{narrowest.width} bits reach {narrowest.after.eval_accuracy:value}"
 says = "{narrowest.width} bits reach {narrowest.after.eval_accuracy} after {epochs} epochs, {{here}}"
 [[answer]]
 says = "{none.after.eval_accuracy}"
+[[answer]]
+says = ["{none.after.eval_accuracy} is high", "none of {none:count} is high", "never said"]
 [[why]]
 claim = "better"
 reproduced = "{qat/4.after.eval_accuracy:value}, {qat/8.comparison.change}"
@@ -91,9 +93,10 @@ struct Widths {
 TEST(PipelineStatements, NamesTheStageThatAPickStandsFor) {
   const Widths widths;
   // Four bits are shown to be worse, so that eight are the fewest.
-  EXPECT_EQ(statement_texts(widths.pipeline.answer, widths.claims(), widths.findings()),
-            (std::vector<std::string>{
-                "8 bits reach 84.4% (95% CI 82.4 to 86.4) after 3 epochs, {here}"}));
+  EXPECT_EQ(
+      statement_texts(widths.pipeline.answer, widths.claims(), widths.findings()),
+      (std::vector<std::string>{"8 bits reach 84.4% (95% CI 82.4 to 86.4) after 3 epochs, {here}",
+                                "none of 0 of 3 is high"}));
   EXPECT_FALSE(place_of({.pick = 1}, widths.findings()));
 }
 
