@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "hone/base/text.h"
@@ -212,7 +213,7 @@ Tensor masked(const Tensor& values, const Tensor& kept) {
   const bool* const is_kept = kept.data<bool>();
   for (std::int64_t i = 0; i < left.count(); ++i)
     if (!is_kept[i]) at[i] = 0;
-  return left;
+  return std::memcmp(at, values.data<float>(), left.size_bytes()) == 0 ? values : left;
 }
 
 void apply_masks(const Graph& graph, ParameterStore& parameters) {

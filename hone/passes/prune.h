@@ -69,7 +69,8 @@ Value masked_value(const Node& weight);
 void set_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept);
 void put_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept);
 
-/// A copy of `values`, fp32, with zeros where they are not `kept`, bool of their shape. Both are dense, on the CPU.
+/// `values`, fp32, with zeros where they are not `kept`, bool of their shape. Both are dense, on the CPU. A copy, unless they have these
+/// zeros already: what is in a file stays there.
 Tensor masked(const Tensor& values, const Tensor& kept);
 
 /// Puts zeros into `parameters` where masks have them.

@@ -1,6 +1,7 @@
 #include "hone/runtime/fold.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "hone/passes/dead_code.h"
@@ -45,6 +46,21 @@ std::set<const Node*> foldable_nodes(const Graph& graph) {
   return foldable;
 }
 
+// The parameter that a node was made of and whose bits its result has, as a mask has whose zeros the weight has already, or the
+// quantizer of rounded values; null for none. Where it is in a file, kernels lay it out anew and release its pages.
+Node* parameter_with_bits(const Node& node, const Tensor& result,
+                          const ParameterStore& parameters) {
+  if (!result.device().host_accessible()) return nullptr;
+  for (const Value& input : node.inputs()) {
+    if (input.node->kind() != NodeKind::parameter || !(input.type() == node.types()[0])) continue;
+    const Tensor& values = parameters.at(input.node->name());
+    if (values.contiguous() && values.device().host_accessible() &&
+        std::memcmp(values.device_pointer(), result.device_pointer(), result.size_bytes()) == 0)
+      return input.node;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& session) {
@@ -63,11 +79,14 @@ bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& se
   remove_dead_code(constants);
   for (auto& [name, tensor] : session.executable(constants)->run({}, parameters)) {
     Node& node = *graph.find(name);
-    const Value folded =
-        graph.add_parameter(name + ".folded", node.types()[0], ParameterRole::buffer,
-                            /*trainable=*/false);
     // A view (a folded transpose) would be a strided parameter, which no other device takes.
-    parameters.set(folded.node->name(), dense_on(tensor, session.device));
+    Tensor result = dense_on(tensor, session.device);
+    Value folded{parameter_with_bits(node, result, parameters), 0};
+    if (folded.node == nullptr) {
+      folded = graph.add_parameter(name + ".folded", node.types()[0], ParameterRole::buffer,
+                                   /*trainable=*/false);
+      parameters.set(folded.node->name(), std::move(result));
+    }
     graph.replace_uses({&node, 0}, folded);
   }
   remove_dead_code(graph);

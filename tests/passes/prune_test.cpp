@@ -165,6 +165,16 @@ TEST(Unprune, TakesMasksAwayAndLeavesZeros) {
   EXPECT_EQ(elements_of(parameters.at("w")), (std::vector<float>{3, 0, 0, -4}));
 }
 
+// What is in a file stays there.
+TEST(Unprune, CopiesNoWeightThatHasItsZeros) {
+  ParameterStore parameters = few_weights();
+  Graph graph = parse(kPrunable);
+  prune(graph, parameters, {});
+  const float* const values = parameters.at("w").data<float>();
+  EXPECT_TRUE(unprune(graph, parameters));
+  EXPECT_EQ(parameters.at("w").data<float>(), values);
+}
+
 TEST(Prune, IsNoPlaceToMergeAdaptersInto) {
   ParameterStore parameters = few_weights();
   Graph graph = parse(kPrunable);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "hone/ir/print.h"
 #include "hone/ir/verify.h"
 #include "hone/tensor/mapped.h"
@@ -38,7 +41,8 @@ TEST(Fold, LetsGoOfTheFilesPagesThatValuesWereMadeOf) {
 %y = linear(%x, %doubled) : f32[B, 512]
 output y = %y
 )");
-  const Tensor weight = Tensor::zeros(DType::f32, {kRows, kColumns});
+  Tensor weight = Tensor::empty(DType::f32, {kRows, kColumns});
+  std::ranges::fill(weight.values<float>(), 1.0f);
   const TemporaryFolder folder;
   const SharedBytes file =
       map_file(folder.file("w", std::string(reinterpret_cast<const char*>(weight.device_pointer()),
@@ -48,11 +52,11 @@ output y = %y
   ParameterStore parameters;
   parameters.set("w", in_file);
   ThreadPool pool(1);
-  EXPECT_EQ(elements_of(in_file)[7], 0.0f);
+  EXPECT_EQ(elements_of(in_file)[7], 1.0f);
   EXPECT_EQ(unread_bytes(in_file), 0u);
   EXPECT_TRUE(fold_parameters(graph, parameters, Session{references(), pool}));
   EXPECT_GT(unread_bytes(in_file), weight.size_bytes() / 2);
-  EXPECT_EQ(elements_of(in_file)[7], 0.0f);
+  EXPECT_EQ(elements_of(in_file)[7], 1.0f);
 }
 
 TEST(Fold, ReplacesWhatDependsOnParametersAlone) {
@@ -75,6 +79,37 @@ output z = %z
   EXPECT_TRUE(parameters.at("turned.folded").contiguous());
   EXPECT_EQ(elements_of(run_graph(graph, inputs, parameters).at("z")), expected);
   EXPECT_FALSE(fold_parameters(graph, parameters, Session{references(), pool}));
+}
+
+// So what is in a file stays there, for kernels that lay it out anew.
+TEST(Fold, KeepsTheWeightThatHasTheZerosOfItsMask) {
+  constexpr std::string_view kMasked = R"(%x = input : f32[B, 2]
+%w = parameter weight trainable : f32[2, 2]
+%kept = parameter mask frozen : bool[2, 2]
+%w.masked = mask(%w, %kept) : f32[2, 2]
+%y = linear(%x, %w.masked) : f32[B, 2]
+output y = %y
+)";
+  for (const float removed : {0.0f, -0.0f, 3.0f}) {
+    SCOPED_TRACE(removed);
+    const bool is_kept = removed == 0 && !std::signbit(removed);
+    Graph graph = parse(kMasked);
+    ParameterStore parameters;
+    parameters.set("w", Tensor::of<float>({2, 2}, {1, removed, 2, 4}));
+    Tensor kept = Tensor::zeros(DType::boolean, {2, 2});
+    for (const std::int64_t i : {0, 2, 3}) kept.data<bool>()[i] = true;
+    parameters.set("kept", kept);
+    ThreadPool pool(1);
+    EXPECT_TRUE(fold_parameters(graph, parameters, Session{references(), pool}));
+    verify(graph);
+    EXPECT_EQ(graph.find("w") != nullptr, is_kept);
+    EXPECT_EQ(graph.find("w.masked.folded") != nullptr, !is_kept);
+    EXPECT_EQ(graph.find("kept"), nullptr);
+    EXPECT_EQ(
+        elements_of(
+            run_graph(graph, {{"x", Tensor::of<float>({1, 2}, {1, 10})}}, parameters).at("y")),
+        (std::vector<float>{1, 42}));
+  }
 }
 
 TEST(Fold, LeavesACopyOfTheStoreAlone) {
