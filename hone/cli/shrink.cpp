@@ -42,7 +42,7 @@ Options options_of(const ShrinkArguments*) {
       model_argument<&A::job, &ShrinkJob::model>("trained model folder, not quantized"),
       gates,
       option<&A::goal>("goal", "what to minimize").one_of({"both", "size", "latency"}),
-      option<&A::budget>("budget", "time limit for new steps: 90s, 2h").shown("TIME"),
+      option<&A::budget>("budget", "time limit for planning and candidates: 90s, 2h").shown("TIME"),
       option<&A::job, &ShrinkJob::looks>("max_evaluations", "candidates to evaluate, at most")
           .from(1, 1000),
       option<&A::job, &ShrinkJob::only>(

@@ -40,6 +40,10 @@ Command trim_command() {
           .example =
               "hone trim my-model --keep_tokens 1000 --data 'synth:negation?seed=7&n=30000' -o "
               "my-model-trimmed",
+          .details =
+              "Texts with words that the training split lacks may be tokenized differently and get "
+              "a different prediction. The report says how many of the measured texts are, and "
+              "lists some of them.",
           .run = runs<TrimArguments, trim_model>(),
           .stage = {.leaves_model = true}};
 }

@@ -144,11 +144,13 @@ std::optional<TrainedOn> without_rows(const std::optional<TrainedOn>& record) {
 
 std::string unknown_texts(const std::string& name, const std::optional<TrainedOn>& record) {
   if (record && record->complete) return "";
-  return name +
-         (record && record->known()
-              ? ": it was trained from weights without a record of their training data, "
-                "which may include these examples"
-              : ": there is no record of its training data, which may include these examples");
+  if (record && record->known())
+    return fmt::format(
+        "the weights from which {} was trained have no record of their training data, which may "
+        "include these examples",
+        name);
+  return fmt::format(
+      "there is no record of the training data of {}, which may include these examples", name);
 }
 
 std::optional<TrainedOn> united(const std::optional<TrainedOn>& a,

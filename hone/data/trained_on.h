@@ -78,7 +78,8 @@ void remember_columns(TrainedOn& record, const NamedColumns& columns);
 /// to say; else none.
 std::optional<TrainedOn> without_rows(const std::optional<TrainedOn>& record);
 
-/// That it is not known of texts whether the model called `name`, of this record, was trained on them; empty where it is.
+/// That it is not known of texts whether the model called `name`, of this record, was trained on them, a clause that does not begin with
+/// its name; empty where it is.
 std::string unknown_texts(const std::string& name, const std::optional<TrainedOn>& record);
 
 /// What two models have seen between them; its head is untrained when one of theirs is.

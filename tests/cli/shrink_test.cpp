@@ -92,6 +92,51 @@ TEST_F(ShrinkCommand, OfNothingSmallerTheModelIsNull) {
   EXPECT_EQ(found["candidates"], Json::array());
   for (const char* key : {"output", "after", "size", "times", "gate", "packed", "vocabulary"})
     EXPECT_TRUE(found.at(key).is_null()) << key;
+  const std::string end = found["end"];
+  EXPECT_NE(end.find("--budget 1m"), std::string::npos) << end;
+}
+
+// Bits, units, blocks and tokens change different tensors. Only what a number for each row or column takes (scales, smoothing) does not
+// multiply, and layers are all alike.
+TEST_F(ShrinkCommand, PredictsTheSizeOfEveryKindOfStepAndOfAllTogether) {
+  const std::string heads = "heads = [0, 0.5]\n", neurons = "neurons = [0, 0.5]\n",
+                    layers = "layers = [0, 0.5]\n",
+                    linears = "linears = [\"none\", \"int(bits=8,per=row)\"]\n",
+                    narrow = "narrow = \"int(bits=4,per=row)\"\nnarrow_share = [0, 1]\n",
+                    some_narrow = "narrow = \"int(bits=4,per=row)\"\nnarrow_share = [0, 0.5]\n",
+                    tables = "tables = [\"none\", \"int(bits=4,per=row)\"]\n",
+                    blocks = "[pruning]\nsparsity = [0, 0.6]\nstructure = \"1x4\"\n";
+  const std::string recipes[] = {
+      "[structure]\n" + heads,
+      "[structure]\n" + neurons,
+      "[structure]\n" + layers,
+      "[native]\n" + linears,
+      "[native]\n" + tables,
+      "[native]\n" + linears + some_narrow,
+      blocks + "[native]\nlinears = \"int(bits=8,per=row)\"\n",
+      "[structure]\n" + heads + neurons + "[native]\n" + linears + tables,
+      "[structure]\n" + heads + neurons + layers + "[native]\n" + linears + narrow + tables};
+  constexpr double kHidden = 128, kNeurons = 512, kLayers = 2, kLabels = 2, kBytes = 4;
+  constexpr double kRows = kLayers * (5 * kHidden + kNeurons) + kHidden + kLabels,
+                   kColumns = kLayers * (5 * kHidden + kNeurons) + 2 * kHidden;
+  for (const std::string& recipe : recipes) {
+    write_file(folder() / "space.toml",
+               "maximize = \"accuracy\"\nminimize = \"packed_bytes\"\n" + recipe);
+    const Json found =
+        run_json(shrink({"--recipe", "space.toml", "--max_drop", "99", "--goal", "size",
+                         "--max_evaluations", "4", "--overwrite_output_dir", "-o", "out"}),
+                 folder());
+    EXPECT_TRUE(found["vocabulary"]["applied"].get<bool>());
+    EXPECT_FALSE(found["candidates"].empty()) << recipe;
+    const double allowed =
+        kBytes * (kRows + kColumns) / found["size_before"]["stored_bytes"].get<double>();
+    for (const Json& candidate : found["candidates"]) {
+      EXPECT_NEAR(candidate["predicted"]["size_share"].get<double>(),
+                  candidate["size_share"].get<double>(), allowed)
+          << candidate["recipe"];
+      EXPECT_TRUE(candidate["recipe"].get<std::string>().starts_with("vocabulary -"));
+    }
+  }
 }
 
 // The weights of the first run, and who has them says so.

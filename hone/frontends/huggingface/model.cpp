@@ -411,8 +411,19 @@ bool has_many_zeros(const SavedBytes& bytes) {
   return bytes.left_out >= bytes.all / kLeastShare;
 }
 
+std::map<std::string, std::int64_t> stored_tensor_bytes(const Model& model) {
+  Safetensors weights = saved_weights(model);
+  if (is_packed(model)) store_bitmaps(weights);
+  std::map<std::string, std::int64_t> bytes;
+  for (const auto& [name, tensor] : weights.tensors)
+    bytes[name] = static_cast<std::int64_t>(tensor.size_bytes());
+  return bytes;
+}
+
 std::int64_t stored_bytes(const Model& model) {
-  return is_packed(model) ? saved_bytes(model).stored() : bytes_of(saved_weights(model));
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : stored_tensor_bytes(model)) bytes += tensor;
+  return bytes;
 }
 
 void check_unquantized(const Model& model, const std::string& name) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -102,7 +103,9 @@ struct SavedBytes {
 SavedBytes saved_bytes(const Model& model);
 /// Whether a file of fp32 weights gets notably smaller without them, so that it is worth that hone alone reads it.
 bool has_many_zeros(const SavedBytes& bytes);
-/// Bytes of the weights in the file that `save_model` writes, its header aside: of packed ones without what that leaves out.
+/// Bytes of the tensors in the file that `save_model` writes, by name: packed ones without the zeros that it leaves out.
+std::map<std::string, std::int64_t> stored_tensor_bytes(const Model& model);
+/// Their sum: the file without its header.
 std::int64_t stored_bytes(const Model& model);
 
 /// Throws `UserError` when the weights of the model, called `name`, are packed, which neither trains nor is quantized further.

@@ -35,9 +35,10 @@ struct Trimmed {
 std::string tokens_text(const Trimmed& trimmed) {
   const VocabularyCut& cut = trimmed.cut;
   return fmt::format(
-      "Vocabulary: {} of {} tokens are kept: the {} that the training split uses, and {} special "
-      "tokens and single characters.",
-      grouped(std::ssize(cut.kept)), grouped(cut.before), grouped(cut.used), grouped(cut.lasting));
+      "Vocabulary: {} of {} tokens are kept: {} special tokens and single characters, and {} "
+      "others. The training split uses {} tokens of both kinds.",
+      grouped(std::ssize(cut.kept)), grouped(cut.before), grouped(cut.lasting),
+      grouped(std::ssize(cut.kept) - cut.lasting), grouped(cut.used));
 }
 
 std::string respelled_text(const Trimmed& trimmed, const std::string& part) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "hone/base/interrupt.h"
 #include "hone/base/periodic.h"
@@ -112,6 +113,13 @@ class Unsaid {
 struct Trimming {
   std::optional<TrimmedVocabulary> found = {};
   std::optional<TrialSubject> subject = {};  ///< where it was kept
+
+  /// What recipes say of it: "vocabulary -71%".
+  std::string recipe() const {
+    if (!subject) return "";
+    const double left = static_cast<double>(found->after) / static_cast<double>(found->before);
+    return fmt::format("vocabulary -{:.0f}%", 100 * (1 - left));
+  }
 };
 
 // Its tokenizer and its weights lie in `folder`, from which the texts are read again.
@@ -150,7 +158,7 @@ Trimming trim(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialS
     found.summary = verdict.summary;
   } else {
     found.applied = true;
-    found.summary = fmt::format("no text of {} has another, so each is the same tokens as before",
+    found.summary = fmt::format("no example of {} is tokenized differently",
                                 short_name_and_size(given.data.measured_choice()));
   }
   if (!found.applied) return trimming;
@@ -196,10 +204,23 @@ class Shrinking {
   }
 
   // Returns why it ended.
-  std::string run(std::int64_t predicted_on) {
+  std::string run(const PlanningTexts& planning) {
     // Whatever ends this run, the next one knows what it took.
     const Periodic clock(kClockSeconds, [this] { trials_.store(kSecondsSpent, spent()); });
-    const LevelEffects effects = trials_.effects(predicted_on);
+    const double first = trials_.effects_seconds(planning), needed = spent() + first;
+    if (first > 0 && needed > job_.budget_seconds && trials_.judged().empty()) {
+      enough_seconds_ = needed + untrained_seconds({});
+      return fmt::format(
+          "measuring the effect of each step takes about {}, before the first candidate{}",
+          clock_text(first), budget_advice());
+    }
+    say(fmt::format(
+        "budget {}{}; writing and measuring the result comes after it",
+        clock_text(job_.budget_seconds),
+        first > 0 ? fmt::format(": about {} to measure the effect of each step, then candidates",
+                                clock_text(std::max(1.0, first)))
+                  : ""));
+    const MeasuredEffects effects = trials_.effects(planning);
     trials_.finish_waiting();  // a look that was interrupted comes first
     for (;;) {
       stop_if_interrupted();
@@ -209,19 +230,21 @@ class Shrinking {
         return job_.looks == 1 ? "the one evaluation is used"
                                : fmt::format("all {} evaluations are used", job_.looks);
       ShrinkState state{.parameters = trials_.parameters(),
-                        .effects = effects,
+                        .effects = effects.levels,
+                        .begin = effects.begin,
                         .goal = job_.goal,
                         .meaning = [&](const ShrinkPoint& p) { return trials_.meaning_of(p); },
                         .seconds_left = job_.budget_seconds - spent(),
                         .look_seconds = job_.budget_seconds / static_cast<double>(job_.looks)};
-      const double pace = pace_of(judged);
-      state.seconds = [&, pace](const ShrinkPoint& p) { return pace * seconds_for(p); };
+      const double untrained = untrained_seconds(judged), pace = pace_of(judged, untrained);
+      state.seconds = [&, untrained, pace](const ShrinkPoint& p) {
+        return untrained + pace * training_seconds(p);
+      };
       if (subject_.parent.model.facts.task() == Task::single_label)
         state.shown_kept = [&](double flips) { return chance_to_show(flips); };
       state.tried = tried_points(judged, [&](const JudgedPoint& one) { return stays(one); });
-      std::string why;
-      std::optional<ShrinkStep> step = next_step(state, why);
-      if (!step) return reason_of(state, why);
+      const std::optional<ShrinkStep> step = next_step(state);
+      if (!step) return reason_of(std::move(state), judged);
       const std::int64_t number = std::ssize(judged) + 1;
       tell(*step, number, state);
       trials_.look(*step, number);
@@ -236,6 +259,8 @@ class Shrinking {
     return spent_before_ + now.count();
   }
 
+  std::optional<double> enough_seconds() const { return enough_seconds_; }
+
   // What goes on: shown to be kept, or, where that can be shown of nothing, not seen to be lost.
   bool stays(const JudgedPoint& one) const {
     if (one.kept()) return true;
@@ -248,32 +273,94 @@ class Shrinking {
   }
 
  private:
-  // Why there is no next step: `why`, unless there was one if validation examples could show more.
-  std::string reason_of(ShrinkState state, const std::string& why) const {
-    std::string other;
+  // Why there is no next step: there is one with more time, or one if validation examples could show more, or none.
+  std::string reason_of(ShrinkState state, const std::vector<JudgedPoint>& judged) {
+    const double left = std::max(0.0, state.seconds_left);
     state.seconds_left = std::numeric_limits<double>::infinity();
-    if (!state.shown_kept || next_step(state, other)) return why;
-    state.shown_kept = nullptr;
-    if (!next_step(state, other)) return why;
-    return fmt::format("{} has too few examples to show that another candidate is within the limit",
-                       short_name_and_size(subject_.data.measured_choice()));
+    if (const std::optional<ShrinkStep> next = next_step(state)) {
+      enough_seconds_ = spent() + next->seconds;
+      return fmt::format("the next candidate ({}) would take about {}, and {} was left{}{}",
+                         trials_.recipe_of(next->point), clock_text(next->seconds),
+                         clock_text(left), budget_advice(), untried_text(judged));
+    }
+    if (state.shown_kept) {
+      state.shown_kept = nullptr;
+      if (next_step(state))
+        return fmt::format(
+            "{} has too few examples to show that another candidate is within the limit",
+            short_name_and_size(subject_.data.measured_choice()));
+    }
+    return "no other candidate is likely to be within the limit and 1% smaller or faster";
   }
 
-  // By what the original takes for a text: forward and backward are three times that, what it says of the texts is one.
-  double seconds_for(const ShrinkPoint& point) const {
-    constexpr double kForwards = 4.5, kFixedSeconds = 1;
+  // In whole minutes, as its estimates are no better.
+  std::string budget_advice() const {
+    return fmt::format(". Give --budget {:.0f}m or more", std::ceil(*enough_seconds_ / 60));
+  }
+
+  // ". No candidate with fewer layers or training was tried"; "": all means were tried.
+  std::string untried_text(const std::vector<JudgedPoint>& judged) const {
+    const std::vector<ShrinkParameter>& parameters = trials_.parameters();
+    std::map<std::string, bool> tried;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const ShrinkParameter& one = parameters[i];
+      if (one.is_native()) continue;
+      bool& is_tried = tried[one.is_structure() ? "fewer " + one.name.substr(one.name.find('.') + 1)
+                             : one.is_pruning() ? "blocks of weights removed"
+                                                : "training"];
+      is_tried = is_tried || std::ranges::any_of(judged, [&](const JudgedPoint& candidate) {
+                   return candidate.point[i] > 0;
+                 });
+    }
+    std::vector<std::string> means;
+    for (const auto& [mean, is_tried] : tried)
+      if (!is_tried) means.push_back(mean);
+    if (means.empty()) return "";
+    return fmt::format(". No candidate with {} was tried", fmt::join(means, " or "));
+  }
+
+  // By what the baseline took for the validation split: forward and backward are three times that, and the baseline's predictions are one.
+  double training_seconds(const ShrinkPoint& point) const {
+    constexpr double kForwards = 4.5;
     const TrialConfiguration configuration = trials_.configuration_of(point);
-    double texts = static_cast<double>(subject_.data.validation.size());
+    double texts = 0;
     for (const std::optional<Json>* section : {&configuration.training, &configuration.train_on}) {
       if (!*section) continue;
       const TrainingOptions training = settings_of<FineTuneOptions>(**section).training;
       const double steps = static_cast<double>(training.max_steps * training.batch_size *
                                                training.gradient_accumulation_steps);
       texts +=
-          kForwards *
-          (steps > 0 ? steps : training.epochs * static_cast<double>(subject_.data.train.size()));
+          steps > 0 ? steps : training.epochs * static_cast<double>(subject_.data.train.size());
     }
-    return kFixedSeconds + texts * timer_.ms() / 1000;
+    return kForwards * texts * subject_.parent_measured->seconds /
+           static_cast<double>(subject_.data.validation.size());
+  }
+
+  // Making, timing and evaluating a candidate: as untrained ones took so far, at first an estimate.
+  double untrained_seconds(const std::vector<JudgedPoint>& judged) const {
+    constexpr double kFixedSeconds = 1;
+    double took = 0, count = 0;
+    for (const JudgedPoint& one : judged) {
+      if (!one.measured || training_seconds(one.point) > 0) continue;
+      took += one.measured->seconds;
+      ++count;
+    }
+    return count > 0 ? took / count
+                     : kFixedSeconds + subject_.parent_measured->seconds +
+                           timer_.seconds(kShrinkTimerRounds);
+  }
+
+  // How much longer training took than estimated.
+  double pace_of(const std::vector<JudgedPoint>& judged, double untrained) const {
+    double took = 0, estimated = 0;
+    for (const JudgedPoint& one : judged) {
+      if (!one.measured || one.trained_before) continue;
+      const double training = training_seconds(one.point);
+      if (training == 0) continue;
+      took += one.measured->seconds - untrained;
+      estimated += training;
+    }
+    return estimated > 0 ? std::clamp(took / estimated, 0.2, 20.0) : 1;
   }
 
   // Of a model that is neither better nor worse: half of what it answers otherwise is right in it alone where answers are two.
@@ -282,17 +369,6 @@ class Shrinking {
     return chance_to_be_shown_kept(
         rates, margin_, static_cast<std::int64_t>(subject_.data.validation.size()),
         normal_above(kVerdictLevel / static_cast<double>(job_.looks * gates_)));
-  }
-
-  // How much longer points took than that says.
-  double pace_of(const std::vector<JudgedPoint>& judged) const {
-    double took = 0, reckoned = 0;
-    for (const JudgedPoint& one : judged) {
-      if (!one.measured || one.trained_before) continue;
-      took += one.measured->seconds;
-      reckoned += seconds_for(one.point);
-    }
-    return reckoned > 0 ? std::clamp(took / reckoned, 0.2, 20.0) : 1;
   }
 
   void say(const std::string& sentence) const {
@@ -304,8 +380,8 @@ class Shrinking {
     say(fmt::format(
         "candidate {} of at most {}: {}\n  predicted: {} of the size, {} of the latency; {}; about "
         "{}.{} {} of {} spent",
-        number, job_.looks - looks_before_, step.recipe, percent_text(step.shares.bytes),
-        percent_text(step.shares.time),
+        number, job_.looks - looks_before_, trials_.recipe_of(step.point),
+        percent_text(step.shares.bytes), percent_text(step.shares.time),
         too_few_texts_ ? "too few examples to show that it is within the limit"
                        : fmt::format("{:.0f}% chance to be within the limit", 100 * step.chance),
         clock_text(std::max(1.0, step.seconds)),
@@ -332,6 +408,7 @@ class Shrinking {
   const ShrinkTimer& timer_;
   Context& context_;
   double spent_before_ = 0;
+  std::optional<double> enough_seconds_ = {};
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
@@ -384,15 +461,16 @@ JobResult shrink_model(const ShrinkJob& job, Context& context) {
                           .space = text};
   // Said before time is spent on it.
   if (!findings.itself.passes) tell_warnings(context, {too_few_texts_sentence(findings)});
-  ShrinkTrials trials(subject, space, gate, timer, output.path() / "study.db", job.cache,
-                      output.path() / "trainings", context);
+  ShrinkTrials trials(subject, space, gate, trimming.recipe(), timer, output.path() / "study.db",
+                      job.cache, output.path() / "trainings", context);
   Shrinking shrinking(job, gates, subject, trials, trimming.found && trimming.found->looked ? 1 : 0,
                       !findings.itself.passes, timer, context);
   const PlanningTexts planning = trials.planning_texts(job.budget_seconds);
   // Training texts choose the narrow layers, too, so that those that judge choose nothing.
   subject.allocated_on = {allocation_sample(subject.data.train, planning.layers, subject.seed),
                           quick_calibration(subject.calibration)};
-  findings.end = shrinking.run(planning.levels);
+  findings.end = shrinking.run(planning);
+  findings.enough_seconds = shrinking.enough_seconds();
   findings.points = trials.judged();
   const auto best_of = [&](const auto& holds) {
     return best_kept(job.goal, tried_points(findings.points, holds));

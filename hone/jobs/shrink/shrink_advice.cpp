@@ -8,19 +8,39 @@
 #include "hone/base/text.h"
 #include "hone/jobs/job_result.h"
 #include "hone/metrics/planning.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {
 
 constexpr double kLargestSplit = 0.5;
 
+// What gates on a class need is counted in examples of that class.
+bool has_class_gates(const ShrinkFindings& f) {
+  return std::ranges::any_of(f.gates, [](const Gate& gate) { return gate.of_class.has_value(); });
+}
+
 // Those that show it, if all were different.
 std::int64_t different_examples(const ShrinkFindings& f) {
-  if (std::ranges::any_of(f.gates, [](const Gate& gate) { return gate.of_class.has_value(); }))
-    return 0;
+  if (has_class_gates(f)) return 0;
   std::int64_t most = f.itself.passes ? 0 : f.itself.hardest.examples_needed.value_or(0);
   if (f.chosen) most = std::max(most, f.points[*f.chosen].measured->examples_needed.value_or(0));
   return most;
+}
+
+// In rows of the validation split, as many of them repeated as now.
+ExamplesNeeded needed_for(const ShrinkFindings& f, std::int64_t different) {
+  const PartFacts& facts = f.chosen_on().facts;
+  const double rows = static_cast<double>(different) * static_cast<double>(facts.rows) /
+                      static_cast<double>(std::max<std::int64_t>(1, facts.effective_rows()));
+  return {.validation = rounded_up(static_cast<std::int64_t>(std::ceil(rows))),
+          .at_hand = f.data.train.size() + f.data.validation.size(),
+          .set_aside = f.data.validation_source.find("set aside") != std::string::npos,
+          .in_validation = f.data.validation.size()};
+}
+
+std::string allowed_drop_text(double points) {
+  return fmt::format("{:g} point{}", points, points == 1 ? "" : "s");
 }
 
 // The words of a shell line as they are written, quotes included.
@@ -68,15 +88,24 @@ std::optional<double> ExamplesNeeded::split() const {
 
 std::optional<ExamplesNeeded> examples_needed(const ShrinkFindings& f) {
   const std::int64_t different = f.proven ? 0 : different_examples(f);
-  if (different == 0) return std::nullopt;
-  const PartFacts& facts = f.chosen_on().facts;
-  const double rows = static_cast<double>(different) * static_cast<double>(facts.rows) /
-                      static_cast<double>(std::max<std::int64_t>(1, facts.effective_rows()));
-  return ExamplesNeeded{
-      .validation = rounded_up(static_cast<std::int64_t>(std::ceil(rows))),
-      .at_hand = f.data.train.size() + f.data.validation.size(),
-      .set_aside = f.data.validation_source.find("set aside") != std::string::npos,
-      .in_validation = f.data.validation.size()};
+  return different == 0 ? std::nullopt : std::optional(needed_for(f, different));
+}
+
+std::string more_examples_sentence(const ShrinkFindings& f, std::int64_t different) {
+  if (has_class_gates(f)) return "More validation examples may show it.";
+  const ExamplesNeeded needed = needed_for(f, different);
+  if (const std::optional<double> split = needed.split())
+    return fmt::format("Train the baseline again with --validation_split {:g} to find out.",
+                       *split);
+  if (needed.set_aside || needed.validation > needed.at_hand)
+    return fmt::format(
+        "The data has {} examples for training and validation together, too few "
+        "to find out.",
+        grouped(needed.at_hand));
+  return fmt::format(
+      "The data has a validation split of its own, with {} examples, which --validation_split does "
+      "not change. Add examples to it that the baseline was not trained on.",
+      grouped(needed.in_validation));
 }
 
 std::string needed_sentence(const ShrinkFindings& f) {
@@ -102,12 +131,12 @@ std::string needed_sentence(const ShrinkFindings& f) {
     text += fmt::format("; the validation split has {}", grouped(needed->in_validation));
   std::vector<std::string> ways;
   if (!f.itself.passes && f.itself.points_that_show)
-    ways.push_back(fmt::format("a limit of {:g} points", *f.itself.points_that_show));
+    ways.push_back("a limit of " + allowed_drop_text(*f.itself.points_that_show));
   if (!f.itself.passes && f.itself.evaluations_that_show > 0)
     ways.push_back(
         fmt::format("the given limit with --max_evaluations {}", f.itself.evaluations_that_show));
   if (!ways.empty())
-    text += fmt::format(". The examples at hand can at best show {}", fmt::join(ways, ", or "));
+    text += fmt::format(". The examples at hand are enough to show {}", fmt::join(ways, ", or "));
   return text + ".";
 }
 
@@ -157,17 +186,17 @@ std::vector<NextCommand> commands_that_help(const ShrinkFindings& f) {
   const bool has_gates = !f.job.gates.gates.empty();
   if (!f.itself.passes && f.itself.points_that_show && !has_gates)
     add(again_with(
-        f, fmt::format("Or allow a drop of {:g} points", *f.itself.points_that_show),
+        f, "Or allow a drop of " + allowed_drop_text(*f.itself.points_that_show),
         {{"max_drop", fmt::format("{:g}", *f.itself.points_that_show)},
          {"output_dir", free_name(output, fmt::format("-drop{:g}", *f.itself.points_that_show))}}));
   if (!f.is_nothing() || !f.itself.passes) return next;
-  if (f.points.empty())
+  if (f.enough_seconds)
     add(again_with(f, "Allow more time",
-                   {{"budget", fmt::format("{:g}s", 2 * f.job.budget_seconds)},
+                   {{"budget", fmt::format("{:.0f}m", std::ceil(*f.enough_seconds / 60))},
                     {"output_dir", free_name(output, "-longer")}}));
   else if (!has_gates)
     add(again_with(
-        f, fmt::format("Allow a drop of {:g} points", 200 * f.margin()),
+        f, "Allow a drop of " + allowed_drop_text(200 * f.margin()),
         {{"max_drop", fmt::format("{:g}", 200 * f.margin())},
          {"output_dir", free_name(output, fmt::format("-drop{:g}", 200 * f.margin()))}}));
   return next;

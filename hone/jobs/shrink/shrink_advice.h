@@ -26,6 +26,10 @@ struct ExamplesNeeded {
 /// no number is known, and where examples of one class are counted.
 std::optional<ExamplesNeeded> examples_needed(const ShrinkFindings& findings);
 
+/// How to get the validation examples that a candidate needs, `different` ones if all were different, a sentence: "Train the baseline again
+/// with --validation_split 0.36 to find out.", or why that cannot be.
+std::string more_examples_sentence(const ShrinkFindings& findings, std::int64_t different);
+
 /// "Needed: about 530 validation examples, which --validation_split 0.36 sets aside from the 1,500 at hand." "": none are.
 std::string needed_sentence(const ShrinkFindings& findings);
 

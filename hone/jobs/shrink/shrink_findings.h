@@ -33,8 +33,10 @@ struct ShrinkFindings {
       {};  ///< of the points; none: it is the model with fewer tokens, or as it was given
   /// Of the points: takes less than what was chosen, lost less than the margin, and was not shown to, if there is one.
   std::optional<std::size_t> not_shown = {};
-  bool proven = false;       ///< it was shown to be kept on the part that choices are made on
-  std::string end = {};      ///< why it ended, a sentence without its full stop
+  bool proven = false;   ///< it was shown to be kept on the part that choices are made on
+  std::string end = {};  ///< why it ended, a sentence without its full stop
+  /// A budget that lets the next candidate begin, if it ended for want of time.
+  std::optional<double> enough_seconds = {};
   double seconds = 0;        ///< all of it took
   ParentJudged itself = {};  ///< the original: nothing that is tried can be shown to lose less
   std::string space = {};

@@ -34,7 +34,7 @@ std::size_t work_of(const ShrinkState& state, const ShrinkPoint& point) {
 }
 
 double damage_of(const ShrinkState& state, const ShrinkPoint& point) {
-  double damage = 0;
+  double damage = state.begin.damage;
   for (std::size_t i = 0; i < point.size(); ++i)
     if (state.parameters[i].takes_away()) damage += state.effects[i][point[i]].damage;
   return damage;
@@ -54,16 +54,32 @@ ShrinkPoint best_point(const ShrinkState& state) {
   return best ? state.tried[*best].point : begin_of(state);
 }
 
+// As a share of the baseline: each kind of tensor by what the levels do to it alone.
+double stored_share(const ShrinkState& state, const ShrinkPoint& point) {
+  double sum = 0;
+  for (const auto& [kind, share] : state.begin.bytes) {
+    double bytes = share;
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      if (!state.parameters[i].takes_away()) continue;
+      const BytesByKind& ratios = state.effects[i][point[i]].bytes;
+      if (const auto ratio = ratios.find(kind); ratio != ratios.end()) bytes *= ratio->second;
+    }
+    sum += bytes;
+  }
+  return sum;
+}
+
 // From what the best so far takes, by what the levels that are other ones do alone.
 ShrinkShares predicted(const ShrinkState& state, const ShrinkPoint& point) {
   const std::optional<std::size_t> best = state.best();
-  ShrinkShares shares = best ? state.tried[*best].shares : ShrinkShares{};
   const ShrinkPoint from = best_point(state);
+  const double bytes_before = stored_share(state, from);
+  ShrinkShares shares = best ? state.tried[*best].shares
+                             : ShrinkShares{bytes_before, state.begin.time, state.begin.time_alone};
+  shares.bytes *= stored_share(state, point) / bytes_before;
   for (std::size_t i = 0; i < point.size(); ++i) {
     if (!state.parameters[i].takes_away() || point[i] == from[i]) continue;
-    const ShrinkShares &now = state.effects[i][point[i]].shares,
-                       &then = state.effects[i][from[i]].shares;
-    shares.bytes *= now.bytes / then.bytes;
+    const LevelEffect &now = state.effects[i][point[i]], &then = state.effects[i][from[i]];
     shares.time *= now.time / then.time;
     shares.time_alone *= now.time_alone / then.time_alone;
   }
@@ -263,9 +279,12 @@ const Fields& fields_of(const ShrinkShares*) {
 
 const Fields& fields_of(const LevelEffect*) {
   using L = LevelEffect;
-  static const Fields fields =
-      describe<L>("level_effect", "What a value of a parameter does alone.", inlined<&L::shares>(),
-                  field<&L::damage>("damage", Unit::nats, "Divergence of the predictions."));
+  static const Fields fields = describe<L>(
+      "level_effect", "What a value of a parameter does alone.",
+      field<&L::bytes>("bytes", "By kind of tensor, relative."),
+      field<&L::time>("latency", Unit::ratio, "Latency of a batch, relative."),
+      field<&L::time_alone>("batch_1_latency", Unit::ratio, "Latency at batch size 1, relative."),
+      field<&L::damage>("damage", Unit::nats, "Divergence of the predictions."));
   return fields;
 }
 
@@ -323,13 +342,11 @@ double chance_of(const ShrinkState& state, const ShrinkPoint& point) {
   return std::min(chance, std::max(kHopeless, state.shown_kept(flips_of(state, point))));
 }
 
-std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) {
-  const std::optional<std::size_t> best_tried = state.best();
-  const double best_share =
-      best_tried ? goal_share(state.goal, state.tried[*best_tried].shares) : 1;
+std::optional<ShrinkStep> next_step(const ShrinkState& state) {
+  const double best_share = goal_share(state.goal, predicted(state, best_point(state)));
   std::optional<ShrinkStep> best;
   double most = 0;
-  bool late = false, best_is_likely = false;
+  bool best_is_likely = false;
   std::set<std::string> seen = {state.meaning(begin_of(state))};
   for (const TriedPoint& one : state.tried) seen.insert(state.meaning(one.point));
   for (const ShrinkPoint& strength : stronger_points(state))
@@ -343,10 +360,7 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
       step.gain = best_share / goal_share(state.goal, step.shares);
       const bool likely = step.chance > kHopeless || state.tried.empty();
       if (step.gain < kLeastGain || (!likely && !is_guess(state, point))) continue;
-      if (step.seconds > state.seconds_left) {
-        late = true;
-        continue;
-      }
+      if (step.seconds > state.seconds_left) continue;
       double worth = step.chance * std::log(step.gain) / (step.seconds + state.look_seconds);
       // More work has better chances, though nobody knows how good.
       if (!likely) worth *= std::pow(guessed_too_much(work_of(state, point)) / step.damage, 2);
@@ -356,9 +370,6 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why) 
       best_is_likely = likely;
       best = std::move(step);
     }
-  if (best) best->recipe = recipe_text(state.parameters, best->point);
-  why = late ? "no time is left for a promising candidate"
-             : "no other candidate is likely to be within the limit and 1% smaller or faster";
   return best;
 }
 

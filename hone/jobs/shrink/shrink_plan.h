@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,10 +70,15 @@ struct ShrinkShares {
 const Fields& fields_of(const ShrinkShares*);
 double goal_share(ShrinkGoal goal, const ShrinkShares& shares);
 
+/// Bytes by kind of tensor: "bert.encoder.layer.*.output.dense.weight".
+using BytesByKind = std::map<std::string, double>;
+
 /// What one level of one parameter does alone, or beside the one without which it does nothing, without training.
 struct LevelEffect {
-  ShrinkShares shares = {};
-  double damage = 0;  ///< divergence of the answers, in nats of a text
+  BytesByKind bytes =
+      {};  ///< ratios, 0 for a kind that is gone: levels change other kinds, so only these multiply
+  double time = 1, time_alone = 1;  ///< ratios, as in `ShrinkShares`
+  double damage = 0;                ///< divergence of the answers, in nats of a text
 };
 const Fields& fields_of(const LevelEffect*);
 /// (parameters, levels); of those that take nothing away empty. The first level does nothing.
@@ -98,6 +104,7 @@ std::optional<std::size_t> best_kept(ShrinkGoal goal, const std::vector<TriedPoi
 struct ShrinkState {
   const std::vector<ShrinkParameter>& parameters;
   const LevelEffects& effects;
+  LevelEffect begin = {};  ///< what all first levels together come to, as shares of the baseline
   ShrinkGoal goal = ShrinkGoal::both;
   std::vector<TriedPoint> tried = {};
   /// What a point comes to, whatever levels say that do nothing beside the others.
@@ -120,8 +127,7 @@ struct ShrinkStep {
   double damage = 0;         ///< predicted, before training: the sum over levels
   double chance = 0;         ///< that it is kept
   double seconds = 0;        ///< that it takes
-  double gain = 1;           ///< goal share of the best so far by that of this one
-  std::string recipe = {};   ///< `recipe_text`
+  double gain = 1;  ///< goal share of the best so far, or where points begin, by that of this one
 };
 
 /// The share of texts that a point is going to answer otherwise. Without work behind 0.3 times the root of the damage, as divergences go
@@ -137,7 +143,7 @@ double chance_of(const ShrinkState& state, const ShrinkPoint& point);
 /// Of the points that take away more than the best so far in one parameter, or in all as far as no level does more damage alone than
 /// so much, with any work behind (training by floats only where units go), the one with the most of `chance` log(`gain`) for its seconds.
 /// Those that only a guess speaks against come behind all others, most work first; those that are as strong as one that was not kept with as much work are
-/// left out. None: no point is likely to gain 1%, or there is no time for it; `why` says which.
-std::optional<ShrinkStep> next_step(const ShrinkState& state, std::string& why);
+/// left out. None: no point is likely to gain 1% in the seconds that are left.
+std::optional<ShrinkStep> next_step(const ShrinkState& state);
 
 }  // namespace hone

@@ -117,11 +117,16 @@ void add_candidates(const ShrinkFindings& f, Document& document, const fs::path&
       {"Candidates",
        {PageTable{brief_candidate_table(f),
                   fmt::format(
-                      "On {}. Size and latency are relative to the baseline; latencies are medians "
-                      "of {} rounds on {} examples, to choose by. Changes are points of {} with "
-                      "the 95% confidence interval of this evaluation alone.{}{}",
+                      "On {}. Size and latency are relative to the baseline. Latencies are medians "
+                      "of {} rounds on the same {} examples, with 95% intervals from these rounds; "
+                      "another run may differ more. Changes are points of {} with "
+                      "the 95% confidence interval of this evaluation alone.{}{}{}",
                       f.made_on(), kShrinkTimerRounds, f.timer.at_a_time(),
                       f.subject.parent_measured->evaluation.figure.text, stricter_tests_text(f),
+                      f.trimmed && f.trimmed->applied
+                          ? fmt::format(" All have the smaller vocabulary; with it alone, {}.",
+                                        f.trimmed->summary)
+                          : "",
                       reused.empty() ? "" : fmt::format(" {}.", reused))}}});
   document.sections.push_back(
       {"Candidates in detail",

@@ -24,7 +24,9 @@ const Fields& fields_of(const ShrinkFields*) {
       "keys of the model are null.",
       inlined<&S::subject>(), field<&S::goal>("goal", "What is minimized."),
       field<&S::max_drop>("max_drop", "Allowed drop of the metric, in points."),
-      field<&S::budget_seconds>("budget_seconds", Unit::seconds, "No step begins after this time."),
+      field<&S::budget_seconds>(
+          "budget_seconds", Unit::seconds,
+          "No candidate begins that would take longer; the final measurement is not part of it."),
       field<&S::seconds>("seconds", Unit::seconds, "Duration, without interruptions."),
       field<&S::evaluations>("evaluations", "Models evaluated on the split that chooses."),
       field<&S::max_evaluations>("max_evaluations",

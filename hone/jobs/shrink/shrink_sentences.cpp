@@ -67,12 +67,17 @@ std::vector<std::string> choice_sentences(const ShrinkFindings& f) {
   }
   if (f.not_shown) {
     const JudgedPoint& one = f.points[*f.not_shown];
+    const ShrinkShares& shares = one.measured->shares;
+    const ShrinkShares than = f.chosen ? f.points[*f.chosen].measured->shares : ShrinkShares{};
+    const bool smaller = shares.bytes < than.bytes,
+               faster = shares.time < than.time || shares.time_alone < than.time_alone;
     lines.push_back(fmt::format(
-        "Candidate {} is smaller or faster ({:.1f}% of the size, {:.1f}% of the latency), but {}. "
-        "More validation examples may show it: train the baseline again with a larger "
-        "--validation_split.",
-        one.number, 100 * one.measured->shares.bytes, 100 * one.measured->shares.time,
-        one.measured->summary));
+        "Candidate {} is {} ({:.1f}% of the size, {:.1f}% of the latency), but {}. {}", one.number,
+        smaller && faster ? "smaller and faster"
+        : smaller         ? "smaller"
+                          : "faster",
+        100 * shares.bytes, 100 * shares.time, one.measured->summary,
+        more_examples_sentence(f, *one.measured->examples_needed)));
   }
   return lines;
 }
@@ -169,7 +174,8 @@ std::vector<std::string> reading_notes(const ShrinkFindings& f, std::string_view
            "Sizes are those of the weights in the files that hone writes: the baseline in fp32, "
            "packed weights without the zeros that their file leaves out. Names and places in the "
            "file are not counted.",
-           "Latencies are medians over paired rounds; a speedup is the median of the rounds' "
+           "Latencies of the result are medians over paired rounds; a speedup is the median of the "
+           "rounds' "
            "ratios, so it may differ from the ratio of the latencies. Noisy: one end of the 95% "
            "interval of the speedup is more than 1.5 times the other.",
            fmt::format("The compressed model is {}. Native models multiply in their few bits; "

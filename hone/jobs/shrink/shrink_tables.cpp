@@ -84,6 +84,16 @@ std::string took_text(const JudgedPoint& one) {
              : "–";
 }
 
+// "61.6% (58.0 to 66.2)"
+Cell latency_cell(const std::optional<CandidateMeasurement>& measured, double ShrinkShares::*share,
+                  std::optional<Interval> CandidateMeasurement::*interval) {
+  if (!measured) return absent;
+  const double value = 100 * (*measured).shares.*share;
+  const std::optional<Interval>& within = (*measured).*interval;
+  if (!within) return fmt::format("{:.1f}%", value);
+  return fmt::format("{:.1f}% ({:.1f} to {:.1f})", value, 100 * within->low, 100 * within->high);
+}
+
 std::string latency_header(const ShrinkFindings& f) {
   return fmt::format("Latency per example, batch size {}", f.timer.at_a_time());
 }
@@ -170,13 +180,14 @@ Table brief_candidate_table(const ShrinkFindings& f) {
                {"seconds", "Took (s)"},
                {"recipe", "Recipe"}});
   for (const JudgedPoint& one : f.points) {
-    const auto share = [&](double ShrinkShares::*of) {
-      return one.measured ? percent(one.measured->shares.*of) : Cell(absent);
-    };
     const bool timed = one.measured && !one.trained_before;
-    table.add_row({one.number, share(&ShrinkShares::bytes), share(&ShrinkShares::time),
-                   share(&ShrinkShares::time_alone), change_cell(one), result_cell(f, one),
-                   timed ? real(one.measured->seconds, 1) : Cell(took_text(one)), one.recipe});
+    table.add_row(
+        {one.number, one.measured ? percent(one.measured->shares.bytes) : Cell(absent),
+         latency_cell(one.measured, &ShrinkShares::time, &CandidateMeasurement::time_interval),
+         latency_cell(one.measured, &ShrinkShares::time_alone,
+                      &CandidateMeasurement::time_alone_interval),
+         change_cell(one), result_cell(f, one),
+         timed ? real(one.measured->seconds, 1) : Cell(took_text(one)), one.recipe});
   }
   return table;
 }

@@ -1,9 +1,11 @@
 #include "hone/jobs/shrink/shrink_timer.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
 
-#include "hone/jobs/times_in_turn.h"
+#include "hone/base/text.h"
 #include "hone/metrics/median.h"
 #include "hone/train/text_examples.h"
 
@@ -12,6 +14,19 @@ namespace {
 
 constexpr std::int64_t kMostAtATime = 32, kRounds = kShrinkTimerRounds;
 constexpr double kMostMs = 250;
+
+// The same of all layers, whose numbers change when some go, and of a parameter in every format, which has tensors of codes and scales.
+std::string kind_of_tensor(const std::string& name) {
+  constexpr std::string_view kOfFormats[] = {"codes", "shared", "quantizer", "bitmap", "words"};
+  std::vector<std::string> kind;
+  const std::vector<std::string> parts = split(name, '.');
+  for (const std::string& part : parts) {
+    if (std::ranges::find(kOfFormats, part) != std::end(kOfFormats)) break;
+    const bool is_number = part.find_first_not_of("0123456789") == std::string::npos;
+    kind.push_back(is_number ? "*" : part);
+  }
+  return fmt::format("{}", fmt::join(kind, "."));
+}
 
 }  // namespace
 
@@ -38,17 +53,31 @@ NamedTensors ShrinkTimer::batch(const EncodedSet& set, std::int64_t count) const
   return text_examples(set).batch(rows, 0);
 }
 
-double ShrinkTimer::share(const std::function<void()>& before,
-                          const std::function<void()>& after) const {
+ShrinkTimer::Times ShrinkTimer::times(const Model& model, std::int64_t rounds) {
+  Predictor own(forward_graph(model), model.parameters, context_.session());
   // As the speedup of the result: the median ratio of paired rounds.
-  return 1 / time_in_turn(before, after, kRounds).speedup;
+  const auto share = [&](const NamedTensors& texts, const NamedTensors& own_texts) {
+    const std::function<void()> works[] = {[&] { original_.rows(texts); },
+                                           [&] { own.rows(own_texts); }};
+    const auto ms = rounds_in_turn(works, rounds);
+    const Speedup ratio = speedup_of(ms[1], ms[0]);
+    return LatencyShare{ratio.value, ratio.interval};
+  };
+  return {share(some_, own_some_), share(one_, own_one_)};
 }
 
-ShrinkShares ShrinkTimer::shares(const Model& model) {
-  Predictor own(forward_graph(model), model.parameters, context_.session());
-  return {.bytes = static_cast<double>(stored_bytes(model)) / static_cast<double>(original_bytes_),
-          .time = share([&] { original_.rows(some_); }, [&] { own.rows(own_some_); }),
-          .time_alone = share([&] { original_.rows(one_); }, [&] { own.rows(own_one_); })};
+double ShrinkTimer::seconds(std::int64_t rounds) const {
+  constexpr double kModels = 2, kUncounted = 2;
+  return kModels * (static_cast<double>(rounds) + kUncounted) *
+         static_cast<double>(at_a_time_ + 1) * ms_ / 1000;
+}
+
+BytesByKind ShrinkTimer::stored(const Model& model) const {
+  BytesByKind shares;
+  for (const auto& [name, bytes] : stored_tensor_bytes(model))
+    shares[kind_of_tensor(name)] +=
+        static_cast<double>(bytes) / static_cast<double>(original_bytes_);
+  return shares;
 }
 
 }  // namespace hone

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <optional>
+
 #include "hone/data/encoded_set.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/jobs/shrink/shrink_plan.h"
+#include "hone/jobs/times_in_turn.h"
 #include "hone/runtime/context.h"
 #include "hone/train/predictor.h"
 
@@ -10,6 +13,12 @@ namespace hone {
 
 /// Rounds of each timing, of which the median counts.
 inline constexpr std::int64_t kShrinkTimerRounds = 7;
+
+/// Latency of a model by that of its baseline, below 1 faster, the median ratio of paired rounds.
+struct LatencyShare {
+  double value = 1;
+  std::optional<Interval> interval = {};  ///< of this median, at least 95%; none of too few rounds
+};
 
 /// Times models beside the one that all of them were made of, in turn, on the same texts.
 class ShrinkTimer {
@@ -19,8 +28,14 @@ class ShrinkTimer {
   ShrinkTimer(const Model& original, const EncodedSet& texts, const EncodedSet& own,
               Context& context);
 
-  /// The shares of a model: of time, and of the bytes that its file of weights has (`stored_bytes`).
-  ShrinkShares shares(const Model& model);
+  struct Times {
+    LatencyShare some, one;  ///< at a time
+  };
+  Times times(const Model& model, std::int64_t rounds = kShrinkTimerRounds);
+  /// Seconds that so many rounds of a model take that is as fast as the original.
+  double seconds(std::int64_t rounds) const;
+  /// What the file of weights has (`stored_bytes`) of each kind of tensor, by all that it has of the original.
+  BytesByKind stored(const Model& model) const;
   std::int64_t original_bytes() const { return original_bytes_; }
   /// Milliseconds of the original for a text: the median over rounds.
   double ms() const { return ms_; }
@@ -29,7 +44,6 @@ class ShrinkTimer {
 
  private:
   NamedTensors batch(const EncodedSet& set, std::int64_t count) const;
-  double share(const std::function<void()>& before, const std::function<void()>& after) const;
 
   Context& context_;
   std::int64_t original_bytes_ = 0, at_a_time_ = 1;

@@ -23,12 +23,17 @@ constexpr const char* kStudyName = "shrink";
 /// Texts that tell what levels, or formats of layers, do alone, and what of the budget each of both may take.
 constexpr std::int64_t kFewestTexts = 16, kMostTexts = 128;
 constexpr double kPredictingShare = 0.05;
+constexpr std::int64_t kFewestRounds = 3;
+/// Texts of a quick calibration.
+constexpr std::int64_t kRangesOf = 64;
 /// How often the same look may be killed before it counts as one that cannot be made.
 constexpr std::int64_t kMostInterruptions = 20;
 /// What the checkpoints are of, an attribute of the study.
 constexpr const char* kTraining = "training_of";
 // User attributes of trials beside those of a search.
 constexpr const char *kPredicted = "predicted", *kJudged = "judged";
+/// What levels do alone, an attribute of the study.
+constexpr const char* kEffects = "effects";
 
 /// Of answers that are no numbers.
 constexpr double kHopelessDamage = 1e6;
@@ -74,6 +79,10 @@ const Fields& fields_of(const CandidateMeasurement*) {
   static const Fields fields = describe<C>(
       "shrink_measurement", "What was measured of a candidate, on the split that chooses.",
       inlined<&C::shares>(),
+      field<&C::time_interval>("latency_share_interval", Unit::ratio,
+                               "95% interval of latency_share, from the rounds of this timing."),
+      field<&C::time_alone_interval>("batch_1_latency_share_interval", Unit::ratio,
+                                     "The same of batch_1_latency_share."),
       field<&C::figure>("metric", "The metric by which the task is judged; null: not defined.")
           .or_null(),
       field<&C::figure_interval>("metric_interval", "Its 95% interval."),
@@ -117,22 +126,24 @@ const Fields& fields_of(const PlanningTexts*) {
   static const Fields fields =
       describe<P>("planning_texts", "Training texts on which predictions are made.",
                   field<&P::levels>("levels", Unit::examples, "For values of parameters."),
-                  field<&P::layers>("layers", Unit::examples, "For formats of layers."));
+                  field<&P::layers>("layers", Unit::examples, "For formats of layers."),
+                  field<&P::rounds>("rounds", "Of each timing."));
   return fields;
 }
 
 CalibrationRun quick_calibration(CalibrationRun calibration) {
-  constexpr std::int64_t kRangesOf = 64;
   calibration.batch_count = std::max<std::int64_t>(1, kRangesOf / calibration.batch_size);
   return calibration;
 }
 
 ShrinkTrials::ShrinkTrials(const TrialSubject& subject, const TrialSpace& space,
-                           const ShrinkGate& gate, ShrinkTimer& timer, const fs::path& file,
-                           const fs::path& cache, const fs::path& checkpoints, Context& context)
+                           const ShrinkGate& gate, std::string begun_with, ShrinkTimer& timer,
+                           const fs::path& file, const fs::path& cache, const fs::path& checkpoints,
+                           Context& context)
     : subject_(subject),
       space_(space),
       gate_(gate),
+      begun_with_(std::move(begun_with)),
       timer_(timer),
       checkpoints_(checkpoints),
       context_(context),
@@ -218,6 +229,11 @@ std::string ShrinkTrials::meaning_of(const ShrinkPoint& point) const {
   return to_line(hone::to_json(configuration_of(point)));
 }
 
+std::string ShrinkTrials::recipe_of(const ShrinkPoint& point) const {
+  const std::string steps = recipe_text(parameters_, point);
+  return begun_with_ + (begun_with_.empty() || steps.empty() ? "" : ", ") + steps;
+}
+
 // All at its first level, or another parameter at its second where this one does nothing without it (how many bits are narrow where
 // there are any), or little: products that skip zeros are those of the format of linears.
 ShrinkPoint ShrinkTrials::context_of(std::size_t parameter) const {
@@ -243,70 +259,103 @@ ShrinkPoint ShrinkTrials::context_of(std::size_t parameter) const {
   return begin;
 }
 
-LevelEffect ShrinkTrials::measured_effect(const TrialSubject& sampled, const ShrinkPoint& point) {
+LevelEffect ShrinkTrials::measured_effect(const TrialSubject& sampled, const ShrinkPoint& point,
+                                          std::int64_t rounds) {
   const TrialModel model = made(sampled, configuration_of(point));
   const double damage = model.metrics.at(kDivergenceMetric);
-  return {timer_.shares(model.model), std::isfinite(damage) ? damage : kHopelessDamage};
+  const ShrinkTimer::Times times = timer_.times(model.model, rounds);
+  return {timer_.stored(model.model), times.some.value, times.one.value,
+          std::isfinite(damage) ? damage : kHopelessDamage};
 }
 
 PlanningTexts ShrinkTrials::planning_texts(double budget_seconds) {
   constexpr const char* kPredictedOn = "predicted_on";
   if (const Json known = remembered(kPredictedOn); !known.is_null())
     return from_json<PlanningTexts>(known);
-  const auto texts = [&](std::size_t runs) {
-    const double seconds = timer_.ms() / 1000 * static_cast<double>(std::max<std::size_t>(1, runs));
-    const double paid = std::min(kPredictingShare * budget_seconds / seconds, 1e6);
-    return std::clamp(static_cast<std::int64_t>(paid), kFewestTexts, kMostTexts);
+  const auto paid = [&](double seconds_of_one, std::int64_t fewest, std::int64_t most) {
+    const double count = std::min(kPredictingShare * budget_seconds / seconds_of_one, 1e6);
+    return std::clamp(static_cast<std::int64_t>(count), fewest, most);
   };
-  std::size_t levels = 0;
-  for (const ShrinkParameter& one : parameters_)
-    if (one.takes_away()) levels += one.values.size() - 1;
+  const auto texts = [&](std::int64_t runs) {
+    return paid(timer_.ms() / 1000 * static_cast<double>(runs), kFewestTexts, kMostTexts);
+  };
+  const std::int64_t models = std::ssize(measured_meanings());
+  const double round = timer_.seconds(1) - timer_.seconds(0);
   // Each linear in two formats; what lies behind it, half of a model on average, is run for each.
-  const std::size_t linears = subject_.parent.model.graph.operations(kUsualLayer).size();
-  const PlanningTexts planning{.levels = texts(levels), .layers = texts(linears)};
+  const std::int64_t linears = std::ssize(subject_.parent.model.graph.operations(kUsualLayer));
+  const PlanningTexts planning{
+      .levels = texts(models),
+      .layers = texts(std::max<std::int64_t>(1, linears)),
+      .rounds = paid(round * static_cast<double>(models), kFewestRounds, kShrinkTimerRounds)};
   remember(kPredictedOn, hone::to_json(planning));
   return planning;
 }
 
-LevelEffects ShrinkTrials::effects(std::int64_t texts) {
-  Json known = remembered("effects");
+std::set<std::string> ShrinkTrials::measured_meanings() const {
+  std::set<std::string> meanings = {meaning_of(ShrinkPoint(parameters_.size(), 0))};
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!parameters_[i].takes_away()) continue;
+    ShrinkPoint point = context_of(i);
+    for (point[i] = 0; point[i] < parameters_[i].values.size(); ++point[i])
+      meanings.insert(meaning_of(point));
+  }
+  return meanings;
+}
+
+double ShrinkTrials::effects_seconds(const PlanningTexts& planning) const {
+  const Json known = remembered(kEffects);
+  const auto left = std::ranges::count_if(
+      measured_meanings(), [&](const std::string& one) { return !known.contains(one); });
+  return static_cast<double>(left) *
+         (timer_.seconds(planning.rounds) +
+          static_cast<double>(planning.levels + kRangesOf) * timer_.ms() / 1000);
+}
+
+MeasuredEffects ShrinkTrials::effects(const PlanningTexts& planning) {
+  Json known = remembered(kEffects);
   if (known.is_null()) known = Json::object();
   std::optional<TrialSubject> sampled;  // made where something is left to be measured
-  std::int64_t count = 0, done = 0;
+  std::int64_t done = 0;
+  std::int64_t steps = 1;  // and the model as it is
   for (const ShrinkParameter& one : parameters_)
-    if (one.takes_away()) count += std::ssize(one.values) - 1;
-  Progress progress("measure the effect of each step", count,
+    if (one.takes_away()) steps += std::ssize(one.values) - 1;
+  Progress progress("measure the effect of each step", steps,
                     {.unit = "steps", .output = context_.progress});
   const auto measured = [&](const ShrinkPoint& point) {
     const std::string key = meaning_of(point);
     if (!known.contains(key)) {
-      if (!sampled) sampled = on_training_texts(subject_, texts, context_);
-      known[key] = hone::to_json(measured_effect(*sampled, point));
-      remember("effects", known);
+      if (!sampled) sampled = on_training_texts(subject_, planning.levels, context_);
+      known[key] = hone::to_json(measured_effect(*sampled, point, planning.rounds));
+      remember(kEffects, known);
     }
     return from_json<LevelEffect>(known[key]);
   };
-  LevelEffects effects(parameters_.size());
+  const ShrinkPoint begin(parameters_.size(), 0);
+  MeasuredEffects all{.begin = measured(begin), .levels = LevelEffects(parameters_.size())};
+  LevelEffects& effects = all.levels;
+  progress.update(++done);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].takes_away()) continue;
     effects[i].resize(parameters_[i].values.size());
     const ShrinkPoint context = context_of(i);
-    const bool alone = context == ShrinkPoint(parameters_.size(), 0);
-    const LevelEffect before = alone ? LevelEffect{} : measured(context);
+    const LevelEffect before = measured(context);
     for (std::size_t level = 1; level < effects[i].size(); ++level) {
       stop_if_interrupted();
       ShrinkPoint point = context;
       point[i] = level;
       const LevelEffect after = measured(point);
-      effects[i][level] = {
-          {after.shares.bytes / before.shares.bytes, after.shares.time / before.shares.time,
-           after.shares.time_alone / before.shares.time_alone},
-          std::max(0.0, after.damage - before.damage)};
-      const std::string& name = parameters_[i].name;
-      progress.update(++done, name.substr(name.find('.') + 1));
+      LevelEffect& effect = effects[i][level];
+      effect = {.time = after.time / before.time,
+                .time_alone = after.time_alone / before.time_alone,
+                .damage = std::max(0.0, after.damage - before.damage)};
+      for (const auto& [kind, bytes] : before.bytes) {
+        const auto left = after.bytes.find(kind);
+        effect.bytes[kind] = left == after.bytes.end() ? 0 : left->second / bytes;
+      }
+      progress.update(++done, recipe_text(parameters_, point));
     }
   }
-  return effects;
+  return all;
 }
 
 TrialModel ShrinkTrials::model_of(const ShrinkPoint& point) {
@@ -325,8 +374,11 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
       judge(gate_.gates, gate_.original.view(), model.measurement.view(), truth, gate_.looks)
           .verdict;
   const Verdict& hardest_gate = hardest(verdict);
-  const ShrinkShares shares = timer_.shares(model.model);
-  const double bytes = std::round(shares.bytes * static_cast<double>(timer_.original_bytes()));
+  const ShrinkTimer::Times times = timer_.times(model.model);
+  const double bytes = static_cast<double>(stored_bytes(model.model));
+  const ShrinkShares shares{.bytes = bytes / static_cast<double>(timer_.original_bytes()),
+                            .time = times.some.value,
+                            .time_alone = times.one.value};
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   TrialOutcome outcome;
   const TaskEvaluation& evaluation = model.measurement.evaluation;
@@ -337,6 +389,8 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
   outcome.user_attributes[kMetricsAttribute] = Json(model.metrics);
   outcome.user_attributes[kSecondsAttribute] = seconds.count();
   CandidateMeasurement measured{.shares = shares,
+                                .time_interval = times.some.interval,
+                                .time_alone_interval = times.one.interval,
                                 .figure = evaluation.value,
                                 .figure_interval = evaluation.interval,
                                 .change = comparison.change.change,
@@ -358,7 +412,7 @@ void ShrinkTrials::look(const ShrinkStep& step, std::int64_t number) {
     values[name] = value;
   waiting.system_attributes["fixed_params"] = values;
   waiting.user_attributes[kCandidateAttribute] = number;
-  waiting.user_attributes[kRecipeAttribute] = step.recipe;
+  waiting.user_attributes[kRecipeAttribute] = recipe_of(step.point);
   waiting.user_attributes[kPredicted] =
       hone::to_json(CandidatePrediction{step.shares, step.chance, step.seconds, step.damage});
   storage_->create_trial(study_.id, waiting);
@@ -399,7 +453,7 @@ std::vector<JudgedPoint> ShrinkTrials::judged() {
         point_of(parameters_, hone::assignment_of(trial->parameters));
     if (!point) continue;
     JudgedPoint one{.number = std::ssize(points) + 1, .trial = trial->number, .point = *point};
-    one.recipe = recipe_text(parameters_, *point);
+    one.recipe = recipe_of(*point);
     one.trained_before = attributes.contains(kTrainedBeforeAttribute);
     if (const auto told = attributes.find(kPredicted); told != attributes.end())
       one.predicted = from_json<CandidatePrediction>(told->second);

@@ -31,6 +31,8 @@ const Fields& fields_of(const CandidatePrediction*);
 /// What was measured of a candidate, on the split that choices are made on.
 struct CandidateMeasurement {
   ShrinkShares shares = {};
+  std::optional<Interval> time_interval = {};        ///< of `shares.time`, at least 95%
+  std::optional<Interval> time_alone_interval = {};  ///< of `shares.time_alone`
   double figure = 0;                                 ///< by which the task is judged
   Interval figure_interval = {};                     ///< 95%
   double change = 0;                                 ///< from that of the original
@@ -63,18 +65,25 @@ const Fields& fields_of(const JudgedPoint*);
 /// The same from 64 texts: what is predicted asks for no more.
 CalibrationRun quick_calibration(CalibrationRun calibration);
 
-/// How many texts tell what is to come.
+/// How many texts tell what is to come, and how many rounds of each timing.
 struct PlanningTexts {
-  std::int64_t levels = 0, layers = 0;
+  std::int64_t levels = 0, layers = 0, rounds = 0;
 };
 const Fields& fields_of(const PlanningTexts*);
 
+/// What is measured before any candidate.
+struct MeasuredEffects {
+  LevelEffect begin = {};    ///< all first levels together, by the baseline
+  LevelEffects levels = {};  ///< by `begin`
+};
+
 class ShrinkTrials {
  public:
-  /// All that it refers to must outlive it. Opens the study in this file, or makes it. `cache` is a store of trainings, or empty.
+  /// All that it refers to must outlive it. Opens the study in this file, or makes it. `cache` is a store of trainings, or empty;
+  /// `begun_with` is what was done to the baseline before any point, as recipes name it, or empty.
   ShrinkTrials(const TrialSubject& subject, const TrialSpace& space, const ShrinkGate& gate,
-               ShrinkTimer& timer, const fs::path& file, const fs::path& cache,
-               const fs::path& checkpoints, Context& context);
+               std::string begun_with, ShrinkTimer& timer, const fs::path& file,
+               const fs::path& cache, const fs::path& checkpoints, Context& context);
 
   const std::vector<ShrinkParameter>& parameters() const { return parameters_; }
   /// What is remembered of the study under this key; null: nothing.
@@ -86,8 +95,10 @@ class ShrinkTrials {
   /// What tells what levels, and formats of layers, do alone: as many training texts as some of the budget pays for. Remembered, so
   /// that a run that goes on has the same.
   PlanningTexts planning_texts(double budget_seconds);
-  /// What every level does alone, on so many training texts; what is remembered is not measured again.
-  LevelEffects effects(std::int64_t texts);
+  /// What every level does alone, as planned; what is remembered is not measured again.
+  MeasuredEffects effects(const PlanningTexts& planning);
+  /// About how many seconds that is going to take.
+  double effects_seconds(const PlanningTexts& planning) const;
   /// Makes a point and judges it: the candidate of this number.
   void look(const ShrinkStep& step, std::int64_t number);
   /// Takes a look that was interrupted again; nothing where none was.
@@ -98,6 +109,8 @@ class ShrinkTrials {
   TrialModel model_of(const ShrinkPoint& point);
   TrialConfiguration configuration_of(const ShrinkPoint& point) const;
   std::string meaning_of(const ShrinkPoint& point) const;
+  /// All that a point does to the baseline: "vocabulary -71%, heads -25%".
+  std::string recipe_of(const ShrinkPoint& point) const;
   void close() { storage_->close(); }
 
  private:
@@ -105,13 +118,17 @@ class ShrinkTrials {
   // Those of the cache, of which it knows which this run has trained.
   TrainedWeights trainings();
   ShrinkPoint context_of(std::size_t parameter) const;
-  LevelEffect measured_effect(const TrialSubject& sampled, const ShrinkPoint& point);
+  // Of the start of all points, and of each level with what it is measured beside.
+  std::set<std::string> measured_meanings() const;
+  LevelEffect measured_effect(const TrialSubject& sampled, const ShrinkPoint& point,
+                              std::int64_t rounds);
   void remove_checkpoints() const;
   TrialOutcome run(TrialRun& run);
 
   const TrialSubject& subject_;
   const TrialSpace& space_;
   const ShrinkGate& gate_;
+  std::string begun_with_;
   ShrinkTimer& timer_;
   fs::path checkpoints_;
   Context& context_;
