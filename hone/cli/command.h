@@ -31,6 +31,8 @@ struct Command {
   CommandRun run = {};
   /// Throws `UsageError` for arguments that do not go together, as soon as they are read.
   void (*check)(const void* arguments, const CLI::App& app) = nullptr;
+  /// Returns text to append to the help, for arguments given beside --help; may be empty.
+  std::string (*help_on)(const CLI::App& app) = nullptr;
   StageKind stage = {};  ///< what pipelines must know of it
   /// Commands with options of their own that the first argument selects: `hone bench linear` runs "bench linear".
   std::vector<Command> subcommands = {};

@@ -45,7 +45,8 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
     head += fmt::format("{}\n\n", details);
   head += fmt::format("Usage: {}\n\nExample:\n  {}\n", usage(*app), app->get_footer());
   return fitted(head, columns_) + positionals(*app) + subcommands(command.command()) +
-         groups(command, mode == CLI::AppFormatMode::All);
+         groups(command, mode == CLI::AppFormatMode::All) +
+         (command.command().help_on == nullptr ? "" : command.command().help_on(command));
 }
 
 std::string HelpFormatter::usage(const CLI::App& app) const {

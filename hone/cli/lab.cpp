@@ -35,6 +35,34 @@ std::vector<LabRowResult> all_labs() {
   return rows;
 }
 
+// What a pipeline begins with: title, question and settings, those of its variants too.
+std::string_view head_of(std::string_view pipeline) {
+  std::size_t end = 0;
+  while ((end = pipeline.find("\n[", end)) != std::string_view::npos) {
+    const std::string_view rest = pipeline.substr(++end);
+    if (!rest.starts_with("[settings]") && !rest.starts_with("[variant.")) break;
+  }
+  return pipeline.substr(0, end);
+}
+
+// Of the lab that was named.
+std::string help_on_lab(const CLI::App& app) {
+  const std::vector<std::string> named = app.get_option("NAME")->results();
+  if (named.empty()) return "";
+  const std::string& name = named.front();
+  const ShippedPipeline* const shipped = find_shipped_pipeline(name);
+  const std::vector<LabRowResult> all = all_labs();
+  const auto lab = std::ranges::find(all, name, &LabRowResult::lab);
+  if (lab == all.end()) return "";
+  return fmt::format("\nLab {}:\n  Cost: {}\n  Guide: docs/labs/{}.md\n{}", name, lab->costs,
+                     name == kAllLabs ? "index" : name,
+                     shipped == nullptr
+                         ? fmt::format("  Question: {}\n", find_lab(name).question)
+                         : fmt::format("\nIts settings, for --set (--show prints the whole "
+                                       "pipeline):\n\n{}\n",
+                                       trim(head_of(shipped->text))));
+}
+
 void list_labs(const RunArguments& run) {
   if (run.json) return print_result("lab", to_json(LabListFields{all_labs()}));
   Table table({{"lab", "Lab"}, {"title", "Experiment"}, {"costs", "Cost"}});
@@ -194,11 +222,11 @@ Options options_of(const LabArguments*) {
       argument<&A::name>("NAME", "lab, such as 2.1; by default labs are listed")
           .one_of(lab_names())
           .shown("NAME"),
-      option<&A::list>("list", "list the labs and their settings"),
+      option<&A::list>("list", "list the labs"),
       option<&A::show>("show", "print the lab's pipeline and exit"),
       option<&A::fidelity>("fidelity", "size of the experiment").one_of({"quick", "paper", "full"}),
       model_option(),
-      option<&A::settings>("set", "override a value of the pipeline's [settings]")
+      option<&A::settings>("set", "override a setting of the lab; hone lab NAME --help lists them")
           .repeated()
           .shown("NAME=VALUE"),
       text_options(),
@@ -216,6 +244,7 @@ Command lab_command() {
           .summary = "Run a predefined experiment and report its results",
           .example = "hone lab 4.3 -o mxint8",
           .run = runs<LabArguments, lab>(),
+          .help_on = help_on_lab,
           .stage = {.measures_time = true}};
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hone/analysis/cost.h"
+#include "hone/jobs/model_times.h"
 #include "hone/jobs/search/recipe_sections.h"
 #include "hone/labs/lab.h"
 #include "hone/train/training_graph.h"
@@ -24,7 +25,8 @@ constexpr double kUsualTrials = 20;
 /// What stages are counted in.
 struct StageUnits {
   double train_texts = 0, test_texts = 0, validation_texts = 0;
-  double text_seconds = 0;  ///< of a forward pass of one
+  double text_seconds = 0;    ///< of a forward pass of one
+  double timing_seconds = 0;  ///< of timing a model beside its baseline
   double weight_bytes = 0;
   double step_bytes = 0;       ///< of memory, of a training step
   double measuring_bytes = 0;  ///< of memory, of a batch that is measured
@@ -177,12 +179,21 @@ double measured_texts(const PipelineStage& stage, const StageUnits& units) {
   return 0;
 }
 
+// Commands that leave another model time it beside its baseline, unless they only simulate formats.
+bool times_models(const PipelineStage& stage) {
+  return stage.kind.evaluates == StageKind::Evaluates::before_and_after &&
+         stage.kind.leaves_model &&
+         (!stage.kind.keeps_unrounded || option_of(stage, "native") != nullptr);
+}
+
 StageCost cost_of(const PipelineStage& stage, const StageUnits& units) {
   const double trained = trained_texts(stage, units);
   const double through = stage.kind.trains_plainly ? 1 : kStepsThroughFormats;
   StageCost cost;
-  cost.seconds = kSecondsOfAnyStage + units.text_seconds * (kStepsOfTraining * trained * through +
-                                                            measured_texts(stage, units));
+  cost.seconds =
+      kSecondsOfAnyStage +
+      units.text_seconds * (kStepsOfTraining * trained * through + measured_texts(stage, units)) +
+      (times_models(stage) ? units.timing_seconds : 0);
   // Of two models that are compared, one is measured at a time.
   cost.memory_bytes = trained > 0 ? units.step_bytes : units.weight_bytes + units.measuring_bytes;
   // In its folder and in the store; unrounded weights beside those that are rounded.
@@ -213,10 +224,14 @@ StageUnits units_of(const LabSubject& subject, double batch, Context& context) {
       std::max<std::int64_t>(1, static_cast<std::int64_t>(mean_tokens(subject.data.train)));
   const Bindings largest = {{'B', texts}, {'S', longest(subject.data.train)}};
   const Cost one = cost(forward, {{'B', texts}, {'S', usual}});
+  const double text_seconds = one.flops / batch / measured_rates(context).flops;
+  const double round_seconds = text_seconds * static_cast<double>(examples_of_round(
+                                                  {model, subject.data.test}, *context.device));
   return {.train_texts = static_cast<double>(subject.data.train.ids.size()),
           .test_texts = static_cast<double>(subject.data.test.ids.size()),
           .validation_texts = static_cast<double>(subject.data.validation.ids.size()),
-          .text_seconds = one.flops / batch / measured_rates(context).flops,
+          .text_seconds = text_seconds,
+          .timing_seconds = static_cast<double>(rounds_in_time(round_seconds)) * round_seconds,
           .weight_bytes = static_cast<double>(one.parameter_bytes),
           .step_bytes = memory_bytes(cost(training, largest)),
           .measuring_bytes = memory_bytes(cost(forward, largest)),

@@ -139,6 +139,21 @@ TEST_F(PipelineLab, LeaveCardsToStages) {
       << ending.messages;
 }
 
+TEST_F(PipelineLab, HelpListsTheQuestionAndTheSettingsOfTheLab) {
+  const std::string help = run_well({"lab", "1.2", "--help"}, folder.path()).output;
+  const std::string shown = run_well({"lab", "1.2", "--show"}, folder.path()).output;
+  const std::size_t settings = shown.find("[settings]");
+  const std::string listed = shown.substr(settings, shown.find("[common]") - settings - 1);
+  for (const std::string& text :
+       {std::string("question = "), std::string("docs/labs/1.2.md"), listed})
+    EXPECT_NE(help.find(text), std::string::npos) << text;
+  EXPECT_EQ(help.find("[stage."), std::string::npos);
+  const std::string coded = run_well({"lab", "4.1", "--help"}, folder.path()).output;
+  EXPECT_NE(coded.find("Question: "), std::string::npos) << coded;
+  const std::string general = run_well({"lab", "--help"}, folder.path()).output;
+  EXPECT_EQ(general.find("docs/labs"), std::string::npos) << general;
+}
+
 // Nothing that a user could not write: what is shown, run as a pipeline, is the lab.
 TEST_F(PipelineLab, WhatIsShownIsWhatRuns) {
   run_well({"lab", "0.1", "-o", "lab", "--quiet"}, folder.path());

@@ -441,20 +441,27 @@ class PipelineRun {
     }
   }
 
-  // By what brothers took that are done, else by what was estimated, in the measure in which estimates have come true.
+  // By what brothers took that are done, else by what was estimated, in the measure in which estimates of the same command, or else of
+  // all, have come true.
   std::string time_left(std::size_t index) const {
+    struct Taken {
+      double seconds = 0, estimated = 0;
+      double measure() const { return estimated > 0 ? seconds / estimated : 1; }
+    };
     std::map<std::string, std::pair<double, int>> known;
-    double taken = 0, estimated = 0;
+    std::map<std::string, Taken> commands;
+    Taken all_commands;
     for (std::size_t i = 0; i < outcomes_.size(); ++i) {
       const PipelineStage& stage = job_.pipeline.stages[i];
       auto& [seconds, count] = known[stage.group];
       seconds += outcomes_[i].seconds;
       ++count;
       if (!costs_ || outcomes_[i].state != StageState::computed) continue;
-      taken += outcomes_[i].seconds;
-      estimated += costs_(stage).seconds;
+      for (Taken* taken : {&all_commands, &commands[stage.command.front()]}) {
+        taken->seconds += outcomes_[i].seconds;
+        taken->estimated += costs_(stage).seconds;
+      }
     }
-    const double measure = estimated > 0 ? taken / estimated : 1;
     double left = 0;
     bool all = true;
     for (std::size_t i = index; i < job_.pipeline.stages.size(); ++i) {
@@ -463,7 +470,9 @@ class PipelineRun {
       if (const auto group = known.find(stage.group); group != known.end()) {
         left += group->second.first / group->second.second;
       } else if (costs_) {
-        left += measure * costs_(stage).seconds;
+        const auto command = commands.find(stage.command.front());
+        left += (command == commands.end() ? all_commands : command->second).measure() *
+                costs_(stage).seconds;
       } else {
         all = false;
       }

@@ -159,7 +159,7 @@ class PipelineReader {
       return table;
     }
     try {
-      return toml::parse(fmt::format("{} = {}", name, value));
+      return toml::parse(fmt::format("{} = {}", name, value), "setting " + name);
     } catch (const toml::parse_error& error) {
       fail("{}: expected a value as the file's own ({}), got '{}': {}", name,
            place_.at(*settings_->get(name)), value, error.description());
@@ -389,8 +389,7 @@ class PipelineReader {
       } else {
         add(*best_of);
       }
-      user_check(models.values.size() > 1, "{}: best_of: expected two stages or more",
-                 place_.at(*best_of));
+      user_check(!models.values.empty(), "{}: best_of: an empty list", place_.at(*best_of));
       stage.options.push_back(std::move(models));
     } else {
       stage.command = split(string_at(table, kRun, place_), ' ');

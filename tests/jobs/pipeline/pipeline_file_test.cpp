@@ -135,6 +135,18 @@ data = "x.csv"
             "data=x.csv");
 }
 
+TEST(PipelineFile, TheBestOfOneStageIsThatStage) {
+  const Pipeline pipeline = parse(R"toml(
+[stage.ptq]
+each = { width = [4] }
+run = "quantize"
+[stage.best]
+best_of = ["{ptq}"]
+)toml");
+  EXPECT_TRUE(stage_of(pipeline, "best").chooses);
+  EXPECT_EQ(options_of(pipeline, "best"), "MODELS={ptq/4}");
+}
+
 TEST(PipelineFile, VariantsTakeThePlaceOfSettings) {
   const std::string text = R"toml(
 [settings]
@@ -385,7 +397,7 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
       {train + "each = [{ x = 1 }, { y = 1 }]", "line 3: each: every setting has the same names"},
       {train + "each = { x = [1, 2] }\n[stage.b]\nrun = \"pack\"\nMODEL = \"{a}\"",
        "line 6: {a} is 2 stages here; choose one of them"},
-      {train + "[stage.b]\nbest_of = \"{a}\"", "line 4: best_of: expected two stages or more"},
+      {train + "[stage.b]\nbest_of = []", "line 4: best_of: an empty list"},
       {train + "[stage.b]\nbest_of = [\"a\", \"{a}\"]",
        "line 4: best_of: expected stages, got 'a'"},
       {train + "[figure.f]\nx = \"w\"\ny = \"loss\"\n[[figure.f.curve]]\nstages = \"a\"",
@@ -439,6 +451,10 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
                     [&] {
                       parse(train + "[settings]\nsteps = 1", {{"steps", "many"}});
                     });
+  // What is wrong with a setting that was given is not in the file.
+  expect_user_error("setting xs, line 1: each: x: expected a list of values", [&] {
+    parse(train + "each = { x = \"{xs}\" }\n[settings]\nxs = [1]", {{"xs", "[]"}});
+  });
 }
 
 TEST(PipelineFile, NamesStagesWhoseReportsStandInItsOwn) {
