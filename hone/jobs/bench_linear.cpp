@@ -239,11 +239,10 @@ struct LinearBench {
   const Tensor &weight, &bias;
   LinearCopies copies;
   Progress& progress;
-  std::int64_t done = 0;  // steps of the progress
+  std::int64_t done;  // steps of the progress
   std::vector<std::unique_ptr<ReadyLinear>> all = {};
 
   std::int64_t rounds() const { return job.runs > 0 ? job.runs : kMostLinearRounds; }
-  std::int64_t steps() const { return std::ssize(all) + rounds(); }  // of a number of rows
   void step(std::string_view note) { progress.update(++done, note); }
 };
 
@@ -322,8 +321,9 @@ void set_rounds(LinearTimes& times, std::vector<double> rounds_ms, std::int64_t 
 std::vector<LinearTimes> time_linears(LinearBench& bench, const Tensor& x) {
   const LinearJob& job = bench.job;
   const std::int64_t rows = x.sizes()[0];
-  const std::string note = fmt::format("{} rows", rows), warming = note + ", warm-up";
-  const std::int64_t begin = bench.done;
+  const std::string note =
+      fmt::format("{} row{}, {} of {}", rows, rows == 1 ? "" : "s",
+                  std::ranges::find(job.rows, rows) - job.rows.begin() + 1, job.rows.size());
   std::int64_t all_bytes = 0;  // weights, once each
   for (const auto& one : bench.all) all_bytes += one->times.weight_bytes.value_or(0);
   ExactLinears exact(bench, x);
@@ -333,7 +333,7 @@ std::vector<LinearTimes> time_linears(LinearBench& bench, const Tensor& x) {
     stop_if_interrupted();
     LinearTimes& of_one = times.emplace_back(one->times);
     of_one.rows = rows;
-    bench.step(warming);
+    bench.step(fmt::format("{}: warm-up {} of {}", note, times.size(), bench.all.size()));
     if (!of_one.was_run()) continue;
     of_one.bytes = one->variant.bytes(job, rows);
     of_one.flops = 2 * static_cast<double>(rows) * static_cast<double>(job.inputs) *
@@ -345,13 +345,12 @@ std::vector<LinearTimes> time_linears(LinearBench& bench, const Tensor& x) {
   }
   const double start = steady_seconds();
   const auto goes_on = [&](std::int64_t done) {
-    bench.step(note);
+    bench.step(fmt::format("{}: run {} of up to {}", note, done, bench.rounds()));
     const bool is_late = job.runs == 0 && steady_seconds() - start > kLinearSeconds &&
                          done >= static_cast<std::int64_t>(kFewestForMedianInterval);
     return done < bench.rounds() && !is_late && interrupt_signal() == 0;
   };
   const auto rounds = rounds_while(works, goes_on, clock_of(bench.session.device));
-  bench.done = begin + bench.steps();
   auto round = rounds.begin();
   for (LinearTimes& of_one : times)
     if (of_one.was_run()) set_rounds(of_one, *round++, bench.copies.together);
@@ -410,16 +409,15 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
       in_hidden_file({{"weight", random("weight", {job.outputs, job.inputs}, deviation)}})
           .at("weight");
   const Tensor bias = random("bias", {job.outputs}, 1);
-  const std::int64_t most = most_linear_variants(job);
-  const std::int64_t rounds = job.runs > 0 ? job.runs : kMostLinearRounds;
-  Progress progress("linear", most + std::ssize(job.rows) * (most + rounds),
+  // No total, and so no estimate of the time left: a first warm-up copies the weight and takes many times as long as later steps.
+  Progress progress("linear", 0,
                     {.unit = "steps", .end = ProgressEnd::vanishes, .output = context.progress});
   std::int64_t made = 0;
   const std::vector<LinearVariant> variants = linear_variants(
       job, weight, bias, [&] { progress.update(++made, "weights"); }, context);
   const LinearCopies copies = copies_for(variants, job, session.device);
   check_copies_fit(variants, copies, job, session.device);
-  LinearBench work{job, session, host, weight, bias, copies, progress};
+  LinearBench work{job, session, host, weight, bias, copies, progress, made};
   for (const LinearVariant& variant : variants)
     work.all.push_back(ready_linear(variant, copies, job, session));
 
@@ -434,11 +432,11 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
            .cache_bytes = copies.cache_bytes};
   if (!job.sparsities.empty()) bench.no_sparse_kernel = without_sparse_kernel(work.all);
   double measured_gbps = 0;  // often, for a busy machine gives less at times
-  for (std::size_t i = 0; i < job.rows.size() && !bench.interrupted; ++i) {
-    work.done = most + static_cast<std::int64_t>(i) * (most + rounds) + most - std::ssize(variants);
+  for (const std::int64_t rows : job.rows) {
+    if (bench.interrupted) break;
     try {
       measured_gbps = std::max(measured_gbps, bandwidth_now(context));
-      std::ranges::move(time_linears(work, random("x", {job.rows[i], job.inputs}, 1)),
+      std::ranges::move(time_linears(work, random("x", {rows, job.inputs}, 1)),
                         std::back_inserter(bench.times));
     } catch (const Interrupted&) {
       if (bench.times.empty()) throw;

@@ -60,7 +60,7 @@ const Fields& fields_of(const LinearTimes*) {
       field<&L::block>(
           "block", "Rows x columns that are zero together: 1x4, 4x1, or weights for single ones."),
       field<&L::stored>("stored", Unit::share,
-                        "Share of the blocks of the sparse kernel that it stores."),
+                        "Share of the sparse kernel's blocks that are not zero."),
       field<&L::over_dense>(
           "over_dense", "Speedup over the dense product of the same implementation and format."),
       field<&L::used>(
@@ -164,11 +164,12 @@ Table linear_table(const std::vector<LinearTimes>& all) {
   return table;
 }
 
-// "yes", "no, faster here": hone's choice, and whether these times show the other one to be faster.
+// "yes", "no, though faster here": hone's choice, and whether these times show the other one to be faster.
 std::string choice_text(const LinearTimes& t) {
   const std::string text = *t.used ? "yes" : "no";
-  if (*t.used && t.over_dense && t.over_dense->shown_slower()) return text + ", slower here";
-  if (!*t.used && t.over_dense && t.over_dense->shown_faster()) return text + ", faster here";
+  if (*t.used && t.over_dense && t.over_dense->shown_slower()) return text + ", though slower here";
+  if (!*t.used && t.over_dense && t.over_dense->shown_faster())
+    return text + ", though faster here";
   return text;
 }
 
@@ -181,7 +182,7 @@ Table sparse_table(const std::vector<LinearTimes>& all) {
                {"over_dense", "Speedup over dense"},
                {"speedup", "Speedup over fp32"},
                {"weight_bytes", "Weight, indices included"},
-               {"stored", "Blocks stored"},
+               {"stored", "Blocks not zero"},
                {"used", "hone uses it"}});
   for (const LinearTimes& t : all)
     if (t.is_sparse() && t.was_run())
@@ -275,15 +276,19 @@ std::string copies_text(const BenchLinearFields& bench) {
       taken, cache);
 }
 
-// "from 62.0% of zeros on (58.1 to 66.0%) with 16 rows"
+// "from 62.0% zeros on (95% CI 58.1 to 66.0%) with 16 rows", "at every sparsity measured with 256 rows (95% CI: at the latest from 74.1%
+// zeros on)"
 std::string faster_from_text(const SparseBreakEven& one) {
   const Interval& range = one.interval.value();
-  return fmt::format("from {} of zeros on{}{} with {}", share_text(*one.sparsity),
-                     one.is_at_most ? ", the lowest measured," : "",
-                     range.low < range.high ? fmt::format(" ({} to {}%)", percent_number(range.low),
-                                                          percent_number(range.high))
-                                            : "",
-                     rows_text(one.rows));
+  const std::string rows = rows_text(one.rows);
+  if (one.is_at_most)
+    return fmt::format(
+        "at every sparsity measured with {}{}", rows,
+        range.low < range.high
+            ? fmt::format(" (95% CI: at the latest from {} zeros on)", share_text(range.high))
+            : "");
+  return fmt::format("from {} zeros on (95% CI {} to {}%) with {}", share_text(*one.sparsity),
+                     percent_number(range.low), percent_number(range.high), rows);
 }
 
 // What is known of each implementation and format, all numbers of rows together.
@@ -334,8 +339,8 @@ constexpr const char* kSparseMeaning =
     "interval at the highest sparsity is above 1. Sparse products take the sparse kernel even "
     "where hone, which decides by the share of blocks that are not zero and the rows, would "
     "multiply densely. "
-    "\"slower here\" and \"faster here\" mark choices that the confidence interval contradicts on "
-    "this machine. "
+    "\"though slower here\" and \"though faster here\": the confidence interval contradicts that "
+    "choice on this machine. No option changes it. "
     "Sparse bf16: the weight is in bf16, inputs and results are fp32; hone uses no such kernel.";
 
 }  // namespace

@@ -89,12 +89,6 @@ void add_sparse_variants(std::vector<LinearVariant>& variants, const LinearJob& 
 
 }  // namespace
 
-std::int64_t most_linear_variants(const LinearJob& job) {
-  std::int64_t dense = 0;
-  for (const ProductWay way : job.ways) dense += has_codes(way) ? std::ssize(job.formats) : 1;
-  return dense * (1 + std::ssize(job.sparsities));
-}
-
 std::vector<LinearVariant> linear_variants(const LinearJob& job, const Tensor& weight,
                                            const Tensor& bias, const std::function<void()>& on_made,
                                            Context& context) {

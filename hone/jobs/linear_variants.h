@@ -44,8 +44,6 @@ LinearVariant dense_variant(ProductWay way, const Tensor& weight, const Tensor& 
 std::vector<LinearVariant> linear_variants(const LinearJob& job, const Tensor& weight,
                                            const Tensor& bias, const std::function<void()>& on_made,
                                            Context& context);
-/// How many there are, where all have sparse kernels.
-std::int64_t most_linear_variants(const LinearJob& job);
 
 /// `count` linears of one x, each with parameters of its own. x is a parameter, since a device copies inputs in every run. Nothing is
 /// an output unless `gives_y`: a device would copy it likewise.

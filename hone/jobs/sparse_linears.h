@@ -17,7 +17,7 @@ struct SparseWeight {
   double sparsity = 0;  ///< share of the blocks that are zero
   PruneBlock block = {};
   Tensor dense = {};       ///< fp32, (outputs, inputs), with its zeros, before it is rounded
-  double stored = 1;       ///< share of the kernel's blocks that it stores, those that are not zero
+  double stored = 1;       ///< share of the kernel's blocks that are not zero
   std::int64_t bytes = 0;  ///< with indices and scales
   /// Rows from which on hone uses its sparse kernel for such a weight; none: it never does.
   std::optional<std::int64_t> min_rows = {};

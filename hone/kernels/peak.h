@@ -7,7 +7,8 @@
 namespace hone::kernels {
 
 /// Fused multiply-adds on registers alone, on all threads of the pool, in 10^9 operations per
-/// second (a multiply-add is two). The best of several runs; takes about 50 milliseconds.
+/// second (a multiply-add is two). The best of several runs in a quarter of a second.
+/// Beside other programs the system may leave all threads on one processor for longer than that.
 double measure_fma_gflops(ThreadPool& pool);
 
 /// The same of the sums of four products of bytes that products of integers consist of
@@ -28,7 +29,7 @@ double measure_bf16_gflops(ThreadPool& pool);
 double measure_sign_gops(ThreadPool& pool);
 
 /// A copy of 64 MiB by all threads of the pool, in 10^9 bytes per second, bytes read plus bytes
-/// written. The best of several runs; takes about 100 milliseconds and 128 MiB of memory.
+/// written. The best of several runs in a quarter of a second; takes 128 MiB of memory.
 double measure_copy_gbps(ThreadPool& pool);
 
 /// The same of reading alone: 64 MiB added up, 10^9 bytes per second.

@@ -17,6 +17,7 @@
 namespace hone {
 namespace {
 
+// Of the file and of how rates are measured (kernels/peak.cpp): a higher one forgets what was measured another way.
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kMostBytes = 1 << 20;
 // Arithmetic that does less than this share of what it did is disturbed.
@@ -39,19 +40,21 @@ bool is_record(const Json& peak) {
          text("date") && number("threads") && number("value") && peak["value"] > 0;
 }
 
-// The document; an empty one where there is no file, none where it is not ours.
+// The document; an empty one where there is no file or an older version, none where it is not ours.
 std::optional<Json> document_in(const fs::path& file) {
+  const Json empty = {{"version", kVersion}, {"peaks", Json::array()}};
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
-  if (status.type() == fs::file_type::not_found)
-    return Json{{"version", kVersion}, {"peaks", Json::array()}};
+  if (status.type() == fs::file_type::not_found) return empty;
   if (!fs::is_regular_file(status) || fs::file_size(file, error) > kMostBytes) return std::nullopt;
   try {
     Json document = read_json(file);
-    const bool ours = document.is_object() && document.value("version", Json()) == kVersion &&
-                      document.contains("peaks") && document["peaks"].is_array() &&
+    const bool ours = document.is_object() && document.value("version", Json()).is_number() &&
+                      document["version"] <= kVersion && document.contains("peaks") &&
+                      document["peaks"].is_array() &&
                       std::ranges::all_of(document["peaks"], is_record);
-    return ours ? std::optional(std::move(document)) : std::nullopt;
+    if (!ours) return std::nullopt;
+    return document["version"] < kVersion ? empty : std::move(document);
   } catch (const UserError&) {
     return std::nullopt;
   }
@@ -120,10 +123,10 @@ Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::pat
   const bool is_of_memory = kind == PeakKind::copy_gbps || kind == PeakKind::read_gbps;
   if (!is_of_memory && measured_now < kQuiet * highest.value)
     note_once(notes,
-              fmt::format("the peak {} is {:.0f} now, {:.0f}% of the highest measured on this "
-                          "machine: other programs are running, or the CPU has slowed down, and "
-                          "latencies may be longer than usual",
-                          to_string(kind), measured_now, 100 * measured_now / highest.value));
+              fmt::format("the CPU computes at less than {:.0f}% of the highest rate measured on "
+                          "this machine: other programs use it, or its clock is lower; end other "
+                          "programs before you measure latency",
+                          100 * kQuiet));
   if (own != nullptr && (*own)["value"] >= measured_now) return highest;
   // Threads that wait for each other tell nothing of the machine.
   if (threads > available_processors()) return highest;

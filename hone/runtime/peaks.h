@@ -38,7 +38,8 @@ std::string provenance(const Peak& peak);
 fs::path peaks_file();
 
 /// The higher of `measured_now` and what `file` holds for this processor, its vector instructions, `kind`, and `threads` or fewer
-/// of them, which more can do too. A new highest is written into the file. What stands there and is not of this kind is left alone, and a file that cannot be read or
+/// of them, which more can do too. A new highest is written into the file; rates of a file that an older version of the measurement has
+/// written do not count. What stands there and is not of this kind is left alone, and a file that cannot be read or
 /// written is no error: `notes` says so, once for each such file, and where arithmetic does much less than it did.
 Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::path& file,
                   std::vector<std::string>& notes);
