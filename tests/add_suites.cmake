@@ -3,7 +3,7 @@
 # every single test would be slower.
 execute_process(COMMAND ${program} --gtest_list_tests --gtest_filter=-*.Long*:Long*.* OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "(^|\n)[^ \n]+\\." suites "${listed}")
-string(JOIN " " properties LABELS fast TIMEOUT 900 ${properties})
+string(JOIN " " properties LABELS fast TIMEOUT ${timeout} ${properties})
 set(tests "")
 foreach(suite ${suites})
   string(REGEX REPLACE "^\n|\\.$" "" suite ${suite})

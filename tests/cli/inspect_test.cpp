@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -149,7 +151,10 @@ TEST(Inspect, VerifiesThatFilesAreAsTheyWereWritten) {
   EXPECT_GT(facts["verified_files"].get<int>(), 3);
   const fs::path file = fs::path(packed) / "parameters.safetensors";
   std::string bytes = read_file(file);
-  bytes.back() = static_cast<char>(bytes.back() ^ 1);  // still a number
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  char& first = bytes[sizeof(header) + header];  // of the elements
+  first = static_cast<char>(first ^ 1);          // still a number
   write_file(file, bytes);
   EXPECT_TRUE(run_json({"inspect", packed}, workshop())["verified_files"].is_null());
   const Ending damaged = run_hone({"inspect", packed, "--verify"}, workshop());
