@@ -1,6 +1,7 @@
 #include "hone/analysis/sparsity.h"
 
 #include <algorithm>
+#include <array>
 
 #include "hone/base/percentage.h"
 #include "hone/passes/prune.h"
@@ -70,37 +71,55 @@ bool follows(const WeightRows& weight, const KeptOf& pattern) {
   return true;
 }
 
+/// Counts the zeros of weights, one at a time.
+class ZeroCounter {
+ public:
+  void add(const Tensor& weight) {
+    const WeightRows rows{weight.values<float>(), weight.size(0), weight.size(1)};
+    const Zeros zeros{"", weight.count(), std::ranges::count(rows.values, 0.0f)};
+    all_.elements += zeros.elements;
+    all_.zeros += zeros.zeros;
+    if (zeros.share() < kFewZeros) return;
+    pruned_.elements += zeros.elements;
+    pruned_.zeros += zeros.zeros;
+    is_pattern_ = is_pattern_ && follows(rows, pattern_);
+    for (std::size_t i = 0; i < kBlocks.size(); ++i)
+      in_blocks_[i] += zeros_in_blocks(rows, kBlocks[i]);
+  }
+  LinearZeros result() const {
+    LinearZeros result{.zeros = all_};
+    const auto most = std::ranges::max_element(in_blocks_);
+    if (static_cast<double>(*most) >= kNearlyAll * static_cast<double>(pruned_.zeros)) {
+      if (pruned_.zeros > 0)
+        result.structure.block = kBlocks[static_cast<std::size_t>(most - in_blocks_.begin())];
+    } else if (is_pattern_ && pruned_.share() < 0.5 + kMostAboveHalf) {
+      result.structure.pattern = pattern_;
+    }
+    return result;
+  }
+
+ private:
+  static constexpr std::array<PruneBlock, 2> kBlocks = {{{4, 1}, {1, 4}}};
+  Zeros all_, pruned_;  // of all weights, and of those that are not dense
+  std::array<std::int64_t, 2> in_blocks_ = {};
+  KeptOf pattern_ = {};
+  bool is_pattern_ = true;
+};
+
 }  // namespace
 
 LinearZeros linear_zeros(const Graph& graph, const ParameterStore& parameters) {
-  const PruneStructure kBlocks[] = {{.block = {4, 1}}, {.block = {1, 4}}};
-  const KeptOf pattern;
-  LinearZeros result;
-  Zeros pruned;  // of weights that are not dense
-  std::int64_t in_blocks[std::size(kBlocks)] = {};
-  bool is_pattern = true;
-  for (const Node* linear : graph.operations("linear")) {
-    const Value weight = product_weight(*linear);
-    if (weight.node == nullptr) continue;
-    const Tensor dense = stored_values(weight, parameters).on(cpu());
-    const WeightRows rows{dense.values<float>(), dense.size(0), dense.size(1)};
-    const Zeros zeros{"", dense.count(), std::ranges::count(rows.values, 0.0f)};
-    result.zeros.elements += zeros.elements;
-    result.zeros.zeros += zeros.zeros;
-    if (zeros.share() < kFewZeros) continue;
-    pruned.elements += zeros.elements;
-    pruned.zeros += zeros.zeros;
-    is_pattern = is_pattern && follows(rows, pattern);
-    for (std::size_t i = 0; i < std::size(kBlocks); ++i)
-      in_blocks[i] += zeros_in_blocks(rows, kBlocks[i].block);
-  }
-  const auto* const most = std::ranges::max_element(in_blocks);
-  if (static_cast<double>(*most) >= kNearlyAll * static_cast<double>(pruned.zeros)) {
-    if (pruned.zeros > 0) result.structure = kBlocks[most - in_blocks];
-  } else if (is_pattern && pruned.share() < 0.5 + kMostAboveHalf) {
-    result.structure.pattern = pattern;
-  }
-  return result;
+  ZeroCounter counter;
+  for (const Node* linear : graph.operations("linear"))
+    if (const Value weight = product_weight(*linear); weight.node != nullptr)
+      counter.add(stored_values(weight, parameters).on(cpu()));
+  return counter.result();
+}
+
+LinearZeros linear_zeros(const Tensor& weight) {
+  ZeroCounter counter;
+  counter.add(weight);
+  return counter.result();
 }
 
 std::string to_text(const LinearZeros& zeros) {

@@ -36,6 +36,8 @@ struct LinearZeros {
 
 /// Of an unpacked graph. Masked weights have the zeros of their masks. Blocks are those that contain at least 99% of the zeros.
 LinearZeros linear_zeros(const Graph& graph, const ParameterStore& parameters);
+/// Of one weight, dense fp32 (outputs, inputs) on the CPU.
+LinearZeros linear_zeros(const Tensor& weight);
 
 /// "80.0% of the linear weights zero (blocks of 1x4)"; "" where fewer than 1% are.
 std::string to_text(const LinearZeros& zeros);

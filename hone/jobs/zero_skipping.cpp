@@ -31,17 +31,33 @@ std::string from_rows_text(std::int64_t min_rows) {
   return min_rows == 1 ? "" : fmt::format(" with {} rows of input or more", min_rows);
 }
 
+std::string below_thresholds(std::string_view why, std::string_view products) {
+  return fmt::format("{}; {} products skip zeros from {} on", why, products,
+                     thresholds_text(products));
+}
+
+// Why fp32 products with a weight multiply its zeros.
+std::string reason_of_floats(const Tensor& weight) {
+  const LinearZeros zeros = linear_zeros(weight);
+  if (to_text(zeros).empty()) return "their weights are not pruned";
+  return below_thresholds(structure_text(zeros.structure) == "1x4"
+                              ? "their zeros form blocks of 1x4"
+                              : "too few of their weights are zero",
+                          kFloatProducts);
+}
+
 // Why the products of a layer multiply its zeros. `copy`: what its kernel keeps, null for nothing.
-std::string reason_of(const Node& node, const PreparedCopy* copy) {
-  const auto* const format =
-      node.attributes().find("format") ? &node.attributes().get<Format>("format") : nullptr;
-  if (copy != nullptr && copy->zeros)
-    return fmt::format("too few of their weights are zero; {} products skip zeros from {} on",
-                       format == nullptr ? kFloatProducts : kIntegerProducts,
-                       thresholds_text(format == nullptr ? kFloatProducts : kIntegerProducts));
-  if (format == nullptr) return "their kernel multiplies zeros";
-  return fmt::format("no kernel skips zeros of weights in {}{}", to_string(*format),
-                     node.is("packed_linear") ? " with inputs in fp32" : "");
+std::string reason_of(const Node& node, const PreparedCopy* copy,
+                      const ParameterStore& parameters) {
+  const bool counts_zeros = copy != nullptr && copy->zeros;
+  if (!node.attributes().find("format"))
+    return counts_zeros ? reason_of_floats(parameters.at(node.inputs()[1].node->name()))
+                        : "their kernel multiplies zeros";
+  if (counts_zeros) return below_thresholds("too few blocks of 1x4 are zero", kIntegerProducts);
+  return fmt::format("no kernel skips zeros of weights in {}{}",
+                     to_string(node.attributes().get<Format>("format")),
+                     node.is("packed_linear") ? " with inputs in fp32"
+                                              : "; native products skip those of int with per=row");
 }
 
 }  // namespace
@@ -113,7 +129,8 @@ ZeroSkipping zero_skipping(const Model& model, const Session& session) {
     ++found.linear_layers;
     const auto copy = std::ranges::find(copies, node, &PreparedCopy::node);
     if (copy == copies.end() || !copy->zeros || !copy->zeros->skips()) {
-      const std::string reason = reason_of(*node, copy == copies.end() ? nullptr : &*copy);
+      const std::string reason =
+          reason_of(*node, copy == copies.end() ? nullptr : &*copy, parameters);
       auto same = std::ranges::find(found.dense, reason, &DenseLayers::reason);
       if (same == found.dense.end()) same = found.dense.insert(same, DenseLayers{reason});
       ++same->layers;

@@ -20,8 +20,7 @@ TEST(QuantizeNative, LeavesAFolderThatCommandsTakeWithAReport) {
   const TemporaryFolder folder;
   const Ending ending = run_well(native(folder, {"--keep_slower"}), workshop());
   for (const char* said :
-       {"native int(bits=8,per=row,scale=static) in ", "In memory",
-        "Latency per example, batch size 1 (ms)",
+       {"native int(bits=8,per=row) in ", "In memory", "Latency per example, batch size 1 (ms)",
         "Latency per example at batch size 1: ", "classifier stays in fp32: ", " --to onnx "})
     EXPECT_NE(ending.output.find(said), std::string::npos) << said << "\n" << ending.output;
   const fs::path out = folder.path() / "native";

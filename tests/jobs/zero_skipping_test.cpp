@@ -19,9 +19,9 @@
 namespace hone::testing {
 namespace {
 
-Model pruned_model(std::string_view structure) {
+Model pruned_model(std::string_view structure, double sparsity = 0.8) {
   Model model = tiny_model();
-  transform(model, fmt::format("prune(sparsity=0.8,structure={})", structure),
+  transform(model, fmt::format("prune(sparsity={},structure={})", sparsity, structure),
             quiet_context().session());
   return model;
 }
@@ -46,6 +46,27 @@ TEST(ZeroSkipping, CountsLayersByPattern) {
     ASSERT_EQ(found.dense.size(), 1);
     EXPECT_EQ(found.dense[0].layers, 1);
   }
+}
+
+TEST(ZeroSkipping, TellsThePatternFromTheNumberOfZeros) {
+  const auto reasons_of = [](const Model& model) {
+    std::vector<std::pair<std::string, std::int64_t>> reasons;
+    const ZeroSkipping found = zero_skipping(model, quiet_context().session());
+    for (const DenseLayers& one : found.dense) reasons.emplace_back(one.reason, one.layers);
+    std::ranges::sort(reasons, {}, [](const auto& one) { return one.second; });
+    return reasons;
+  };
+  // The head is not pruned.
+  const auto in_rows = reasons_of(pruned_model("1x4", 0.6)),
+             too_few = reasons_of(pruned_model("4x1", 0.2));
+  for (const auto* reasons : {&in_rows, &too_few}) {
+    ASSERT_EQ(reasons->size(), 2);
+    EXPECT_EQ((*reasons)[0].second, 1);
+    EXPECT_EQ((*reasons)[1].second, 13);
+  }
+  EXPECT_EQ(in_rows[0], too_few[0]);
+  EXPECT_NE(in_rows[1].first, too_few[1].first);
+  EXPECT_NE(in_rows[1].first.find("1x4"), std::string::npos) << in_rows[1].first;
 }
 
 // Native products skip zero codes; formats with a scale for each block have no kernel that does.

@@ -46,7 +46,7 @@ std::ptrdiff_t count_as_asked(const NativeFindings& found) {
                                [](const NativeLayer& layer) { return layer.reason.empty(); });
 }
 
-// "16 of 17 layers and embedding tables have the requested format.", "classifier stays in fp32: …", grouped by reason.
+// "16 of 17 layers (embedding tables included) have the requested format.", "classifier stays in fp32: …", grouped by reason.
 std::vector<std::string> layer_lines(const NativeFindings& found) {
   std::vector<std::pair<std::string, std::vector<std::string>>> others;
   for (const NativeLayer& layer : found.layers) {
@@ -59,7 +59,7 @@ std::vector<std::string> layer_lines(const NativeFindings& found) {
                       : layer.name);
   }
   std::vector<std::string> lines = {
-      fmt::format("{} of {} layers and embedding tables have the requested format.",
+      fmt::format("{} of {} layers (embedding tables included) have the requested format.",
                   count_as_asked(found), found.layers.size())};
   for (const auto& [what, names] : others)
     lines.push_back(
@@ -67,12 +67,12 @@ std::vector<std::string> layer_lines(const NativeFindings& found) {
   return lines;
 }
 
-// "Native products round their inputs to int(bits=8,per=token,scale=dynamic): query, key and 14 more."
+// "Native products round their inputs to int(bits=8,per=token): query, key and 14 more."
 std::vector<std::string> input_lines(const NativeFindings& found) {
   std::vector<std::pair<std::string, std::vector<std::string>>> formats;
   for (const NativeLayer& layer : found.layers) {
     if (!layer.formats.input) continue;
-    const std::string text = to_string(*layer.formats.input);
+    const std::string text = short_text(*layer.formats.input);
     auto at = std::ranges::find(formats, text, [](const auto& one) { return one.first; });
     if (at == formats.end()) at = formats.insert(at, {text, {}});
     at->second.push_back(layer.name);
@@ -90,11 +90,13 @@ std::vector<std::string> input_lines(const NativeFindings& found) {
 std::string smooth_text(const NativeFindings& found) {
   const auto applied = std::ranges::count_if(found.smooth, &SmoothScales::applies);
   if (applied == 0)
-    return fmt::format(
-        "No smooth scales are used: they raise the output SNR enough at none of the {} places "
-        "where "
-        "layers could have them.",
-        found.smooth.size());
+    return found.smooth.empty()
+               ? "No smooth scales are used: no layer can have them."
+               : fmt::format(
+                     "No smooth scales are used: they raise the output SNR too little at {} {}.",
+                     found.smooth.size(),
+                     found.smooth.size() == 1 ? "place that can have them"
+                                              : "places that can have them");
   const std::string text =
       fmt::format("Smooth scales are used at {} of {} places", applied, found.smooth.size());
   double least = 1e9, most = 0;

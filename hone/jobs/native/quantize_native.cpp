@@ -59,12 +59,36 @@ QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationP
   return worth_it;
 }
 
+/// The pruning that made the baseline, by the results in its folder.
+struct PruningBefore {
+  std::string original = {};  ///< the model that was pruned, as it was named; empty: not known
+  std::string change = {};    ///< of the metric, on the examples measured here; empty: not known
+};
+
+PruningBefore pruning_before(const fs::path& folder, const MeasuredPart& measured) {
+  const fs::path file = folder / "results.json";
+  if (folder.empty() || !path_exists(file)) return {};
+  Json results;
+  try {
+    results = read_json(file);
+  } catch (const UserError&) {
+    return {};  // another program's
+  }
+  if (value_at(results, "command") != "prune" || !value_at(results, "model").is_string()) return {};
+  PruningBefore before{.original = results["model"]};
+  const Json& summary = value_at(value_at(results, "comparison"), "summary");
+  if (summary.is_string() && value_at(results, "examples_hash") == measured.texts_hash)
+    before.change = summary;
+  return before;
+}
+
 /// What is known before anything is chosen.
 struct NativeRun {
   const NativeQuantizeJob& job;
   const TextModel& parent;
   const EncodedSplits& data;
   const Measurement& before;
+  PruningBefore pruning;
   QuantizationPlan asked;  ///< all layers
   std::vector<Gate> gates;
   const fs::path& folder;
@@ -158,15 +182,14 @@ struct NativeOutcome {
   NativeFindings found;
   BeforeAndAfter both;
   std::int64_t calibration_examples = 0;
-  std::string
-      label;  ///< "native int(bits=8,per=row,scale=static) in 8 of 17 layers, inputs dynamic"
+  std::string label;         ///< "native int(bits=8,per=row) in 8 of 17 layers, inputs dynamic"
   std::string without_head;  ///< what its figures are worth then; empty: it has one
 };
 
-// "native int(bits=8,per=row,scale=static) in 8 of 17 layers, inputs dynamic": what has a choice of scales says which.
+// "native int(bits=8,per=row) in 8 of 17 layers, inputs dynamic": what has a choice of scales says which.
 std::string label_of(const NativeQuantizeJob& job, const NativeFindings& found) {
   std::string text =
-      fmt::format("{} {}{}", found.arithmetic, to_string(job.weight), coverage_text(found));
+      fmt::format("{} {}{}", found.arithmetic, short_text(job.weight), coverage_text(found));
   if (!native_objection(job.weight, InputScales::calibrated).empty()) return text;
   return text +
          (job.input_scales == InputScales::calibrated ? ", inputs static" : ", inputs dynamic");
@@ -248,6 +271,19 @@ std::string result_caption(const NativeRun& run, const NativeOutcome& outcome) {
       {outcome.without_head.empty() ? "" : fmt::format("Note that {}.", outcome.without_head)});
 }
 
+// "the baseline is the pruned model b, in fp32 without masks; what pruning a changed is not included: …"; "" of other baselines.
+std::string pruned_baseline_text(const NativeRun& run, const NativeFindings& found) {
+  const PruningBefore& pruning = run.pruning;
+  const bool has_zeros = !to_text(found.zeros_before).empty();
+  if (!has_zeros && pruning.original.empty()) return "";
+  std::string text = fmt::format(
+      "the baseline is the pruned model {}, in fp32{}; what pruning{} changed is not included",
+      run.job.model, has_zeros ? " without masks" : "",
+      pruning.original.empty() ? "" : " " + pruning.original);
+  if (!pruning.change.empty()) text += ": on the same examples, " + pruning.change;
+  return text;
+}
+
 // Products of 8-bit codes on a CPU without instructions for them.
 bool lacks_int8_instructions(const NativeRun& run) {
   const InstructionSets sets = instruction_sets();
@@ -262,16 +298,21 @@ bool lacks_int8_instructions(const NativeRun& run) {
 // What limits the speed of the result, and whether a repeat makes the same model.
 std::vector<std::string> hints_of(const NativeRun& run, const NativeOutcome& outcome) {
   std::vector<std::string> hints;
+  if (std::string pruned = pruned_baseline_text(run, outcome.found); !pruned.empty())
+    hints.push_back(std::move(pruned));
   if (lacks_int8_instructions(run))
     hints.push_back(
-        "this CPU has no int8 instructions (VNNI), so int8 products are about as fast as fp32 "
-        "ones: expect less memory, but little or no speedup");
+        "this CPU has no int8 instructions (VNNI); native products are faster on CPUs that have "
+        "them");
   if (!run.job.keep_slower && !outcome.found.products.empty()) {
     const auto slower = std::ranges::count_if(outcome.found.layers, &NativeLayer::slower);
     hints.push_back(fmt::format(
-        "layers whose native product is slower than fp32 on this machine stay fp32 ({} here), so a "
-        "repeat can make another model; {} converts them, too",
-        slower == 0 ? "none" : std::to_string(slower), run.job.invocation.setting("keep_slower")));
+        "{}; timings vary, so a repeat may choose other layers; {} converts them too",
+        slower == 0 ? "no layer stays in fp32 for being slower in native arithmetic on this machine"
+                    : fmt::format("{} layer{} in fp32, as native arithmetic is slower there on "
+                                  "this machine",
+                                  slower, slower == 1 ? " stays" : "s stay"),
+        run.job.invocation.setting("keep_slower")));
   }
   if (std::string noise = noise_warning(outcome.found.times); !noise.empty())
     hints.push_back(std::move(noise));
@@ -344,10 +385,17 @@ std::vector<NextCommand> next_commands(const NativeRun& run, const NativeOutcome
   const std::string &folder = run.job.output.folder, &data = run.job.data.options.source;
   std::vector<NextCommand> next;
   if (outcome.both.clearly_lost()) next = commands_that_lose_less(run);
-  if (!run.job.gates.any() && outcome.without_head.empty())
-    next.push_back({"Test a limit",
-                    fmt::format("hone compare {} {} --data {} --max_drop 1",
-                                shell_word(run.job.model), shell_word(folder), shell_word(data))});
+  const std::string& original = run.pruning.original;
+  const bool has_original = !original.empty() && path_exists(original);
+  if ((has_original || !run.job.gates.any()) && outcome.without_head.empty())
+    next.push_back(
+        {has_original ? "Compare it with the model before pruning" : "Test a limit",
+         fmt::format("hone compare {} {} --data {}{}",
+                     shell_word(has_original ? original : run.job.model), shell_word(folder),
+                     shell_word(data), run.job.gates.any() ? "" : " --max_drop 1")});
+  if (has_original)
+    next.push_back({"Time it beside the model before pruning",
+                    fmt::format("hone bench {} {}", shell_word(original), shell_word(folder))});
   next.push_back(command_to_export(folder, data, folder + "-onnx"));
   next.push_back({"Search for a smaller model",
                   fmt::format("hone shrink {} --data {} -o {}", shell_word(run.job.model),
@@ -435,6 +483,7 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
                       .parent = parent,
                       .data = data,
                       .before = before,
+                      .pruning = pruning_before(parent.folder, data.measured),
                       .asked = native_plan(plain_graph(parent.model), job.weight, input),
                       .gates = gates,
                       .folder = output.path(),

@@ -47,13 +47,34 @@ std::string to_text(const PrunedZerosResult& zeros) {
       share_text(zeros.all_parameters.share()), grouped(zeros.all_parameters.elements));
 }
 
-std::string speed_text(const PrunedZerosResult& zeros) {
-  if (zeros.skipping.skipping_layers() > 0)
-    return fmt::format("{}", fmt::join(lines_of(zeros.skipping), " "));
-  return fmt::format(
-      "No speed-up: zeros are multiplied like other numbers. Products in fp32 skip them from {} on "
-      "(`--structure 4x1` removes blocks).",
-      thresholds_text("fp32"));
+// A mask has a byte per weight.
+std::string masks_text(const PrunedZerosResult& zeros) {
+  return fmt::format("Masks take {}; `hone pack` and `hone quantize --native` remove them.",
+                     human_bytes(static_cast<double>(zeros.pruned_weights.elements)));
+}
+
+// Which command makes use of the zeros, and before it, for a model that lost much, which finds a lower sparsity.
+std::vector<NextCommand> next_commands(const PruneReport& run, bool clearly_lost) {
+  const PruneRule& rule = run.job.how.pruning.rule;
+  const std::string folder = shell_word(run.job.output.folder),
+                    structure = structure_text(rule.structure),
+                    data = shell_word(run.job.data.options.source);
+  std::vector<NextCommand> next;
+  if (clearly_lost && !rule.structure.pattern)
+    next.push_back(
+        {"Find a sparsity that loses less",
+         fmt::format("hone sparsities {} --structure {} --data {} -o {}", shell_word(run.job.model),
+                     structure, data, shell_word(free_name(run.job.model, "-sparsities")))});
+  if (structure == "1x4" && !run.parent.model.quantization)
+    next.push_back(
+        {"Quantize it: native int products skip blocks of 1x4",
+         fmt::format("hone quantize {} --native 'int(bits=8,per=row)' --data {} -o {}", folder,
+                     data, shell_word(free_name(run.job.output.folder, "-int8")))});
+  else
+    next.push_back({"Store it without masks and zeros",
+                    fmt::format("hone pack {} -o {}", folder,
+                                shell_word(free_name(run.job.output.folder, "-packed")))});
+  return next;
 }
 
 // "Activations: 9 thresholds set 29.8 to 31.2% of their inputs to zero, over 256 training examples."
@@ -129,7 +150,8 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
                                       .calibration_examples = examples,
                                       .zeros = zeros});
   std::vector<std::string> removed = {to_text(zeros), inputs_text(inputs, examples),
-                                      speed_text(zeros)};
+                                      fmt::format("{}", fmt::join(lines_of(zeros.skipping), " ")),
+                                      masks_text(zeros)};
   std::erase(removed, "");
   pruned.limits = {zeros.left_out_bytes == 0
                        ? "Its file is not smaller for its zeros."
@@ -141,6 +163,7 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
                       {PageTable{headed_table(inputs), "On the calibration examples."}},
                       /*folded=*/true});
   finish_pruned(run, model.model, takes, removed, std::move(tables), folder, pruned);
+  pruned.document.next = next_commands(run, pruned.clearly_lost);
   return pruned;
 }
 

@@ -151,6 +151,7 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
   const BeforeAndAfter both = measure_after(
       after, run.before, run.data, job.how.fine_tune.eval_batch_size, run.gates, run.context);
   pruned.gates = both.gates;
+  pruned.clearly_lost = both.clearly_lost();
   const auto& labels = after.facts.labels;
   const double weight_bits = average_weight_bits(after);
   const std::string_view arithmetic = arithmetic_of(after.graph);

@@ -20,6 +20,7 @@ struct PrunedModel {
   Json fields = {};        ///< `measured` and what was removed
   Document document = {};  ///< after `measure_pruned`, its first section is the result
   JudgedGates gates = {};
+  bool clearly_lost = false;             ///< see `BeforeAndAfter`
   std::vector<std::string> limits = {};  ///< what it is not fit for, for its card
   std::vector<std::string> doubts = {};  ///< about the numbers
   std::vector<std::string> notes = {};

@@ -114,7 +114,7 @@ TEST(QuantizeNative, LeavesLayersInFp32ThatWouldBeSlower) {
   EXPECT_NE(figure->value.find("`keep_slower`"), std::string::npos) << figure->value;
   const auto says = [&](const QuantizeResult& result) {
     return std::ranges::any_of(result.document.notes, [](const std::string& note) {
-      return note.find("a repeat can make another model") != std::string::npos;
+      return note.find("a repeat may choose other layers") != std::string::npos;
     });
   };
   EXPECT_TRUE(says(made));
@@ -217,6 +217,8 @@ TEST(QuantizeNative, SaysWhichLayersOfAPrunedModelSkipZeros) {
   TextModel model = open_model("tiny", context, 42);
   transform(model.model, "prune(sparsity=0.8,structure=1x4)", context.session());
   write_model(model, given);
+  write_file(fs::path(given) / "results.json",
+             fmt::format(R"({{"command": "prune", "model": "{}"}})", given));
   NativeQuantizeJob job = native_job("int(bits=8,per=row)", (folder.path() / "out").string());
   job.model = given;
   const QuantizeResult made = quantize_native_job(job, context);
@@ -230,6 +232,10 @@ TEST(QuantizeNative, SaysWhichLayersOfAPrunedModelSkipZeros) {
   // The head is too narrow for a native product, and is not pruned; the pooler has one row for each example and reads floats.
   ASSERT_EQ(skipping["dense"].size(), 2);
   for (const Json& one : skipping["dense"]) EXPECT_EQ(one["layers"], 1);
+  // The model that was pruned is what to compare with.
+  EXPECT_TRUE(std::ranges::any_of(made.document.next, [&](const NextCommand& one) {
+    return one.command.starts_with(fmt::format("hone bench {} ", given));
+  }));
   const QuantizeResult dense = quantize_native_job(
       native_job("int(bits=8,per=row)", (folder.path() / "dense").string()), context);
   EXPECT_TRUE(dense.fields["skipping"].is_null());
