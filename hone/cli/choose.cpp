@@ -25,7 +25,7 @@ Options options_of(const ChooseArguments*) {
   for (OptionDef& row : gates.rows) row.needs = "smallest";
   gates.at("max_drop").meaning = "with --smallest: allowed drop of the metric";
   gates.at("gate").meaning = "with --smallest: such as 'f1_macro>=-2' (points)";
-  return {argument<&A::job, &ChooseJob::models>("MODELS", "model folders, two or more")
+  return {argument<&A::job, &ChooseJob::models>("MODELS", "model folders to choose from")
               .required()
               .takes(kModelValue),
           option<&A::job, &ChooseJob::smallest>(

@@ -41,9 +41,9 @@ void print_remark(std::string_view text) {
 
 void print_counted_warnings() {
   const int count = std::exchange(warnings().counted, 0);
-  if (count == 1) print_message("warning: one that was shown before applies here, too");
+  if (count == 1) print_message("warning: 1 warning shown before applies here too");
   if (count > 1)
-    print_message(fmt::format("warning: {} that were shown before apply here, too", count));
+    print_message(fmt::format("warning: {} warnings shown before apply here too", count));
 }
 
 }  // namespace hone

@@ -149,14 +149,16 @@ MeasuredSplitResult measured_split_result(const MeasuredPart& part);
 /// What flatters the figures of the part or makes them worthless, a few words each: "80 trained on", "may be trained on",
 /// "all of them used for choices", "untrained head". `warnings_of` has sentences.
 std::vector<std::string> cautions(const MeasuredPart& part);
+/// Those that concern at least 1% of the examples, for texts beside `describe`, which has all.
+std::vector<std::string> notable_cautions(const MeasuredPart& part);
 
-/// "validation, n = 200"; with its cautions: "test, n = 200, 80 trained on". That the validation split is used
+/// "validation, n = 200"; with its notable cautions: "test, n = 200, 80 trained on". That the validation split is used
 /// for choices goes without saying.
 std::string name_and_size(const MeasuredPart& part);
 /// The same without its cautions, for a page that has them elsewhere: "test, n = 200".
 std::string short_name_and_size(const MeasuredPart& part);
 
-/// "validation, n = 200: 200 of 2,000 training examples, set aside by seed 42; always 'good' would be right for 50.5%",
+/// "validation, n = 200: 200 of 2,000 training examples, set aside by seed 42; always predicting 'good' scores 50.5%",
 /// of numbers "…; numbers from 0.00 to 5.00, mean 2.60"
 std::string describe(const MeasuredPart& part);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
@@ -154,6 +155,25 @@ std::string to_string(const Format& format) {
   }
   if (settings.empty()) return std::string(format.def->name);
   return fmt::format("{}({})", format.def->name, fmt::join(settings, ","));
+}
+
+std::string short_text(const Format& format) {
+  Format shortest = format;
+  const auto completes = [&](Format tried) {
+    try {
+      if (format.def->complete != nullptr) format.def->complete(tried);
+      return tried == format;
+    } catch (const UserError&) {
+      return false;
+    }
+  };
+  for (std::size_t i = 0; i < format.values.size(); ++i) {
+    if (format.def->parameters[i].words.empty()) continue;
+    const std::int64_t value =
+        std::exchange(shortest.values[i], format.def->parameters[i].default_value);
+    if (!completes(shortest)) shortest.values[i] = value;
+  }
+  return to_string(shortest);
 }
 
 std::vector<FormatStateDef> states_of(const Format& format) {

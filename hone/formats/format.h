@@ -200,6 +200,8 @@ inline std::string format_in_words(const std::string& text) {
 /// The canonical text: every number spelled out, words where they are not the default or say what
 /// the format is, in the record's order.
 std::string to_string(const Format& format);
+/// The same without words that follow from the others, as people type it: "int(bits=8,per=row)" for int(bits=8,per=row,scale=static).
+std::string short_text(const Format& format);
 
 /// The states of a format, none for formats without.
 std::vector<FormatStateDef> states_of(const Format& format);

@@ -101,8 +101,8 @@ void describe_change(Document& document, const std::string& label, const BeforeA
   document.evidence =
       fmt::format("{}: {}.", capitalized(name_and_size(part)),
                   change_evidence(both.gates, both.verdict, change.differs, change.notes));
-  for (const std::string& sentence : lost_class_sentences(both.lost, both.labels))
-    document.evidence += fmt::format(" {}.", capitalized(sentence));
+  if (!both.lost.empty())
+    document.evidence += fmt::format(" {}.", capitalized(lost_class_text(both.lost, both.labels)));
 }
 
 void describe_seeds(Document& document, const std::string& label, const std::vector<Json>& results,
@@ -182,7 +182,7 @@ std::vector<std::string> concerns(const BeforeAndAfter& both,
 
 std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data) {
   const std::string& measured = data.measured.facts.part;
-  const std::vector<std::string> doubts = cautions(data.measured);
+  const std::vector<std::string> doubts = notable_cautions(data.measured);
   return {{"before", "baseline, " + measured, doubts},
           {"after", "compressed, " + measured, doubts}};
 }
@@ -191,7 +191,7 @@ std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
                                                const EncodedSplits& data) {
   const std::vector<NamedFigures> figures = before_and_after_figures(data);
   return {{figures[0].name, both.before.evaluation, {}},
-          {figures[1].name, both.after.evaluation, {}}};
+          {figures[1].name, both.after.evaluation, {}, both.lost}};
 }
 
 std::string headless_remark(const Model& parent, bool trained) {

@@ -57,7 +57,7 @@ struct LinearTimes {
   std::optional<Speedup> speedup = {};           ///< against fp32; none where that was not run
   std::optional<double> sparsity = {};           ///< share of zeros; none: dense
   std::optional<std::string> block = {};         ///< "1x4", "4x1", "weights"
-  std::optional<double> stored = {};             ///< share of the blocks that the kernel stores
+  std::optional<double> stored = {};             ///< share of the kernel's blocks that are not zero
   std::optional<Speedup> over_dense = {};        ///< against the dense product of the same format
   std::optional<bool> used = {};                 ///< hone would take the sparse kernel
   double max_difference = std::nan(""), relative_difference = std::nan("");

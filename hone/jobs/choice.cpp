@@ -54,7 +54,7 @@ Choice begin_choice(const Model& parent, const EncodedSplits& data, std::int64_t
   const std::string label =
       parent.quantization ? summary(parent.quantization->plan) : std::string(kFloat);
   return {.part = part.name,
-          .cautions = cautions(data.measured_choice()),
+          .cautions = notable_cautions(data.measured_choice()),
           .parent = measure(parent, part.examples, batch_size, context, label),
           .parent_label = label,
           .parent_bits = average_weight_bits(parent),

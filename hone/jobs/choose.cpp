@@ -218,6 +218,7 @@ std::string headline_of(const Choosing& c) {
   const Candidate& chosen = c.candidates[c.chosen];
   const std::string& label = chosen.model.label;
   const std::size_t count = c.candidates.size();
+  if (count == 1) return fmt::format("{} is the only model", label);
   if (!c.job.smallest) return fmt::format("{} is the best of {} models", label, count);
   if (!chosen.eligible)
     return fmt::format("None of {} models is {}; {} is the best", count, condition_of(c.gates),
@@ -259,7 +260,8 @@ std::string evidence_of(const Choosing& c) {
 void fill_document(const Choosing& c, Document& document) {
   const Candidate &chosen = c.candidates[c.chosen], &best = c.candidates[c.best];
   const TaskEvaluation& e = chosen.model.measurement.evaluation;
-  document.title = fmt::format("One of {} models", c.candidates.size());
+  document.title =
+      c.candidates.size() == 1 ? "One model" : fmt::format("One of {} models", c.candidates.size());
   document.headline = headline_of(c);
   document.tone = chosen.eligible ? Tone::good : Tone::bad;
   document.key_figures = {
@@ -269,11 +271,15 @@ void fill_document(const Choosing& c, Document& document) {
                          : size_figure("Size when packed", static_cast<double>(best.bytes),
                                        static_cast<double>(chosen.bytes))};
   document.evidence = evidence_of(c) + ".";
-  for (const std::string& sentence : lost_class_sentences(c.lost, c.labels))
-    document.evidence += fmt::format(" Compared with {}, {}.", best.model.label, sentence);
+  if (!c.lost.empty())
+    document.evidence +=
+        fmt::format(" Compared with {}, {}.", best.model.label, lost_class_text(c.lost, c.labels));
   document.sections = {
       {"", {PageTable{table_of(c), "Each model against the best, on the same examples."}}}};
   add_gates(c, document.sections);
+  if (!c.lost.empty())
+    document.sections.push_back(
+        {"Classes", {PageTable{lost_class_table(c.lost, c.labels)}}, /*folded=*/true});
   if (c.job.split != "test")
     document.next = {
         {"Evaluate it on other examples",
@@ -326,8 +332,7 @@ const Fields& fields_of(const ChooseFields*) {
 }
 
 JobResult choose_model(const ChooseJob& job, Context& context) {
-  usage_check(job.models.size() > 1, "expected two models or more to choose from, got {}",
-              job.models.size());
+  usage_check(!job.models.empty(), "expected models to choose from");
   usage_check(
       job.smallest || !job.gates.any(),
       "`max_drop` and `gate` limit what `smallest` may lose; give it too, or leave them out");
@@ -360,10 +365,11 @@ JobResult choose_model(const ChooseJob& job, Context& context) {
                     margin_for(gates, candidates[best].model.measurement.evaluation.figure), truth);
   if (!gates.empty()) judge_candidates(candidates, best, gates, truth);
   const std::size_t chosen = job.smallest ? smallest_of(candidates, best) : best;
-  notes.push_back(fmt::format(
-      "the metrics of {} are of the examples it was chosen on and flatter it; evaluate it once on "
-      "others with `hone eval`",
-      candidates[chosen].model.label));
+  if (candidates.size() > 1)
+    notes.push_back(fmt::format(
+        "the metrics of {} are of the examples it was chosen on and flatter it; evaluate it once "
+        "on others with `hone eval`",
+        candidates[chosen].model.label));
   for (const std::string& warning : warnings_of(part, facts.labels)) notes.push_back(warning);
   std::erase(notes, "");
   tell_warnings(context, notes);

@@ -15,7 +15,7 @@ namespace hone {
 
 /// Models to choose from, and the examples that decide.
 struct ChooseJob {
-  std::vector<std::string> models;  ///< as `open_model` takes them; two or more
+  std::vector<std::string> models;  ///< as `open_model` takes them
   JobData data = {};
   std::string split = "validation";  ///< to choose on
   std::int64_t batch_size = 32;

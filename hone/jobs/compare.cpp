@@ -142,8 +142,8 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   outcome.fields = to_json(fields);
   const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
   const std::vector<NamedEvaluation> evaluations = {
-      {first_label + ", " + measured.part.facts.part, a, cautions(measured.part)},
-      {second_label + ", " + measured.part.facts.part, b, cautions(measured.part)}};
+      {first_label + ", " + measured.part.facts.part, a, notable_cautions(measured.part)},
+      {second_label + ", " + measured.part.facts.part, b, notable_cautions(measured.part), lost}};
   for (const ComparedModel* model : {&c.first, &c.second})
     for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", model->label, concern));
@@ -152,8 +152,8 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   outcome.document.key_figures = {change_figure(a, b), flips_figure(c.comparison)};
   const MetricChange& change = c.comparison.change;
   outcome.document.evidence = evidence_of(measured, outcome, change.differs, change.notes);
-  for (const std::string& sentence : lost_class_sentences(lost, c.labels))
-    outcome.document.evidence += fmt::format(" {}.", capitalized(sentence));
+  if (!lost.empty())
+    outcome.document.evidence += fmt::format(" {}.", capitalized(lost_class_text(lost, c.labels)));
   describe_models(a, outcome, comparison_table({c.first, c.second}));
   if (!texts.rows.empty())
     outcome.document.sections.push_back(
@@ -209,8 +209,8 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   const SeedChanges changes = seed_changes(runs, "a", "b");
   const std::string& part = measured.part.facts.part;
   const std::vector<NamedFigures> figures = {
-      {"a", first_label + ", " + part, cautions(measured.part)},
-      {"b", second_label + ", " + part, cautions(measured.part)}};
+      {"a", first_label + ", " + part, notable_cautions(measured.part)},
+      {"b", second_label + ", " + part, notable_cautions(measured.part)}};
   for (std::string& concern : seed_concerns(runs, figures)) notes.push_back(std::move(concern));
   const SeedSpread spread_of_a = metric_spread(figure, changes.before),
                    spread_of_b = metric_spread(figure, changes.after);

@@ -68,7 +68,7 @@ void describe_evaluation(EvaluateResult& result, const EvaluateFields& fields,
     document.sections.push_back({"Compared with fp32",
                                  {Paragraph{both->headline(part)},
                                   PageTable{comparison_table({both->full, both->halves})}}});
-  const NamedEvaluation named = {part.facts.part, e, cautions(part)};
+  const NamedEvaluation named = {part.facts.part, e, notable_cautions(part)};
   // A confusion matrix of more classes is too wide for a terminal.
   constexpr std::size_t kMostShown = 4;
   Section details = details_section({named}, labels);

@@ -59,6 +59,15 @@ const Metric& metric_of(Task task, const FineTuneOptions& options) {
   });
 }
 
+// What evaluations leave out: "distillation and label smoothing"
+std::string added_loss(const TrainingOptions& options) {
+  std::vector<std::string_view> terms;
+  if (options.distillation) terms.emplace_back("distillation");
+  if (options.label_smoothing_factor != 0) terms.emplace_back("label smoothing");
+  if (!options.class_weights.empty()) terms.emplace_back("class weights");
+  return fmt::format("{}", fmt::join(terms, " and "));
+}
+
 /// One training run: what its callbacks share.
 class Run {
  public:
@@ -72,6 +81,7 @@ class Run {
         context_(context) {}
 
   FineTuneResult run() {
+    log_.set_added_loss(added_loss(options_.training));
     Graph graph = model_.graph;
     if (!options_.freeze.empty())
       run_passes(graph, model_.parameters, context_.session(),

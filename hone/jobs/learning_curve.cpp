@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "hone/base/text.h"
 #include "hone/report/scattered_curve.h"
 #include "hone/study/measure.h"
 #include "hone/study/result.h"
@@ -53,13 +54,26 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
           {line["epoch"].get<double>(), line["eval_loss"].get<double>()});
   }
   const Axis epochs{.label = "Epoch", .whole_ticks = true};
+  const std::string& added = log.added_loss();
+  const std::string training = "training loss" + (added.empty() ? "" : " with " + added);
   Figure figure{.title = title,
-                .panels = {{.title = "Loss",
+                .panels = {{.title = added.empty() ? "Loss" : capitalized(training),
                             .x = epochs,
                             .y = {.label = "Loss"},
-                            .series = scattered_curve("training loss" + of_each, losses.points)}},
+                            .series = scattered_curve(training + of_each, losses.points)}},
                 .width = 1000};
-  figure.panels[0].series.push_back(validation_loss);
+  if (figure.panels[0].series.size() > 1) {
+    figure.panels[0].series.back().draw = Draw::smooth;  // no evaluations are marked on it
+    figure.note = "The thick line is a moving average of the thin one.";
+  }
+  // Losses of other terms are not to be compared.
+  if (added.empty())
+    figure.panels[0].series.push_back(validation_loss);
+  else if (validation_loss.points.size() >= 2)
+    figure.panels.push_back({.title = "Validation loss",
+                             .x = epochs,
+                             .y = {.label = "Loss"},
+                             .series = {validation_loss}});
   if (figures.points.size() >= 2) {
     const std::string title = metric_title(name);
     figure.panels.push_back(

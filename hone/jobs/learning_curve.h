@@ -12,7 +12,8 @@ namespace hone {
 /// and accuracy with its interval.
 Table learning_curve_table(const TrainingLog& log);
 
-/// Writes the table as `stem`.csv and draws it, loss and validation accuracy against epochs, as `stem`.svg and .png.
+/// Writes the table as `stem`.csv and draws it, loss and validation accuracy against epochs, as `stem`.svg and .png. The validation
+/// loss has a panel of its own where the training loss has more terms.
 /// Returns the section of a report with the figure, without blocks when there are fewer than two steps: that is no
 /// curve, nor is the accuracy of a single evaluation, which has no panel. Of many steps the figure shows means of a few
 /// at a time. A figure that could not be drawn is a line of `notes`.

@@ -52,8 +52,10 @@ JobResult merge_adapter(const MergeJob& job, Context& context) {
   stop_if_interrupted();
   write_model(source, output.path());
   if (rounds) write_unrounded(merged, source.model, output.path());
-  const ModelChange change = measure_change(before, source, output.path(), data,
-                                            job.texts.batch_size, context, document.notes);
+  ModelChange change = measure_change(before, source, output.path(), data, job.texts.batch_size,
+                                      context, document.notes);
+  change.name_before = "with adapter";
+  change.name = "merged";
   const std::vector<std::string>& labels = source.model.facts.labels;
   const ModelChangeResult changed = model_change_result(change, job.model, data, labels);
   result.fields = to_json(MergeFields{.change = changed,

@@ -69,8 +69,9 @@ std::string operations_text(const ModelChange& change) {
 Table answers_table(const ModelChange& change) {
   const BeforeAndAfter& both = *change.answers;
   return comparison_table(
-      {{"baseline", change.bits_before, both.before, std::nullopt, change.arithmetic_before},
-       {"changed", change.bits, both.after, both.comparison, change.arithmetic, both.verdict}});
+      {{change.name_before, change.bits_before, both.before, std::nullopt,
+        change.arithmetic_before},
+       {change.name, change.bits, both.after, both.comparison, change.arithmetic}});
 }
 
 // Of the kinds whose number changed, or of all.
@@ -123,9 +124,10 @@ ModelChange measure_change(const TextModel& before, const TextModel& after, cons
                            Context& context, std::vector<std::string>& notes) {
   ModelChange change;
   change.operations = count_operations(before.model.graph, after.model.graph);
-  const EncodedSet random = random_examples(after.model, kLatencyBatches.front(),
-                                            tokens_of_run(0, after.model.facts.limits));
-  change.takes = size_and_time(before, random, after.model, random, folder, context);
+  const EncodedSet timed = data ? data->test
+                                : random_examples(after.model, kLatencyBatches.front(),
+                                                  tokens_of_run(0, after.model.facts.limits));
+  change.takes = size_and_time(before, timed, after.model, timed, folder, context);
   change.bits_before = average_weight_bits(before.model);
   change.bits = average_weight_bits(after.model);
   change.arithmetic_before = arithmetic_of_run(forward_graph(before.model), context.session());

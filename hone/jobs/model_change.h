@@ -38,9 +38,10 @@ struct OperationCount {
 const Fields& fields_of(const OperationCount*);
 
 struct ModelChange {
+  std::string name_before = "baseline", name = "changed";  ///< in tables
   std::vector<OperationCount> operations;  ///< kinds of the baseline in their order, then new ones
-  SizeAndTime takes;                       ///< on random examples without padding
-  double bits_before = 32, bits = 32;      ///< of quantized weights, see `average_weight_bits`
+  SizeAndTime takes;  ///< on the measured examples; without data on random ones without padding
+  double bits_before = 32, bits = 32;  ///< of quantized weights, see `average_weight_bits`
   std::string_view arithmetic_before, arithmetic;
   std::string loading = {};      ///< which programs load it
   std::string no_gradient = {};  ///< why it cannot be trained like the baseline; empty: it can

@@ -29,9 +29,11 @@ constexpr double kMostBatchGflop = 350;  // some seconds
 /// The first examples, in batches.
 struct FirstBatches {
   std::vector<NamedTensors> batches = {};
-  std::int64_t examples = 0, tokens = 0;
+  std::int64_t examples = 0, tokens = 0, padded = 0;
 
-  double mean_tokens() const { return static_cast<double>(tokens) / static_cast<double>(examples); }
+  double mean(std::int64_t sum) const {
+    return static_cast<double>(sum) / static_cast<double>(examples);
+  }
 };
 
 FirstBatches first_batches(const EncodedSet& set, std::int64_t batch_size, std::int64_t examples) {
@@ -41,8 +43,13 @@ FirstBatches first_batches(const EncodedSet& set, std::int64_t batch_size, std::
     std::vector<std::int64_t> rows(
         static_cast<std::size_t>(std::min(batch_size, examples - begin)));
     std::iota(rows.begin(), rows.end(), begin);
-    for (const std::int64_t row : rows)
-      first.tokens += source.lengths[static_cast<std::size_t>(row)];
+    std::int64_t longest = 0;
+    for (const std::int64_t row : rows) {
+      const std::int64_t length = source.lengths[static_cast<std::size_t>(row)];
+      first.tokens += length;
+      longest = std::max(longest, length);
+    }
+    first.padded += longest * std::ssize(rows);
     first.batches.push_back(source.batch(rows, 0));
   }
   return first;
@@ -135,8 +142,15 @@ void divide(RoundTimes& times, std::int64_t examples) {
 
 // "128", "21.3"
 std::string tokens_number(double tokens) {
-  return std::round(tokens) == tokens ? grouped(std::llround(tokens))
-                                      : fmt::format("{:.1f}", tokens);
+  return std::abs(tokens - std::round(tokens)) < 0.05 ? grouped(std::llround(tokens))
+                                                      : fmt::format("{:.1f}", tokens);
+}
+
+// "128 tokens", "11.4 tokens padded to 19.8"
+std::string tokens_text(double tokens, double padded) {
+  const std::string own = tokens_number(tokens), all = tokens_number(padded);
+  return fmt::format("{} token{}{}", own, own == "1" ? "" : "s",
+                     padded <= tokens || all == own ? "" : " padded to " + all);
 }
 
 }  // namespace
@@ -151,6 +165,11 @@ const Fields& fields_of(const ModelTimes*) {
       omitted<&M::noun>(),
       field<&M::tokens>("tokens_before", "Tokens of an example on average, without padding."),
       field<&M::tokens_after>("tokens_after", "The same by the tokenizer of the changed model."),
+      field<&M::padded>("padded_tokens_before",
+                        "Tokens of an example with its padding on average: what `hone bench "
+                        "--tokens` takes."),
+      field<&M::padded_after>("padded_tokens_after",
+                              "The same by the tokenizer of the changed model."),
       field<&M::rounds>("rounds", "Paired rounds."), inlined<&M::times>());
   return fields;
 }
@@ -169,8 +188,10 @@ std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOn
     all.push_back({.at_a_time = batch,
                    .texts = examples,
                    .noun = before.examples.noun(),
-                   .tokens = work_before.back().mean_tokens(),
-                   .tokens_after = work_after.back().mean_tokens()});
+                   .tokens = work_before.back().mean(work_before.back().tokens),
+                   .tokens_after = work_after.back().mean(work_after.back().tokens),
+                   .padded = work_before.back().mean(work_before.back().padded),
+                   .padded_after = work_after.back().mean(work_after.back().padded)});
   }
   const ModelSetUp set_ups[] = {set_up_of(before, work_before, context),
                                 set_up_of(after, work_after, context)};
@@ -186,6 +207,15 @@ std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOn
     divide(all[i].times.after, all[i].texts);
   }
   return all;
+}
+
+std::int64_t examples_of_round(const ModelOnExamples& timed, const Device& device) {
+  std::int64_t set_up = kPackingRuns;
+  const std::vector<RoundSize> sizes =
+      round_sizes({forward_graph(timed.model), lengths_of(timed.examples)}, kLatencyBatches,
+                  LargeBatches::halved);
+  for (const RoundSize& size : sizes) set_up += (readying_runs(device) + 1) * size.examples;
+  return 2 * set_up;
 }
 
 double latency_ms(const ModelOnExamples& timed, const Model& baseline, Context& context) {
@@ -207,15 +237,13 @@ Model packed_to_run(Model model, Context& context) {
   return model;
 }
 
-std::string latency_title(std::int64_t batch_size, double tokens) {
+std::string latency_title(std::int64_t batch_size, double tokens, double padded) {
   return fmt::format("Latency per example (batch size {}{})", batch_size,
-                     tokens == 0   ? ""
-                     : tokens == 1 ? ", 1 token"
-                                   : fmt::format(", {} tokens", tokens_number(tokens)));
+                     tokens == 0 ? "" : ", " + tokens_text(tokens, padded));
 }
 
 std::string latency_title(const ModelTimes& one) {
-  return latency_title(one.at_a_time, one.noun == "texts" ? one.tokens : 0);
+  return latency_title(one.at_a_time, one.noun == "texts" ? one.tokens : 0, one.padded);
 }
 
 std::vector<Fact> latency_figures(const std::vector<ModelTimes>& times) {
@@ -230,9 +258,10 @@ std::string times_line(const ModelTimes& one, int threads) {
   const std::string tokens =
       one.noun != "texts" ? ""
       : one.tokens == one.tokens_after
-          ? fmt::format(" of {} tokens on average", tokens_number(one.tokens))
-          : fmt::format(" of {} tokens on average (baseline {})", tokens_number(one.tokens_after),
-                        tokens_number(one.tokens));
+          ? fmt::format(" of {} on average", tokens_text(one.tokens, one.padded))
+          : fmt::format(" of {} on average (baseline {})",
+                        tokens_text(one.tokens_after, one.padded_after),
+                        tokens_text(one.tokens, one.padded));
   return fmt::format(
       "Latency per example at batch size {}: {}. Medians of {} paired rounds of {} {}{} with {}; "
       "both models are set up anew in each round, and the fastest rounds took {} → {} ms "

@@ -30,6 +30,8 @@ struct ModelTimes {
   std::string_view noun = {};  ///< what they are: `EncodedSet::noun`
   double tokens = 0;           ///< of an example, on average, without padding
   double tokens_after = 0;     ///< the same as the second model reads them
+  double padded = 0;           ///< tokens of an example with its padding, on average
+  double padded_after = 0;     ///< the same as the second model reads them
   std::int64_t rounds = 0;
   TimesInTurn times = {};
 };
@@ -51,6 +53,9 @@ std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOn
                                     const std::vector<std::int64_t>& batch_sizes, Context& context,
                                     LargeBatches large = LargeBatches::halved);
 
+/// Returns how many examples `time_models` runs through two such models in a round, set-ups included, at `kLatencyBatches`.
+std::int64_t examples_of_round(const ModelOnExamples& timed, const Device& device);
+
 /// Returns the latency of one model at batch size 1, in milliseconds per example: the median of three set-ups, each as in `time_models`.
 /// `baseline` decides on the number of examples, by its FLOPs, so that the latencies of models that have one baseline are of the same
 /// examples. Throws `Interrupted`.
@@ -59,11 +64,12 @@ double latency_ms(const ModelOnExamples& timed, const Model& baseline, Context& 
 /// A model as it runs from its smallest file: its weights packed, where any have formats.
 Model packed_to_run(Model model, Context& context);
 
-/// "Latency per example (batch size 32, 128 tokens)"; without tokens those of images.
-std::string latency_title(std::int64_t batch_size, double tokens);
+/// "Latency per example (batch size 32, 11.4 tokens padded to 19.8)"; where nothing is padded, "… (batch size 32, 128 tokens)"; without
+/// tokens those of images.
+std::string latency_title(std::int64_t batch_size, double tokens, double padded = 0);
 std::string latency_title(const ModelTimes& one);
 
-/// Latencies as key figures: {"Latency per example (batch size 32, 21.3 tokens)", "0.75 → 0.41 ms, 1.84× faster (95% CI 1.79 to 1.90)"}.
+/// Latencies as key figures: {"Latency per example (batch size 32, 21.3 tokens padded to 30)", "0.75 → 0.41 ms, 1.84× faster (95% CI 1.79 to 1.90)"}.
 std::vector<Fact> latency_figures(const std::vector<ModelTimes>& times);
 
 /// "Latency per example at batch size 32: 0.75 → 0.41 ms, 1.84× faster (95% CI 1.79 to 1.90). …"

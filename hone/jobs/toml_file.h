@@ -16,9 +16,10 @@ namespace hone {
 /// Where messages point.
 struct TomlPlace {
   std::string where;  ///< the name of the file
-  /// "space.toml, line 12"
+  /// "space.toml, line 12"; of what was read from elsewhere, that: "setting widths, line 1"
   std::string at(const toml::node& node) const {
-    return fmt::format("{}, line {}", where, node.source().begin.line);
+    const toml::source_region& source = node.source();
+    return fmt::format("{}, line {}", source.path ? *source.path : where, source.begin.line);
   }
 };
 

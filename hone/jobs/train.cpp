@@ -72,7 +72,8 @@ void measure_splits(const TrainRun& run, const Model& model, std::optional<Measu
                                    measured_split_result(measured)};
     if (const Evaluation* e = known->evaluation.classes())
       right.push_back({e->correct, e->examples, e->evidence});
-    trained.measured.push_back({part, known->evaluation, result->split.cautions});
+    trained.measured.push_back({part, known->evaluation, notable_cautions(measured)});
+    trained.judged_on = name_and_size(measured);
   };
   TrainFields& fields = trained.fields;
   add("validation", run.data.validation, run.data.measured_validation, fields.validation);

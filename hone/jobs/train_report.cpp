@@ -65,7 +65,7 @@ Table results_table(const std::vector<NamedEvaluation>& measured) {
        {figure.key, metric_title(figure)},
        figure == kAccuracy ? Column{"majority_share", "Majority"} : Column{"baseline", "Baseline"},
        {"loss", "Loss"}});
-  for (const auto& [part, e, cautions] : measured) {
+  for (const auto& [part, e, cautions, lost] : measured) {
     std::string name = part;
     for (const std::string& caution : cautions) name += ", " + caution;
     table.add_row({name, e.examples, figure_cell(e), percent(e.baseline), real(e.loss, 4)});
@@ -112,11 +112,11 @@ std::string choice_text(const TrainJob& job, const TrainOutcome& trained) {
 // What speaks against the metrics.
 std::vector<std::string> doubts_about(const TrainOutcome& trained, const std::string& guessed) {
   std::vector<std::string> doubts;
-  for (const auto& [part, evaluation, cautions] : trained.measured)
+  for (const auto& [part, evaluation, cautions, lost] : trained.measured)
     for (const std::string& concern : concerns(evaluation, trained.labels))
       doubts.push_back(fmt::format("{}: {}", part, concern));
   if (trained.measured.empty()) return doubts;
-  const auto& [part, evaluation, cautions] = trained.measured.back();
+  const auto& [part, evaluation, cautions, lost] = trained.measured.back();
   for (std::string& sign :
        signs_of_no_learning(trained.log.steps(), part, evaluation, trained.labels, guessed))
     doubts.push_back(std::move(sign));
@@ -138,8 +138,7 @@ std::vector<std::string> report_training(const TrainJob& job, TrainOutcome train
   document.sections = {{"", {}}, trained.curve};
   std::vector<Block> blocks;
   if (!measured.empty()) {
-    const auto& [part, evaluation, cautions] = measured.back();
-    document.headline = metric_headline(part_text(part, evaluation, cautions), evaluation);
+    document.headline = metric_headline(trained.judged_on, measured.back().evaluation);
     const std::vector<std::string> common = take_common_cautions(measured);
     blocks.push_back(
         PageTable{results_table(measured),

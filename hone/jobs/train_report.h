@@ -18,6 +18,7 @@ namespace hone {
 struct TrainOutcome {
   TrainFields fields;
   std::vector<NamedEvaluation> measured;        ///< the split that judges the training last
+  std::string judged_on = {};                   ///< that split: `name_and_size`
   std::optional<BetterEvaluation> better = {};  ///< on validation, than that of the weights it has
   std::vector<std::string> labels;
   TrainingLog log;

@@ -72,10 +72,10 @@ TrainStart open_for_training(const TrainJob& job, const std::optional<LearntVoca
 
 namespace {
 
-// Of classes: "; always 'good' would be right for 50.1%"
+// Of classes: "; always predicting 'good' scores 50.1%"
 std::string majority_told(const DataSet& data, const PartFacts& facts) {
   if (data.task != Task::single_label) return "";
-  return fmt::format("; always '{}' would be right for {}",
+  return fmt::format("; always predicting '{}' scores {}",
                      shown_name(data.label_names[facts.majority_class()]),
                      share_text(facts.majority_share()));
 }
@@ -103,9 +103,9 @@ std::string modules_text(const TextModel& source, const std::string& name) {
       !source.modules.empty() && read_module_list(source.modules, json_reader()).size() > 1;
   if (!pooled) return "";
   return fmt::format(
-      "{} is a sentence model: a head for the labels is trained on its encoder, and its modules "
-      "(pooling, limit, prompts) go along as they are; its embeddings become others by that, and "
-      "nothing here trains them to be alike for similar texts",
+      "{} is a sentence model: this trains a classification head and its encoder, and copies its "
+      "modules (pooling, limit, prompts) unchanged; its embeddings change too, but are not trained "
+      "for similarity",
       name);
 }
 

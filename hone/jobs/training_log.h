@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hone/base/file.h"
@@ -26,6 +27,9 @@ class TrainingLog {
   void write(const Json& line);
   /// Every single step, for the learning curve; kept, not written.
   void add_step(const StepRecord& record) { steps_.push_back(record); }
+  /// What the loss of steps contains beside that of evaluations: "distillation".
+  void set_added_loss(std::string terms) { added_loss_ = std::move(terms); }
+  const std::string& added_loss() const { return added_loss_; }
   /// Takes up the steps and the first `count` lines of the file that an earlier run has left; the others are removed, for their steps
   /// are done again. A log without a file has lost them. Throws `UserError` when the file has fewer.
   void resume(std::size_t count, std::vector<StepRecord> steps);
@@ -38,6 +42,7 @@ class TrainingLog {
   std::optional<EventFile> events_;
   std::vector<Json> lines_;
   std::vector<StepRecord> steps_;
+  std::string added_loss_;
 };
 
 }  // namespace hone

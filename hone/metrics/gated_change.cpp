@@ -489,6 +489,7 @@ std::vector<LostClass> lost_classes(const Logits& parent, const Logits& candidat
   constexpr double kLevel = 0.05;
   std::erase_if(tested,
                 [](const LostClass& one) { return one.p_value > kLevel || one.change >= 0; });
+  std::ranges::stable_sort(tested, {}, &LostClass::change);
   return tested;
 }
 

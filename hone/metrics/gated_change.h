@@ -71,8 +71,8 @@ struct LostClass {
 };
 
 /// The classes, or labels, whose recall falls, by McNemar's exact two-sided test on the examples of each at a level of 5%, after
-/// Holm's correction over all classes with examples, and Bonferroni's over `comparisons` of the candidate with others. In their
-/// order; empty for regression.
+/// Holm's correction over all classes with examples, and Bonferroni's over `comparisons` of the candidate with others. The
+/// largest fall first; empty for regression.
 std::vector<LostClass> lost_classes(const Logits& parent, const Logits& candidate,
                                     const Truth& truth, std::int64_t comparisons = 1);
 

@@ -41,6 +41,7 @@ struct Point {
 enum class Draw {
   curve,   ///< straight lines with a marker at each point
   line,    ///< straight lines with a few markers, for many points
+  smooth,  ///< straight lines without markers: the mean of what is `faint`
   steps,   ///< each value holds until the next point, with a few markers: best so far
   points,  ///< markers alone
   faint,   ///< a thin, light line without markers: single values behind the line of their mean
@@ -48,6 +49,11 @@ enum class Draw {
   bars,    ///< from the y axis to the point, along x, with a marker at its end; series that share
            ///< the room of a row stand one below the other
 };
+
+/// Whether points of it have markers.
+constexpr bool has_markers(Draw draw) {
+  return draw != Draw::faint && draw != Draw::smooth && draw != Draw::edge;
+}
 
 enum class Spread { none, bars, band };
 

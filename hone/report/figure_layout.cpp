@@ -48,7 +48,7 @@ LegendEntry legend_entry(const Figure& figure, const std::string& label) {
     for (const Series& series : panel.series) {
       if (series.label != label) continue;
       entry.line |= series.draw != Draw::points;
-      entry.marker |= series.draw != Draw::faint && series.draw != Draw::edge;
+      entry.marker |= has_markers(series.draw);
       entry.bar |= series.draw == Draw::bars;
       if (series.tone != Tone::plain) entry.tone = series.tone;
     }

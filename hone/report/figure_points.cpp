@@ -17,9 +17,9 @@ bool says_more(const Point& point) { return !point.name.empty() || !point.detail
 // Of a series every so many points are told; 0: none is.
 std::size_t interval_of(const Series& series) {
   const std::size_t points = series.points.size();
-  const bool has_markers =
+  const bool all_marked =
       series.draw == Draw::curve || series.draw == Draw::points || series.draw == Draw::bars;
-  if (has_markers || std::ranges::any_of(series.points, says_more)) return 1;
+  if (all_marked || std::ranges::any_of(series.points, says_more)) return 1;
   if (series.draw == Draw::faint || series.draw == Draw::edge) return 0;
   return (points + kMostOfALine - 1) / kMostOfALine;
 }

@@ -292,7 +292,7 @@ void ScriptWriter::add_series(const Panel& panel, const PanelLayout& layout) {
     } else if (series.draw != Draw::points) {
       item(curves, "", y, (steps ? "steps " : "lines ") + line_style(style, tone));
     }
-    if (series.draw != Draw::faint && series.draw != Draw::edge) {
+    if (has_markers(series.draw)) {
       item(curves, marker_interval(series, style), y, "points " + marker_style(style, tone));
     }
     ++block_;

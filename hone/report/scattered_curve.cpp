@@ -11,15 +11,15 @@ std::size_t reach_of(std::size_t points) {
   return std::max(points / kPart, std::min(kNeighbours, points / kPartOfFew));
 }
 
-// At the ends it takes in fewer, as many on either side.
+// At the ends it takes in those of one side.
 std::vector<Point> smoothed(const std::vector<Point>& points) {
   const std::size_t reach = reach_of(points.size());
   std::vector<Point> means = points;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::size_t near = std::min({reach, i, points.size() - 1 - i});
+    const std::size_t begin = i - std::min(reach, i), end = std::min(i + reach + 1, points.size());
     double sum = 0;
-    for (std::size_t j = i - near; j <= i + near; ++j) sum += points[j].y;
-    means[i].y = sum / static_cast<double>(2 * near + 1);
+    for (std::size_t j = begin; j < end; ++j) sum += points[j].y;
+    means[i].y = sum / static_cast<double>(end - begin);
   }
   return means;
 }

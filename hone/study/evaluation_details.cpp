@@ -6,6 +6,7 @@
 #include "hone/base/text.h"
 #include "hone/metrics/seeds.h"
 #include "hone/study/class_table.h"
+#include "hone/study/gates.h"
 #include "hone/study/number_table.h"
 
 namespace hone {
@@ -35,7 +36,7 @@ DetailWords words_of(Task task) {
     case Task::single_label:
       break;
   }
-  return {"Classes, and what was taken for what",
+  return {"Classes",
           "Precision: of the texts taken for a class, those that are of it; – where none was. "
           "Recall: of the texts of a class, those that were found. F1: their harmonic mean. In "
           "their means, which have no interval, 0/0 counts as 0."};
@@ -50,6 +51,7 @@ struct Details {
   std::size_t means = 0;                ///< rows at the end of the figures
   std::optional<Table> confusion = {};  ///< of classes
   std::string sentence = {};            ///< without its full stop
+  std::optional<Table> lost = {};       ///< classes or labels that lost recall
 };
 
 Table only_means(const Details& details) {
@@ -66,6 +68,9 @@ Section section_of(const std::vector<Details>& all) {
   Section section{words.heading, {}, /*folded=*/true};
   for (const Details& details : all) {
     section.blocks.push_back(PageTable{details.figures, details.caption});
+    if (details.lost)
+      section.blocks.push_back(
+          PageTable{*details.lost, details.caption + ": recall fell significantly"});
     if (details.confusion && details.count <= kPageColumns)
       section.blocks.push_back(
           PageTable{*details.confusion, details.caption + ": texts of each class, by prediction"});
@@ -78,7 +83,7 @@ Section section_of(const std::vector<Details>& all) {
 constexpr std::size_t kClassMeans = 2, kLabelMeans = 4;  // rows of their tables
 
 Details details_of(const NamedEvaluation& named, const std::vector<std::string>& labels) {
-  const auto& [name, evaluation, cautions] = named;
+  const auto& [name, evaluation, cautions, lost] = named;
   Details details{.task = evaluation.task(),
                   .caption = capitalized(part_text(name, evaluation, cautions)),
                   .figures = Table(std::vector<Column>{}),
@@ -94,6 +99,7 @@ Details details_of(const NamedEvaluation& named, const std::vector<std::string>&
   } else {
     details.figures = number_table(std::get<RegressionEvaluation>(evaluation.figures), labels);
   }
+  if (!lost.empty()) details.lost = lost_class_table(lost, labels);
   return details;
 }
 

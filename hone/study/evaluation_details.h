@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/metrics/gated_change.h"
 #include "hone/metrics/task_evaluation.h"
 #include "hone/report/document.h"
 #include "hone/report/table.h"
@@ -18,6 +19,7 @@ struct NamedEvaluation {
   std::string name;
   TaskEvaluation evaluation;
   std::vector<std::string> cautions = {};
+  std::vector<LostClass> lost = {};  ///< beside the model it was made from
 };
 
 /// Metrics of each class, label or number, with their means; of more than a dozen classes the means alone.

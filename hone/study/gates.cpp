@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "hone/base/error.h"
 #include "hone/base/percentage.h"
@@ -103,6 +104,14 @@ std::string why_inconclusive(const Verdict& v) {
   if (!v.overruled_by.empty()) return fmt::format("{}: {}", although, v.overruled_by);
   if (!within || v.candidates == 1) return "";
   return fmt::format("{}: the test is corrected for {} comparisons", although, v.candidates);
+}
+
+// "may drop by up to 2 points", "must rise by at least 1 point"
+std::string allowed_text(double margin) {
+  if (margin == 0) return "may not drop";
+  const double points = 100 * std::fabs(margin);
+  return fmt::format("{} {:g} point{}", margin < 0 ? "must rise by at least" : "may drop by up to",
+                     points, points == 1 ? "" : "s");
 }
 
 // The one gate is on the metric by which the task is judged, so that headline and table tell all of it.
@@ -375,7 +384,8 @@ std::string change_evidence(const JudgedGates& judged, const Verdict& usual, boo
 
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on) {
   if (is_told_already(judged))
-    return fmt::format("Limit on {} ({}): {}{}.", measured_on, judged.gates.front().text,
+    return fmt::format("Limit ({} {}) on {}: {}{}.", judged.gates.front().figure.text,
+                       allowed_text(judged.verdict.gates.front().margin), measured_on,
                        words_of(judged.verdict.conclusion),
                        why_inconclusive(judged.verdict.gates.front()));
   return fmt::format("Gate{} on {}: {}; {}.", judged.gates.size() == 1 ? "" : "s", measured_on,
@@ -417,19 +427,42 @@ std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lo
   return results;
 }
 
-std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost,
-                                              const std::vector<std::string>& labels) {
-  std::vector<std::string> sentences;
+namespace {
+
+const std::string& lost_name(const LostClass& one, const std::vector<std::string>& labels) {
+  return labels[static_cast<std::size_t>(one.index)];
+}
+
+}  // namespace
+
+Table lost_class_table(const std::vector<LostClass>& lost, const std::vector<std::string>& labels) {
+  Table table({{"class", "Class"},
+               {"examples", "Examples"},
+               {"recall_change", "Recall change (points)"},
+               {"p_value", "p (McNemar, Holm)"}});
   for (const LostClass& one : lost)
-    sentences.push_back(fmt::format(
-        "recall of '{}' fell by {} points (95% CI {} to {}; n = {}; McNemar's test, Holm-corrected "
-        "over all classes: p {})",
-        shown_name(labels[static_cast<std::size_t>(one.index)]),
-        rounded_text(-100 * one.change, kDifferenceDigits),
-        rounded_text(-100 * one.interval.high, kDifferenceDigits),
-        rounded_text(-100 * one.interval.low, kDifferenceDigits), grouped(one.examples),
-        p_text(one.p_value)));
-  return sentences;
+    table.add_row({lost_name(one, labels), one.examples,
+                   points_within(one.change, one.interval.low, one.interval.high),
+                   p_value(one.p_value)});
+  return table;
+}
+
+std::string lost_class_text(const std::vector<LostClass>& lost,
+                            const std::vector<std::string>& labels) {
+  constexpr std::size_t kMostNamed = 2;
+  std::vector<std::string> parts;
+  for (const LostClass& one : lost | std::views::take(kMostNamed))
+    parts.push_back(fmt::format("of '{}'{} by {} points (95% CI {} to {}; n = {}; p {})",
+                                shown_name(lost_name(one, labels)), parts.empty() ? " fell" : "",
+                                rounded_text(-100 * one.change, kDifferenceDigits),
+                                rounded_text(-100 * one.interval.high, kDifferenceDigits),
+                                rounded_text(-100 * one.interval.low, kDifferenceDigits),
+                                grouped(one.examples), p_text(one.p_value)));
+  if (const std::size_t rest = lost.size() - parts.size(); rest > 0)
+    parts.push_back(
+        fmt::format("and of {} other{}, listed in the report", rest, rest == 1 ? "" : "s"));
+  return fmt::format("recall {}; p: McNemar's test, Holm-corrected over all classes",
+                     fmt::join(parts, ", "));
 }
 
 namespace {

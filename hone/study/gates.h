@@ -162,8 +162,11 @@ struct LostClassResult {
 const Fields& fields_of(const LostClassResult*);
 std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lost,
                                                 const std::vector<std::string>& labels);
-/// A sentence for each of them, without its full stop: "recall of 'tech' fell by 4.09 points (…)".
-std::vector<std::string> lost_class_sentences(const std::vector<LostClass>& lost,
-                                              const std::vector<std::string>& labels);
+/// A row for each of them: its examples, the change of its recall, and p.
+Table lost_class_table(const std::vector<LostClass>& lost, const std::vector<std::string>& labels);
+/// A clause on the first two and the number of the rest, without its full stop: "recall of 'tech' fell by 4.09 points (…), of 'art' by 3.20
+/// points (…), and of 6 others (see the report); p: McNemar's test, …". There is one at least.
+std::string lost_class_text(const std::vector<LostClass>& lost,
+                            const std::vector<std::string>& labels);
 
 }  // namespace hone

@@ -134,10 +134,7 @@ TEST(Embed, TakesAQuantizedOrTrainedSentenceModel) {
   const Ending trained = run_well({"train", "model", "--data", "texts.csv", "--max_steps", "2",
                                    "--learning_rate", "1e-9", "-o", "trained"},
                                   folder.path());
-  EXPECT_NE(trained.messages.find("note: model is a sentence model: a head for the labels is "
-                                  "trained on its encoder, and its modules (pooling, limit, "
-                                  "prompts) go along"),
-            std::string::npos)
+  EXPECT_NE(trained.messages.find("note: model is a sentence model: "), std::string::npos)
       << trained.messages;
   const std::vector<float> before = embedding_of(said("model"));
   for (const char* model : {"small", "trained"}) {

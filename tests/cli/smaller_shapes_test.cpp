@@ -48,9 +48,9 @@ TEST(SmallerShapes, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
     EXPECT_EQ(run_json({"predict", "trimmed", text}, folder.path())["logits"],
               run_json({"predict", kModel, text}, folder.path())["logits"]);
   const std::string card = read_file(folder.path() / "trimmed/README.md");
-  for (const char* fragment :
-       {"library_name: transformers\n", "| before | ", " that the training split uses, and ",
-        "% fewer). Weights: ", "Latency per example at batch size 1: "})
+  for (const char* fragment : {"library_name: transformers\n", "| before | ",
+                               " special tokens and single characters, and ",
+                               "% fewer). Weights: ", "Latency per example at batch size 1: "})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
   EXPECT_EQ(card.find("base_model_relation"), std::string::npos) << card;
   run_json({"eval", "trimmed", "--data", kReviewsFile}, folder.path());

@@ -116,7 +116,7 @@ TEST_F(TrainedModel, SaysItBesideEveryFigure) {
       << gate.output;
   EXPECT_NE(
       read_page(path() / "gate/report.html")
-          .find("Limit on train, n = 180, all of them trained on (accuracy&gt;=-50): passed."),
+          .find("drop by up to 50 points) on train, n = 180, all of them trained on: passed."),
       std::string::npos);
 
   run_well({"eval", "model", "--data", "reviews.csv", "-o", "honest"}, path());
@@ -214,9 +214,9 @@ TEST_F(TrainedModel, MayForget) {
   for (const char* key : {"trained_on_rows", "chosen_on_rows"})
     EXPECT_TRUE(result[key].is_null()) << key;
   const Ending ending = run_well({"eval", "forgetful", "--data", "reviews.csv"}, path());
-  EXPECT_TRUE(says(
-      ending,
-      "note: forgetful: there is no record of its training data, which may include these examples"))
+  EXPECT_TRUE(says(ending,
+                   "note: there is no record of the training data of forgetful, which may include "
+                   "these examples"))
       << ending.messages;
   run_well({"quantize", "model", "--format", "int(bits=8)", "--data", "reviews.csv",
             "--no_row_hashes", "-o", "quantized"},
@@ -323,7 +323,7 @@ TEST_F(TrainedModel, IsNamedWhereOneOfTwoHasNoRecord) {
   run_well({"convert", "model", "-o", "other"}, path());
   fs::remove(path() / "other/trained_on.safetensors");
   const Ending ending = run_well({"compare", "model", "other", "--data", "reviews.csv"}, path());
-  EXPECT_TRUE(says(ending, "note: other: there is no record of its training data"))
+  EXPECT_TRUE(says(ending, "note: there is no record of the training data of other"))
       << ending.messages;
   EXPECT_FALSE(says(ending, "model: there is no record")) << ending.messages;
   EXPECT_FALSE(says(ending, "model or other")) << ending.messages;

@@ -77,7 +77,7 @@ TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
       "--max_seq_length", "16",    "-o",     "widths"};
   run_well(words, folder.path());
   const std::string page = read_page(folder.path() / "widths/report.html");
-  EXPECT_NE(page.find("what was taken for what"), std::string::npos);
+  EXPECT_NE(page.find("Classes</"), std::string::npos);
   const Json result = read_json(folder.path() / "widths/results.json");
   EXPECT_EQ(result["split"], "validation");
   EXPECT_EQ(result["n"], 1800);

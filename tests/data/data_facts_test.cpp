@@ -67,8 +67,8 @@ TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
   EXPECT_EQ(json["calibrated_on_rows"], 1);
   EXPECT_EQ(json["majority_share"], 0.6);
   EXPECT_EQ(describe(part),
-            "test, n = 5, 2 trained on, 1 used for choices: where from; always 'bad' would be "
-            "right for 60.0%");
+            "test, n = 5, 2 trained on, 1 used for choices: where from; always predicting 'bad' "
+            "scores 60.0%");
 }
 
 TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
@@ -104,7 +104,7 @@ TEST(Cautions, SayThatNothingIsKnownOfWhatWasTrainedOn) {
     return after_training(std::nullopt, "data", row_hashes(reviews(count, 1)), {});
   };
   EXPECT_EQ(cautions(measured(reviews(12, 0), later(0))), Names{"may be trained on"});
-  EXPECT_EQ(cautions(measured(examples, later(4))), Names{"5 or more trained on"});
+  EXPECT_EQ(cautions(measured(examples, later(4))), Names{"at least 5 trained on"});
   EXPECT_EQ(cautions(measured(reviews(4, 0), later(4))), Names{"all of them trained on"});
 }
 
@@ -118,6 +118,26 @@ TEST(Cautions, AboutChoicesAreLeftOutOfTheNameOfTheValidationSplit) {
   EXPECT_EQ(name_and_size(part), "validation, n = 300");
   part.facts.part = "test";
   EXPECT_EQ(name_and_size(part), "test, n = 300, all of them used for choices");
+}
+
+TEST(Cautions, OfFewExamplesAreStatedOnce) {
+  MeasuredPart part;
+  part.facts = {.part = "test", .rows = 7000, .duplicate_rows = 6};
+  part.trained_on_rows = 6;
+  part.majority_label = "good";
+  EXPECT_EQ(name_and_size(part), "test, n = 7,000");
+  EXPECT_EQ(notable_cautions(part), Names{});
+  EXPECT_EQ(cautions(part), Names{"6 trained on"});
+  EXPECT_TRUE(describe(part).starts_with("test, n = 7,000, 6 trained on: ")) << describe(part);
+  const std::string warning = warnings_of(part, {}).at(0);
+  EXPECT_NE(warning.find("by at most 0.09 points"), std::string::npos) << warning;
+  part.trained_on_more = true;  // by what is known
+  EXPECT_EQ(name_and_size(part), "test, n = 7,000, at least 6 trained on");
+  part.facts.duplicate_rows = 0;
+  EXPECT_EQ(warnings_of(part, {}).at(0).find("at most"), std::string::npos);
+  part.trained_on_more = false;
+  part.trained_on_rows = 70;
+  EXPECT_EQ(name_and_size(part), "test, n = 7,000, 70 trained on");
 }
 
 TEST(Cautions, SayWhatIsUntrained) {

@@ -90,10 +90,10 @@ TEST(TrainedOn, RemembersWhatWasReadOfATable) {
 TEST(TrainedOn, SaysWhatIsUnknown) {
   EXPECT_EQ(unknown_texts("A", record()), "");
   EXPECT_EQ(unknown_texts("A", std::nullopt),
-            "A: there is no record of its training data, which may include these examples");
+            "there is no record of the training data of A, which may include these examples");
   EXPECT_EQ(unknown_texts("A", after_training(std::nullopt, "data", {1}, {})),
-            "A: it was trained from weights without a record of their training data, "
-            "which may include these examples");
+            "the weights from which A was trained have no record of their training data, which "
+            "may include these examples");
 }
 
 TEST(TrainedOn, OfTwoModelsIsWhatEitherHasSeen) {

@@ -58,6 +58,15 @@ TEST(Int, SpellsOutWhereItsScalesComeFrom) {
     EXPECT_EQ(format_of(to_string(format_of(format))), format_of(format)) << format;
 }
 
+TEST(Int, IsShortWithoutWordsThatFollowFromOthers) {
+  EXPECT_EQ(short_text(format_of("int")), "int(bits=8)");
+  EXPECT_EQ(short_text(format_of("int(per=row)")), "int(bits=8,per=row)");
+  EXPECT_EQ(short_text(format_of("int(per=token)")), "int(bits=8,per=token)");
+  EXPECT_EQ(short_text(format_of("int(mode=mase)")), "int(bits=8,mode=mase)");
+  for (const std::string& format : all_int_formats())
+    EXPECT_EQ(format_of(short_text(format_of(format))), format_of(format)) << format;
+}
+
 TEST(Int, RefusesScalesThatNobodyCanKnow) {
   expect_user_error("per=token has as many scales as an activation has rows",
                     [] { format_of("int(per=token,scale=static)"); });

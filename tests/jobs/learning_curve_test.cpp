@@ -72,6 +72,15 @@ TEST(LearningCurve, HasNoPanelForOnePoint) {
   EXPECT_EQ(data.find("validation accuracy"), std::string::npos) << data;
 }
 
+TEST(LearningCurve, DrawsLossesOfOtherTermsApart) {
+  TrainingLog log =
+      log_of(kTwoSteps, {evaluation(1, 0.5, 0.75, 0.5), evaluation(2, 1, 0.625, 0.75)});
+  log.set_added_loss("distillation");
+  const std::string data = drawn(log);
+  EXPECT_NE(data.find("1\ttraining loss with distillation\t1\t0.5"), std::string::npos) << data;
+  EXPECT_NE(data.find("2\tvalidation loss\t1\t0.625"), std::string::npos) << data;
+}
+
 TEST(LearningCurve, ShowsMeansOfManySteps) {
   std::vector<StepRecord> steps;
   for (int i = 1; i <= 801; ++i) steps.push_back(step(i, i, i));

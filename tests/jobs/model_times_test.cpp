@@ -15,6 +15,11 @@ TEST(TimeModels, CountsTheTokensThatBothModelsRead) {
   for (const std::int64_t length : lengths_of(texts)) tokens += static_cast<double>(length) / 3;
   const std::vector<ModelTimes> same =
       time_models({model, texts}, {model, texts}, {2, 1}, quiet_context());
+  // Batches of two and of one.
+  const std::vector<std::int64_t> lengths = lengths_of(texts);
+  EXPECT_DOUBLE_EQ(same[0].padded,
+                   static_cast<double>(2 * std::max(lengths[0], lengths[1]) + lengths[2]) / 3);
+  EXPECT_EQ(same[1].padded, same[1].tokens);
   for (const ModelTimes& times : same) {
     EXPECT_DOUBLE_EQ(times.tokens, tokens);
     EXPECT_EQ(times.tokens_after, times.tokens);
@@ -57,7 +62,9 @@ TEST(TimeModels, MeasuresAModelAlone) {
 TEST(TimeModels, NamesLatenciesWithTheirBatchSizeAndTokens) {
   EXPECT_EQ(latency_title(32, 0), "Latency per example (batch size 32)");
   EXPECT_EQ(latency_title(32, 128), "Latency per example (batch size 32, 128 tokens)");
-  EXPECT_EQ(latency_title(1, 21.34), "Latency per example (batch size 1, 21.3 tokens)");
+  EXPECT_EQ(latency_title(1, 21.34, 21.34), "Latency per example (batch size 1, 21.3 tokens)");
+  EXPECT_EQ(latency_title(32, 11.36, 20),
+            "Latency per example (batch size 32, 11.4 tokens padded to 20)");
 }
 
 }  // namespace

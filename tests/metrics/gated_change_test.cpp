@@ -778,6 +778,12 @@ TEST(LostClasses, AreThoseOfMcNemarsTestAfterHolmsCorrection) {
   EXPECT_DOUBLE_EQ(lost[1].p_value, 2.0 / 256);
 }
 
+TEST(LostClasses, BeginWithTheLargestFall) {
+  const std::vector<LostClass> lost = lost_of(sample_with({{12, 8, 0}, {10, 10, 0}}));
+  ASSERT_EQ(lost.size(), 2u);
+  EXPECT_EQ(lost[0].index, 1);
+}
+
 TEST(LostClasses, AreCorrectedForTheClassesThatHaveExamples) {
   // 2 / 2^6 = 0.031 alone, 0.063 among two classes with examples.
   EXPECT_EQ(lost_of(sample_with({{9, 6, 0}, {}, {}})).size(), 1u);

@@ -262,9 +262,10 @@ TEST(FigureScript, BreaksTheLinesOfNamesOnAnAxis) {
 TEST(FigureScript, DrawsSingleValuesFaintlyBehindTheirMean) {
   Panel panel{.x = {.label = "x"}, .y = {.label = "y"}};
   panel.series = {{.label = "loss", .points = {{1, 1}, {2, 2}}, .draw = Draw::faint},
-                  {.label = "loss", .points = {{1, 1.5}, {2, 1.5}}, .draw = Draw::line}};
+                  {.label = "loss", .points = {{1, 1.5}, {2, 1.5}}, .draw = Draw::smooth}};
   const std::string script = figure_script({.panels = {panel}}, "figure");
   EXPECT_NE(script.find("lines lc rgb '#A00072B2' lw 1"), std::string::npos) << script;
+  EXPECT_EQ(script.find("points lc rgb"), std::string::npos) << script;
   EXPECT_EQ(lay_out({.panels = {panel}}).legend.size(), 1);
 }
 

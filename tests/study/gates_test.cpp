@@ -142,9 +142,25 @@ TEST(GateTable, ShowsTheChangeOfFewSeedsWithoutAnInterval) {
 }
 
 TEST(LostClasses, ReadWithTheLeastPValueThatADoubleTells) {
-  const auto sentences =
-      lost_class_sentences({{.index = 1, .examples = 9, .interval = {}, .p_value = 0}}, {"a", "b"});
-  EXPECT_NE(sentences.at(0).find("p < 1e-300"), std::string::npos) << sentences.at(0);
+  const std::string text =
+      lost_class_text({{.index = 1, .examples = 9, .interval = {}, .p_value = 0}}, {"a", "b"});
+  EXPECT_NE(text.find("p < 1e-300"), std::string::npos) << text;
+}
+
+TEST(LostClasses, AreNamedUpToTwoAndListedAllInATable) {
+  const std::vector<LostClass> lost = {
+      {.index = 2, .examples = 9, .change = -0.5, .interval = {}},
+      {.index = 0, .examples = 8, .change = -0.25, .interval = {}},
+      {.index = 1, .examples = 7, .change = -0.125, .interval = {}}};
+  const std::vector<std::string> labels = {"a", "b", "c"};
+  const std::string text = lost_class_text(lost, labels);
+  EXPECT_LT(text.find("'c'"), text.find("'a'"));
+  EXPECT_NE(text.find("1 other,"), std::string::npos) << text;
+  EXPECT_EQ(text.find("'b'"), std::string::npos) << text;
+  const Json rows = to_json(lost_class_table(lost, labels));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[2]["class"], "b");
+  EXPECT_EQ(rows[2]["recall_change"], -0.125);
 }
 
 }  // namespace

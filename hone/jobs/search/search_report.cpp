@@ -276,10 +276,19 @@ std::vector<NamedEvaluation> evaluations_of(const SearchFindings& f, const Repor
   return {{f.subject.data.measured.facts.part, reported.measured.evaluation}};
 }
 
+std::string_view end_text(EndReason reason) {
+  if (reason == EndReason::trials) return "All trials were run";
+  if (reason == EndReason::time) return "The search ended at its time limit";
+  if (reason == EndReason::plateau)
+    return "The search ended because the best trial stayed the best";
+  if (reason == EndReason::exhausted) return "Every point of the search space was tried";
+  return "The search was interrupted";
+}
+
 }  // namespace
 
 Json measured_on(const MeasuredPart& part) {
-  std::vector<std::string> others = cautions(part);
+  std::vector<std::string> others = notable_cautions(part);
   std::erase_if(others,
                 [](const std::string& caution) { return caution.ends_with("used for choices"); });
   const std::int64_t effective = part.facts.effective_rows();
@@ -364,11 +373,11 @@ JobResult report_no_winner(const SearchFindings& f, const std::string& too_few, 
                               too_few.empty() ? "" : " " + too_few);
   page.sections = {
       {"",
-       {PageTable{
-           trials_table(study, excluded),
-           fmt::format("The best trials that the gates exclude, of {}, on {}; trials.csv "
-                       "lists all. Ended by {}.",
-                       to_text(count_trials(f.view)), findings.made_on(), word_of(f.end.reason))}}},
+       {PageTable{trials_table(study, excluded),
+                  fmt::format("The best trials on {} ({}); the gates exclude all of them. "
+                              "trials.csv lists all. {}.",
+                              findings.made_on(), to_text(count_trials(f.view)),
+                              end_text(f.end.reason))}}},
       figures_of(study, folder, undrawn),
       {"Search space", {Preformatted{f.space.recipe().text}}, /*folded=*/true},
       {"How to read this", {Paragraph{certainty_text(study)}}, /*folded=*/true}};
@@ -411,10 +420,10 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
   Section trials{
       "",
       {PageTable{best_trials(study),
-                 fmt::format("{} of {}, on {}; trials.csv lists all. Ended by {}.{}",
+                 fmt::format("{} of {}, on {}; trials.csv lists all. {}.{}",
                              f.view.has_several_objectives() ? "The Pareto front" : "The best",
                              to_text(count_trials(f.view)), findings.made_on(),
-                             word_of(f.end.reason), excluded_sentence(f))}}};
+                             end_text(f.end.reason), excluded_sentence(f))}}};
   for (Block& block : gate_blocks(gates, part)) trials.blocks.push_back(std::move(block));
   page.sections = {
       std::move(trials),
