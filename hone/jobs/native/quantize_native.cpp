@@ -406,7 +406,7 @@ std::vector<NextCommand> next_commands(const NativeRun& run, const NativeOutcome
 Document document_of(const NativeRun& run, const NativeOutcome& outcome,
                      std::vector<std::string>& doubts) {
   Document document{
-      .title = fmt::format("{} quantized: native {}", run.job.model, to_string(run.job.weight)),
+      .title = fmt::format("{} quantized: native {}", run.job.model, short_text(run.job.weight)),
       .headline = {},
       .sections = sections_with_result(run, outcome, doubts)};
   const NativeFindings& found = outcome.found;
