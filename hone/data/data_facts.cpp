@@ -414,11 +414,10 @@ bool is_validation_split(const MeasuredPart& part) { return part.facts.part == "
 
 const char* are(std::int64_t count) { return count == 1 ? "is" : "are"; }
 
-const std::string kTooOptimistic = "so the metrics are too optimistic";
-
 // "so the metrics are too optimistic"; of few examples, "which raises the accuracy by at most 0.09 points"
-std::string optimism_text(std::int64_t count, const MeasuredPart& part, std::string_view of = "") {
-  if (part.majority_label.empty() || !is_negligible(count, part.facts))
+std::string optimism_text(std::int64_t count, const MeasuredPart& part, std::string_view of = "",
+                          bool may_be_more = false) {
+  if (may_be_more || part.majority_label.empty() || !is_negligible(count, part.facts))
     return fmt::format("so the metrics{} are too optimistic", of);
   return fmt::format(
       "which raises the accuracy{} by at most {:.2f} points", of,
@@ -496,10 +495,10 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
         "not how it does on new ones",
         facts.part, number(facts.rows)));
   else if (trained > facts.duplicate_rows)
-    warnings.push_back(
-        fmt::format("{}: the model was trained on {}{} of {} examples, {}", facts.part,
-                    part.trained_on_more ? "at least " : "", number(trained), number(facts.rows),
-                    part.trained_on_more ? kTooOptimistic : optimism_text(trained, part)));
+    warnings.push_back(fmt::format("{}: the model was trained on {}{} of {} examples, {}",
+                                   facts.part, part.trained_on_more ? "at least " : "",
+                                   number(trained), number(facts.rows),
+                                   optimism_text(trained, part, "", part.trained_on_more)));
   const std::int64_t chosen = part.chosen_on_rows.value_or(0);
   if (facts.validation_duplicate_rows > 0)
     warnings.push_back(fmt::format(
