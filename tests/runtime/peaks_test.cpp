@@ -42,7 +42,7 @@ TEST(Peaks, TellWhereArithmeticDoesMuchLessThanItDid) {
   EXPECT_TRUE(notes.empty());
   keep_highest(kKind, 2, 20, file, notes);
   ASSERT_EQ(notes.size(), 1u);
-  // Several kinds of arithmetic are told of once.
+  // One note for all kinds of arithmetic.
   keep_highest(PeakKind::int8_gops, 2, 40, file, notes);
   keep_highest(PeakKind::int8_gops, 2, 20, file, notes);
   EXPECT_EQ(notes.size(), 1u);
