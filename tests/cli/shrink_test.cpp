@@ -161,9 +161,9 @@ TEST_F(ShrinkCommand, MarksCandidatesThatAnEarlierRunHasTrained) {
 
 // With all that may be lost there is always something to take.
 TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) {
-  const Json found = run_json(
-      shrink({"--max_drop", "99", "--budget", "2m", "--max_evaluations", "3", "-o", "out"}),
-      folder());
+  const Json found = run_json(shrink({"--max_drop", "99", "--goal", "size", "--budget", "2m",
+                                      "--max_evaluations", "3", "-o", "out"}),
+                              folder());
   EXPECT_TRUE(found["proven"].get<bool>());
   EXPECT_EQ(found["output"], "model");
   EXPECT_EQ(found["gate"]["passed"], true);
@@ -203,15 +203,15 @@ TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) 
             "2", "--sampler", "random", "-o", "searched"},
            folder());
   // The same again has nothing to do.
-  const Ending again = run_well(shrink({"--max_drop", "99", "--budget", "2m", "--max_evaluations",
-                                        "3", "--resume", "-o", "out"}),
+  const Ending again = run_well(shrink({"--max_drop", "99", "--goal", "size", "--budget", "2m",
+                                        "--max_evaluations", "3", "--resume", "-o", "out"}),
                                 folder());
   EXPECT_NE(again.output.find("finished already"), std::string::npos);
 }
 
 TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
-  const Words words = shrink(
-      {"--max_drop", "99", "--budget", "2m", "--max_evaluations", "4", "-o", "out", "--resume"});
+  const Words words = shrink({"--max_drop", "99", "--goal", "size", "--budget", "2m",
+                              "--max_evaluations", "4", "-o", "out", "--resume"});
   // In the middle of a look.
   const auto looks = [&] {
     const fs::path file = folder() / "out.partial/study.db";
@@ -253,7 +253,8 @@ TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
 // Which linears take 4 bits is a step of its own.
 TEST_F(ShrinkCommand, GivesAllLinearsOneFormatUnlessItMayAllocate) {
   const auto formats_with = [&](const std::string& only, const std::string& output) {
-    run_json(shrink({"--max_drop", "99", "--only", only, "--max_evaluations", "4", "-o", output}),
+    run_json(shrink({"--max_drop", "99", "--goal", "size", "--only", only, "--max_evaluations", "4",
+                     "-o", output}),
              folder());
     return read_file(folder() / output / "space.toml");
   };
@@ -298,9 +299,10 @@ TEST_F(ShrinkCommand, CountsTheFileOfAModelWithoutItsZeros) {
 
 // What is frozen keeps its weights, its shape and fp32.
 TEST_F(ShrinkCommand, LeavesAloneWhatIsFrozen) {
-  const Json found = run_json(shrink({"--max_drop", "99", "--only", "quantize", "--freeze",
-                                      "*.attention.*", "--max_evaluations", "1", "-o", "out"}),
-                              folder());
+  const Json found =
+      run_json(shrink({"--max_drop", "99", "--goal", "size", "--only", "quantize", "--freeze",
+                       "*.attention.*", "--max_evaluations", "1", "-o", "out"}),
+               folder());
   EXPECT_TRUE(found["proven"].get<bool>());
   const Json config = parse_json(read_file(folder() / "out/model/config.json"), "config");
   const std::string quantized = to_line(config["quantization_config"]);
@@ -336,9 +338,10 @@ TEST_F(ShrinkCommand, SaysWhatCannotBe) {
 
 // Two folders: what transformers loads, by which it is judged, and the packed one.
 TEST_F(ShrinkCommand, ForTransformersWritesAndJudgesAFolderThatItLoads) {
-  const Json found = run_json(shrink({"--max_drop", "99", "--budget", "2m", "--max_evaluations",
-                                      "2", "--loadable", "transformers", "-o", "out"}),
-                              folder());
+  const Json found =
+      run_json(shrink({"--max_drop", "99", "--goal", "size", "--budget", "2m", "--max_evaluations",
+                       "2", "--loadable", "transformers", "-o", "out"}),
+               folder());
   EXPECT_EQ(found["output"], "transformers");
   EXPECT_EQ(found["loadable"], "transformers");
   EXPECT_EQ(found["arithmetic"], "fp32");
@@ -424,9 +427,10 @@ TEST_F(ShrinkCommand, LongManyKillsLeaveTheSameFoldersForTransformersAndHone) {
 
 // Where no weight is packed one folder is all.
 TEST_F(ShrinkCommand, ForTransformersWithoutFormatsWritesOneFolder) {
-  const Json found = run_json(shrink({"--max_drop", "99", "--max_evaluations", "1", "--only",
-                                      "prune", "--loadable", "transformers", "-o", "out"}),
-                              folder());
+  const Json found =
+      run_json(shrink({"--max_drop", "99", "--goal", "size", "--max_evaluations", "1", "--only",
+                       "prune", "--loadable", "transformers", "-o", "out"}),
+               folder());
   EXPECT_EQ(found["output"], "transformers");
   EXPECT_TRUE(found["packed"].is_null());
   EXPECT_FALSE(fs::exists(folder() / "out/model"));
