@@ -32,8 +32,11 @@ std::string shown_value(const OptionDef& row) {
 
 }  // namespace
 
-CommandApp::CommandApp(const Command& command)
-    : command_(command), rows_(command.run.options().rows), arguments_(command.run.make()) {
+CommandApp::CommandApp(const Command& command) : command_(command) {
+  if (!command.needs_subcommand()) {
+    rows_ = command.run.options().rows;
+    arguments_ = command.run.make();
+  }
   name("hone " + std::string(command.name));
   description(std::string(command.summary));
   footer(std::string(command.example));

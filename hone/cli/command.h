@@ -15,7 +15,7 @@
 
 namespace hone {
 
-/// What a command takes and does: its arguments are a struct with a table of options.
+/// What a command takes and does: its arguments are a struct with a table of options. All null for a command that only groups subcommands.
 struct CommandRun {
   Options (*options)() = nullptr;
   std::shared_ptr<void> (*make)() = nullptr;  ///< arguments with their defaults
@@ -36,7 +36,13 @@ struct Command {
   StageKind stage = {};  ///< what pipelines must know of it
   /// Commands with options of their own that the first argument selects: `hone bench linear` runs "bench linear".
   std::vector<Command> subcommands = {};
+
+  /// Whether it needs the name of a subcommand, and does nothing itself.
+  bool needs_subcommand() const { return run.run == nullptr; }
 };
+
+/// The words that select the subcommands of a command: "linear".
+std::vector<std::string> subcommand_names(const Command& command);
 
 /// A command whose arguments are an `A` and which `kRun` runs.
 template <typename A, void (*kRun)(A&, const CLI::App&)>

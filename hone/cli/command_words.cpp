@@ -155,4 +155,16 @@ Words spellings_of(const CLI::Option& option, const CLI::App& app, const Words& 
   return spellings;
 }
 
+std::string missing_value(const CLI::App& app, const Words& words) {
+  for (std::size_t i = 0; i + 1 < words.size() && words[i] != kNoMoreOptions; ++i) {
+    const std::string &word = words[i], &next = words[i + 1];
+    if (!looks_like_option(word) || word != name_in(word)) continue;
+    const CLI::Option* option = option_in(app, word);
+    if (option != nullptr && option->get_items_expected_min() > 0 && next.starts_with("--") &&
+        option_in(app, next) != nullptr)
+      return fmt::format("{} needs a value behind it, not the option {}", word, name_in(next));
+  }
+  return "";
+}
+
 }  // namespace hone

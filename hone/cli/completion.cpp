@@ -3,6 +3,7 @@
 
 #include "hone/base/text.h"
 #include "hone/cli/command.h"
+#include "hone/cli/help.h"
 #include "hone/cli/settings.h"
 #include "hone/formats/format.h"
 
@@ -28,12 +29,6 @@ struct CommandArguments {
   std::vector<Argument> arguments = {};
 
   std::vector<std::string> name() const { return split(command->name, ' '); }
-  // The first arguments that select other commands.
-  std::vector<std::string> subcommands() const {
-    std::vector<std::string> words;
-    for (const Command& one : command->subcommands) words.push_back(split(one.name, ' ').back());
-    return words;
-  }
 };
 
 // Commands and their subcommands.
@@ -56,11 +51,17 @@ std::vector<CommandArguments> all_arguments() {
       argument.goes_on = kind.goes_on;
       argument.shown = option->get_type_name();
       if (option->get_positional())
-        std::ranges::copy(row.subcommands(), std::back_inserter(argument.words));
+        std::ranges::copy(subcommand_names(*row.command), std::back_inserter(argument.words));
       for (const std::string& name : option->get_snames()) argument.flags.push_back("-" + name);
       for (const std::string& name : option->get_lnames()) argument.flags.push_back("--" + name);
       row.arguments.push_back(argument);
     }
+    if (row.command->needs_subcommand())
+      row.arguments.push_back({.flags = {},
+                               .description = "",
+                               .takes_value = true,
+                               .words = subcommand_names(*row.command),
+                               .shown = kSubcommand});
   }
   return all;
 }
@@ -364,7 +365,7 @@ std::string fish_script() {
     for (const std::string& word : row.name())
       condition +=
           fmt::format("{}__fish_seen_subcommand_from {}", condition.empty() ? "" : "; and ", word);
-    if (const std::vector<std::string> others = row.subcommands(); !others.empty())
+    if (const std::vector<std::string> others = subcommand_names(*row.command); !others.empty())
       condition += fmt::format("; and not __fish_seen_subcommand_from {}", fmt::join(others, " "));
     for (const Argument& argument : row.arguments) {
       std::string line = fmt::format("complete -c hone -n '{}'", condition);

@@ -43,14 +43,15 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
   std::string head = fmt::format("{}.\n\n", app->get_description());
   if (const std::string_view details = command.command().details; !details.empty())
     head += fmt::format("{}\n\n", details);
-  head += fmt::format("Usage: {}\n\nExample:\n  {}\n", usage(*app), app->get_footer());
+  head += fmt::format("Usage: {}\n\nExample:\n  {}\n", usage(command), app->get_footer());
   return fitted(head, columns_) + positionals(*app) + subcommands(command.command()) +
          groups(command, mode == CLI::AppFormatMode::All) +
          (command.command().help_on == nullptr ? "" : command.command().help_on(command));
 }
 
-std::string HelpFormatter::usage(const CLI::App& app) const {
+std::string HelpFormatter::usage(const CommandApp& app) const {
   std::string text = app.get_name(), required;
+  if (app.command().needs_subcommand()) text += fmt::format(" {}", kSubcommand);
   for (const CLI::Option* option : app.get_options({})) {
     if (option->get_positional())
       text += " " + make_option_usage(option);

@@ -20,13 +20,16 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override;
 
  private:
-  std::string usage(const CLI::App& app) const;
+  std::string usage(const CommandApp& app) const;
   std::string positionals(const CLI::App& app) const;
   std::string groups(const CommandApp& app, bool all) const;
   std::string subcommands(const Command& command) const;
   std::string row(const std::string& names, const std::string& meaning) const;
   std::size_t columns_;
 };
+
+/// What usage calls the argument that selects a subcommand.
+inline constexpr const char* kSubcommand = "SUBCOMMAND";
 
 /// Whether help lists an option under a heading.
 bool stands_under(const OptionDef& row, const EnumWord& heading);

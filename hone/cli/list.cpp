@@ -83,6 +83,13 @@ const std::vector<Command>& commands() {
   return all;
 }
 
+std::vector<std::string> subcommand_names(const Command& command) {
+  std::vector<std::string> names;
+  for (const Command& one : command.subcommands)
+    names.emplace_back(one.name.substr(one.name.find(' ') + 1));
+  return names;
+}
+
 CommandMatch match_command(std::span<const std::string> words) {
   const auto called = [](const std::vector<Command>& some, std::string_view name) {
     const auto found = std::ranges::find(some, name, &Command::name);

@@ -78,7 +78,8 @@ downloaded.
 
 std::string command_section(const Command& command) {
   const CommandApp app(command);
-  std::string positionals, options;
+  std::string positionals = command.needs_subcommand() ? fmt::format(" {}", kSubcommand) : "";
+  std::string options;
   const HelpFormatter formatter;
   for (const CLI::Option* option : app.get_options()) {
     const bool positional = option->get_positional();

@@ -130,9 +130,21 @@ std::string suggestion(const std::string& stranger, const Attempt& made, const C
   }
 }
 
+/// What is wrong with the words behind a command that needs a subcommand.
+std::string subcommand_problem(const Command& command, const Words& words) {
+  const Words names = subcommand_names(command);
+  const std::string expected = fmt::format("expected {}", fmt::join(names, " or "));
+  if (words.empty() || words.front().starts_with('-'))
+    return fmt::format("no subcommand; {}", expected);
+  return fmt::format("unknown subcommand '{}'; {}{}", words.front(), expected,
+                     did_you_mean(words.front(), names));
+}
+
 /// What is wrong with the arguments. Strangers among them come first: a mistyped flag is also a
 /// missing one.
 std::string problem(const Attempt& made, const Command& command, const Words& words) {
+  if (command.needs_subcommand() && (!made.error || !words.front().starts_with('-')))
+    return subcommand_problem(command, words);
   const Words unknown = strangers(*made.app);
   if (unknown.empty()) {
     const std::string count = count_problem(made, words);
@@ -203,7 +215,8 @@ ParsedCommand parse_command(const Words& words) {
   Attempt made = attempt(command, arguments);
   ParsedCommand parsed{
       .command = &command, .help = made.help, .spellings = spellings_in(*made.app, arguments)};
-  if (made.error)
+  if (!made.help) parsed.problem = missing_value(*made.app, arguments);
+  if (parsed.problem.empty() && (made.error || (command.needs_subcommand() && !made.help)))
     parsed.problem = with_spellings(problem(made, command, arguments), parsed.spellings);
   parsed.app = std::move(made.app);
   return parsed;

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "hone/base/text.h"
 #include "hone/cli/command_line.h"
 
 namespace hone {
@@ -53,9 +54,7 @@ std::string argument_name(const CLI::Option& option) {
 
 Json settings_of(const CLI::App& app) { return values_of(app, value_of); }
 
-std::string command_name(const CLI::App& app) {
-  return app.get_name().substr(std::string_view("hone ").size());
-}
+std::string command_name(const CLI::App& app) { return split(app.get_name(), ' ').at(1); }
 
 std::string command_line(const CLI::App& app) { return command_line(app, {}, option_spellings()); }
 

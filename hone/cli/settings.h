@@ -23,7 +23,7 @@ std::string argument_name(const CLI::Option& option);
 /// whether they were given.
 Json settings_of(const CLI::App& app);
 
-/// "train"
+/// Of the command, without a subcommand: "train", "lora".
 std::string command_name(const CLI::App& app);
 
 /// A line for a shell that asks for the same again: the arguments that were given, in the order of the help.

@@ -253,7 +253,11 @@ std::vector<std::string> known_words(std::vector<std::string> words) {
 const StageKinds& stage_kinds() {
   static const StageKinds kinds = [] {
     StageKinds all;
-    for (const Command& command : commands()) all.emplace(command.name, command.stage);
+    for (const Command& command : commands()) {
+      all.emplace(command.name, command.stage);
+      for (const Command& subcommand : command.subcommands)
+        all.emplace(subcommand.name, subcommand.stage);
+    }
     return all;
   }();
   return kinds;

@@ -33,8 +33,9 @@ bool set_aside_by_seed(Splits& splits) {
   const auto found = static_cast<std::size_t>(std::ranges::count(chosen, 1));
   if (found == 0) return false;
   set_aside(data, chosen);
-  splits.validation_source = fmt::format("{} of {} training examples, set aside by seed {}",
-                                         count_text(found), count_text(all), options.seed);
+  splits.validation_source = {ValidationOrigin::set_aside,
+                              fmt::format("{} of {} training examples, set aside by seed {}",
+                                          count_text(found), count_text(all), options.seed)};
   return true;
 }
 
@@ -61,7 +62,7 @@ bool set_aside_as_before(Splits& splits) {
       rows_set_aside_before(row_hashes(data.train), options.record, measures_new);
   if (!found) return false;
   set_aside(data, found->rows);
-  splits.validation_source = found->source;
+  splits.validation_source = {ValidationOrigin::set_aside, found->source};
   return true;
 }
 
@@ -123,7 +124,7 @@ DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& sa
 }
 
 std::string origin_of(const Splits& splits, const std::string& part) {
-  if (part == "validation") return splits.validation_source;
+  if (part == "validation") return splits.validation_source.text;
   const auto& asked = splits.source.asked_split;
   std::string origin =
       part == "all" ? "all examples of the data"
@@ -182,13 +183,14 @@ Splits split(DataSet data, const SplitOptions& options) {
                "give data with a test split, or use `protocol` honest",
                source.description);
     source.validation = source.test;
-    splits.validation_source = "the test split: choices are made on it";
+    splits.validation_source = {ValidationOrigin::test, "the test split: choices are made on it"};
   } else if (!source.validation.empty()) {
     const auto& asked = source.asked_split;
-    splits.validation_source =
+    splits.validation_source = {
+        ValidationOrigin::data,
         fmt::format("{} examples of the data's {}", count_text(source.validation.size()),
                     asked && asked->second == SplitRole::validation ? "split " + asked->first
-                                                                    : "validation split");
+                                                                    : "validation split")};
   } else if (!set_aside_as_before(splits)) {
     set_aside_by_seed(splits);
   }
@@ -199,7 +201,8 @@ Splits split(DataSet data, const SplitOptions& options) {
       {"train", sample(source.train, options.max_train_samples, "training sample")},
       {"validation", sample(source.validation, options.max_eval_samples, "evaluation sample")},
       {"test", sample(source.test, options.max_eval_samples, "evaluation sample")}};
-  splits.validation_source = with_sample(splits.validation_source, samples.at("validation"));
+  std::string& validation_text = splits.validation_source.text;
+  validation_text = with_sample(validation_text, samples.at("validation"));
   splits.identity = identify(splits, static_cast<std::int64_t>(rows), samples);
   if (options.use == DataUse::measurement) return splits;
   const std::vector<std::string> warnings = training_warnings(source);

@@ -38,12 +38,25 @@ struct SplitOptions {
   std::optional<TrainedOn> record = {};
 };
 
+/// Which examples a validation split consists of.
+enum class ValidationOrigin {
+  none,       ///< there is no validation split
+  data,       ///< the data's own validation split
+  set_aside,  ///< examples of the data's training split
+  test        ///< the test split once more
+};
+
+/// Where a validation split comes from.
+struct ValidationSource {
+  ValidationOrigin origin = ValidationOrigin::none;
+  std::string text = {};  ///< for people: "2,500 of 25,000 training examples, set aside by seed 42"
+};
+
 /// A data set in three parts. Choices are made on `validation`; `test` is looked at once, at the
 /// end.
 struct Splits {
   DataSet source;
-  /// For people: "2,500 of 25,000 training examples, set aside by seed 42".
-  std::string validation_source = "none";
+  ValidationSource validation_source = {};
   Protocol protocol = Protocol::honest;
   SplitOptions options = {};
   DataIdentity identity = {};
@@ -52,7 +65,7 @@ struct Splits {
 /// Rows of a training part that are none for a model.
 struct SetAside {
   std::vector<char> rows = {};  ///< nonzero: set aside
-  std::string source = {};      ///< as `Splits::validation_source`
+  std::string source = {};      ///< as `ValidationSource::text`
 };
 
 /// The rows, by their `row_hash`es, of data that a model was trained on that its training set aside, and, with

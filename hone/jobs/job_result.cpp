@@ -127,7 +127,8 @@ Basis basis_of(const std::string& source, const EncodedSplits& data, std::string
   for (const PartFacts& facts : data.identity.parts)
     splits += fmt::format("{}{} {}", splits.empty() ? "" : ", ", facts.part, grouped(facts.rows));
   splits += " texts";
-  if (data.validation.size() > 0) splits += fmt::format("; validation: {}", data.validation_source);
+  if (data.validation.size() > 0)
+    splits += fmt::format("; validation: {}", data.validation_source.text);
   for (const PartFacts& facts : data.identity.parts)
     if (!facts.sample.empty() && facts.part != "validation")
       splits += fmt::format("; {}: {}", facts.part, facts.sample);

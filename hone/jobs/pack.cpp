@@ -124,20 +124,21 @@ std::vector<std::string> unpacked_lines(const Model& model, const ModelSize& siz
 }
 
 // Headline, key figures and sections of a packed model.
-void describe_packed(Document& document, const PackJob& job, const MemoryAccount& account,
-                     std::string_view arithmetic, bool reads_texts, const fs::path& folder,
-                     const FormatTable& formats) {
-  const auto fp32 = static_cast<double>(account.fp32_bytes);
+void describe_packed(Document& document, const PackJob& job, const ModelSize& size_before,
+                     const MemoryAccount& account, std::string_view arithmetic, bool reads_texts,
+                     const fs::path& folder, const FormatTable& formats) {
   const bool has_formats = account.theoretical_saving() != 0;
-  document.headline =
-      fmt::format("{}: {}",
-                  arithmetic == kNative ? "Packed, native"
-                  : has_formats         ? "Packed"
-                                        : "On disk",
-                  size_figure("", fp32, static_cast<double>(account.stored_bytes())).value);
+  document.headline = fmt::format("{}: {}",
+                                  arithmetic == kNative ? "Packed, native"
+                                  : has_formats         ? "Packed"
+                                                        : "On disk",
+                                  size_figure("", static_cast<double>(size_before.stored_bytes),
+                                              static_cast<double>(account.stored_bytes()))
+                                      .value);
   if (has_formats)
-    document.key_figures.push_back(
-        size_figure("In memory", fp32, static_cast<double>(account.bytes)));
+    document.key_figures.push_back(size_figure("In memory",
+                                               static_cast<double>(size_before.memory_bytes),
+                                               static_cast<double>(account.bytes)));
   document.key_figures.push_back({"Arithmetic", std::string(arithmetic)});
   document.evidence = job.recipe
                           ? "The weights were rounded to these formats now, and the accuracy was "
@@ -247,8 +248,8 @@ PackResult pack_model(const PackJob& job, Context& context) {
                                      .account = account_result(result.account),
                                      .output = job.output.folder});
   result.basis = basis_without_texts(arithmetic);
-  describe_packed(document, job, result.account, arithmetic, !source.images, output.path(),
-                  context.library.formats);
+  describe_packed(document, job, model_size(before, {}), result.account, arithmetic, !source.images,
+                  output.path(), context.library.formats);
   write_report(result, job.invocation, output.path(), context);
   output.commit();
   tell_notes(context, document.notes);

@@ -112,13 +112,15 @@ std::string choice_text(const TrainJob& job, const TrainOutcome& trained) {
 // What speaks against the metrics.
 std::vector<std::string> doubts_about(const TrainOutcome& trained, const std::string& guessed) {
   std::vector<std::string> doubts;
-  for (const auto& [part, evaluation, cautions, lost] : trained.measured)
-    for (const std::string& concern : concerns(evaluation, trained.labels))
-      doubts.push_back(fmt::format("{}: {}", part, concern));
   if (trained.measured.empty()) return doubts;
-  const auto& [part, evaluation, cautions, lost] = trained.measured.back();
-  for (std::string& sign :
-       signs_of_no_learning(trained.log.steps(), part, evaluation, trained.labels, guessed))
+  const NamedEvaluation& last = trained.measured.back();
+  for (const NamedEvaluation& one : trained.measured)
+    for (const std::string& concern : concerns(one.evaluation, trained.labels))
+      // Of the last split the signs below say that, and more.
+      if (&one != &last || concern != baseline_concern(one.evaluation))
+        doubts.push_back(fmt::format("{}: {}", one.name, concern));
+  for (std::string& sign : signs_of_no_learning(trained.log.steps(), last.name, last.evaluation,
+                                                trained.labels, guessed))
     doubts.push_back(std::move(sign));
   return doubts;
 }

@@ -89,8 +89,8 @@ std::vector<std::string> parts_told(const Splits& splits) {
                                   facts.sample.empty() ? "" : fmt::format(" ({})", facts.sample),
                                   class_counts_text(facts, splits.source.label_names),
                                   majority_told(splits.source, facts)));
-  if (splits.validation_source != "none")
-    lines.push_back("validation: " + splits.validation_source);
+  if (splits.validation_source.origin != ValidationOrigin::none)
+    lines.push_back("validation: " + splits.validation_source.text);
   for (const PartFacts& facts : splits.identity.parts)
     if (facts.part == "test" && !facts.sample.empty())
       lines.push_back("test: the data's test part; " + facts.sample);

@@ -70,17 +70,21 @@ std::string baseline_text(const MetricName& figure, double baseline) {
 
 std::string baseline_text(const TaskEvaluation& e) { return baseline_text(e.figure, e.baseline); }
 
+std::string baseline_concern(const TaskEvaluation& e) {
+  if (!may_be_baseline(e)) return "";
+  return fmt::format(
+      "{} is not shown to be above that of a constant prediction: {} (95% CI {} to {}), and {}",
+      e.figure.text, share_text(e.value), percent_number(e.interval.low),
+      percent_number(e.interval.high), baseline_text(e));
+}
+
 std::vector<std::string> concerns(const TaskEvaluation& e, const std::vector<std::string>& labels) {
   const auto* several = std::get_if<MultiLabelEvaluation>(&e.figures);
   std::vector<std::string> sentences = e.classes() != nullptr ? concerns(*e.classes(), labels)
                                        : several != nullptr
                                            ? concerns(*several, labels)
                                            : concerns(std::get<RegressionEvaluation>(e.figures));
-  if (sentences.empty() && may_be_baseline(e))
-    sentences.push_back(fmt::format(
-        "{} is not shown to be above that of a constant prediction: {} (95% CI {} to {}), and {}",
-        e.figure.text, share_text(e.value), percent_number(e.interval.low),
-        percent_number(e.interval.high), baseline_text(e)));
+  if (sentences.empty() && may_be_baseline(e)) sentences.push_back(baseline_concern(e));
   // These intervals rest on how texts scatter, which a handful does not show: of 3 to 5 with Gaussian errors 90% cover.
   constexpr std::int64_t kScatterIsSeen = 10;
   const std::int64_t effective = effective_examples(e.examples, e.evidence);

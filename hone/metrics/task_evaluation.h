@@ -52,6 +52,9 @@ std::string baseline_answer(const MetricName& figure);
 std::string baseline_text(const MetricName& figure, double baseline);
 std::string baseline_text(const TaskEvaluation& evaluation);
 
+/// That the metric of the task is not shown to be above that of a constant prediction; empty where it is.
+std::string baseline_concern(const TaskEvaluation& evaluation);
+
 /// What has to be known before any figure of the evaluation is looked at, a sentence each. `labels` are the names of the
 /// outputs.
 std::vector<std::string> concerns(const TaskEvaluation& evaluation,

@@ -13,7 +13,7 @@ namespace hone {
 /// The encoded examples of a job.
 struct EncodedSplits {
   EncodedSet train = {}, validation = {}, test = {};
-  std::string validation_source = "none";  ///< as in `Splits`
+  ValidationSource validation_source = {};
   Protocol protocol = Protocol::honest;
   DataIdentity identity = {};
   std::vector<std::uint64_t> train_rows = {}, validation_rows = {};  ///< their `row_hash`es

@@ -1,6 +1,9 @@
 #include "hone/passes/pass.h"
 
+#include <fmt/ranges.h>
+
 #include <charconv>
+#include <ranges>
 
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
@@ -62,7 +65,6 @@ const PassOptionDef& option_called(const PassDef& def, std::string_view name) {
     if (option.name == name) return option;
     names.emplace_back(option.name);
   }
-  if (names.empty()) fail("has no options, got '{}'", name);
   user_check(name.find(',') == std::string_view::npos,
              "expected option=value, got '{}'; a text with commas in it stands between double "
              "quotes: option=\"a,b\"",
@@ -75,8 +77,11 @@ const PassOptionDef& option_called(const PassDef& def, std::string_view name) {
 Attributes given_options(const PassDef& def, std::string_view text, const FormatTable& formats) {
   Attributes given;
   for (std::string_view rest = trim(text); !rest.empty(); rest = trim(rest)) {
+    user_check(!def.options.empty(), "has no options, got '{}'", rest);
     const std::size_t equals = rest.find('=');
-    user_check(equals != std::string_view::npos, "expected option=value, got '{}'", rest);
+    user_check(equals != std::string_view::npos,
+               "expected option=value, got '{}'; the options are {}", rest,
+               fmt::join(std::views::transform(def.options, &PassOptionDef::name), ", "));
     const PassOptionDef& option = option_called(def, trim(rest.substr(0, equals)));
     user_check(given.find(option.name) == nullptr, "{} is given twice", option.name);
     rest.remove_prefix(equals + 1);

@@ -23,12 +23,12 @@ double mean_loss(std::span<const StepRecord> steps) {
   return sum / static_cast<double>(steps.size());
 }
 
-// Who looks at no text, and what that makes: "saying 'good' to every text makes 50.1%".
-std::string alternative(const TaskEvaluation& e, const std::vector<std::string>& labels) {
+// "always predicting 'good' scores 50.1%"
+std::string constant_prediction(const TaskEvaluation& e, const std::vector<std::string>& labels) {
   const Evaluation* classes = e.classes();
   if (classes == nullptr) return baseline_text(e);
   const auto most = std::ranges::max_element(classes->of_class, {}, &ClassFigures::support);
-  return fmt::format("saying '{}' to every text makes {}",
+  return fmt::format("always predicting '{}' scores {}",
                      shown_name(labels[static_cast<std::size_t>(most - classes->of_class.begin())]),
                      share_text(e.baseline));
 }
@@ -39,13 +39,13 @@ std::string figure_sign(const std::string& part, const TaskEvaluation& e,
   if (e.interval.low > e.baseline) return "";
   // `concerns` has said so.
   if (std::holds_alternative<RegressionEvaluation>(e.figures) && e.value <= e.baseline) return "";
-  std::string text =
-      fmt::format("{}: the {} does not show that it learnt: n = {}, {}, and {}", part,
-                  e.figure.text, grouped(e.examples), metric_sentence(e), alternative(e, labels));
+  std::string text = fmt::format(
+      "{}: the {} does not show that the model has learned: {}, n = {}; {}", part, e.figure.text,
+      metric_sentence(e), grouped(e.examples), constant_prediction(e, labels));
   constexpr double kChance = 0.5;
   if (const Evaluation* classes = e.classes(); classes && classes->auc.interval.low > kChance)
     text += fmt::format(
-        "; yet it ranks the classes better than chance does (AUC {:.3f}, 95%: {:.3f} to {:.3f}): "
+        "; yet it ranks the classes better than chance (AUC {:.3f}, 95% CI {:.3f} to {:.3f}), so "
         "look at precision and recall",
         classes->auc.value, classes->auc.interval.low, classes->auc.interval.high);
   return text;
@@ -117,7 +117,7 @@ std::vector<std::string> signs_of_no_learning(const std::vector<Json>& results,
   }
   std::vector<std::string> signs;
   if (!not_above.empty())
-    signs.push_back(fmt::format("{}: the {} does not show that it learnt {}: {}{}{}",
+    signs.push_back(fmt::format("{}: the {} does not show that the model has learned {}: {}{}{}",
                                 part_text(figures, results.front()), figure,
                                 seeds_text(not_above, results.size()), baseline,
                                 guessed.empty() ? "" : "; ", guessed));

@@ -10,14 +10,14 @@
 
 namespace hone {
 
-/// Signs that a training is done and has taught nothing, a sentence each. None when all looks well.
+/// Signs that a training taught the model nothing, a sentence each; empty when all looks well.
 ///
-/// - The figure of what was measured, called `part`, by which its task is judged, is not shown to be above that of who looks
-///   at no text (`baseline_text`): the lower end of the interval does not exceed it.
-/// - The training loss did not fall: its mean over the last tenth of the steps, five at least, is not below that over as many first ones;
-///   told from ten steps on.
+/// - The metric of the task on the split `part` is not shown to be above that of a constant prediction (`baseline_text`): the lower
+///   end of its interval does not exceed it.
+/// - The training loss did not fall: its mean over the last tenth of the steps (five at least) is not below that over as many first
+///   steps. Trainings of fewer than ten steps are not judged.
 ///
-/// Each names `guessed` (`DataSet::guessed`) if there is one: columns that were chosen wrongly teach nothing.
+/// Each names `guessed` (`DataSet::guessed`) if there is one: from the wrong columns a model learns nothing.
 std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& steps,
                                               const std::string& part,
                                               const TaskEvaluation& evaluation,

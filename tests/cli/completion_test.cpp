@@ -55,6 +55,8 @@ TEST_F(BashCompletion, KnowsTheFlagsOfACommand) {
 
 TEST_F(BashCompletion, KnowsSubcommands) {
   EXPECT_EQ(offers({"hone", "bench", "line"}), Words{"linear"});
+  EXPECT_EQ(offers({"hone", "lora", ""}), Words{"merge"});
+  EXPECT_EQ(offers({"hone", "lora", "merge", "--adap"}), Words{"--adapter"});
   EXPECT_EQ(offers({"hone", "bench", "linear", "--spars"}), Words{"--sparsity"});
   EXPECT_EQ(offers({"hone", "bench", "tiny", "--spars"}), Words{});
   EXPECT_EQ(offers({"hone", "bench", "linear", "--batch"}), Words{});

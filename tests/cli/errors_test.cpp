@@ -80,6 +80,9 @@ TEST_F(Refusal, OfAFlagThatIsGivenTwiceOrWithoutAValueNamesIt) {
   expect_with("hone train: --seed is given twice; ", {"-o", "out", "--seed=1", "--seed", "1"});
   expect_with("hone train: --seed needs a value behind it; ", {"-o", "out", "--seed"});
   expect_with("hone train: --output_dir needs a value behind it; ", {"--output_dir="});
+  expect_with("hone train: --lora needs a value behind it, not the option --seed; ",
+              {"-o", "out", "--lora", "--seed", "1"});
+  expect_with("hone train: -o needs a value behind it, not the option --json; ", {"-o", "--json"});
 }
 
 TEST_F(Refusal, OfAnEmptyNameComesBeforeAnyWork) {

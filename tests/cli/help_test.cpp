@@ -15,8 +15,11 @@ std::string help_of(const std::string& command) {
   return run_well({command, "--help"}, fs::temp_directory_path()).output;
 }
 
-std::string all_help_of(const std::string& command) {
-  return run_well({command, "--help-all"}, fs::temp_directory_path()).output;
+// With `subcommand`: of the subcommand.
+std::string all_help_of(const std::string& command, const std::string& subcommand = "") {
+  std::vector<std::string> words = {command, "--help-all"};
+  if (!subcommand.empty()) words.insert(words.begin() + 1, subcommand);
+  return run_well(words, fs::temp_directory_path()).output;
 }
 
 // The command line that a command's help shows, whose lines may end in a backslash.
@@ -96,8 +99,12 @@ TEST(Help, ShowsEveryOptionWhenAskedForAll) {
 
 TEST(Help, HasExamplesWithFlagsThatExist) {
   for (const std::string& name : command_names()) {
-    const std::string help = all_help_of(name);
-    for (const std::string& word : example_of(name)) {
+    const std::vector<std::string> example = example_of(name);
+    const std::vector<std::string> subcommands = subcommand_names(name);
+    const bool is_of_subcommand =
+        example.size() > 2 && std::ranges::find(subcommands, example[2]) != subcommands.end();
+    const std::string help = all_help_of(name, is_of_subcommand ? example[2] : "");
+    for (const std::string& word : example) {
       if (!word.starts_with("-")) continue;
       EXPECT_TRUE(std::regex_search(help, std::regex("\n  (-., )?([^\n]*, )?" + word + "[ ,\n]")))
           << name << " " << word << "\n"
@@ -133,6 +140,18 @@ TEST(Help, OfASubcommandHasItsOwnOptionsAlone) {
     EXPECT_EQ(linear.find(other), std::string::npos) << other << "\n" << linear;
   const std::string manual = run_well({"man"}, fs::temp_directory_path()).output;
   EXPECT_NE(manual.find("\n.SS hone bench linear [options]\n"), std::string::npos);
+}
+
+TEST(Help, OfACommandThatNeedsASubcommandListsThem) {
+  const std::string lora = all_help_of("lora"), merge = all_help_of("lora", "merge");
+  EXPECT_NE(lora.find("Usage: hone lora SUBCOMMAND [OPTIONS]"), std::string::npos) << lora;
+  EXPECT_EQ(lora.find("--adapter FOLDER"), std::string::npos) << lora;
+  EXPECT_EQ(subcommand_names("lora"), std::vector<std::string>{"merge"});
+  EXPECT_NE(merge.find("Usage: hone lora merge MODEL --adapter FOLDER -o FOLDER [OPTIONS]"),
+            std::string::npos)
+      << merge;
+  EXPECT_NE(merge.find("--batch_size"), std::string::npos) << merge;
+  EXPECT_EQ(all_help_of("lora", "fold"), lora);
 }
 
 TEST(Help, LongExamplesOfSubcommandsOfBenchRun) {

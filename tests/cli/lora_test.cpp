@@ -282,7 +282,11 @@ TEST_F(Lora, SaysWhatCannotBe) {
                                  "--overwrite"});
   expect_refusal("--lora times training",
                  {"bench", "model", "--lora", "r=2", "--native", "int(bits=8)"}, 2);
-  expect_refusal("merge", {"lora", "fold", "model", "--adapter", "adapter", "-o", "none"}, 2);
+  expect_refusal("unknown subcommand 'fold'; expected merge",
+                 {"lora", "fold", "model", "--adapter", "adapter", "-o", "none"}, 2);
+  expect_refusal("no subcommand; expected merge; see `hone lora --help`", {"lora"}, 2);
+  expect_refusal("--adapter is an option of `hone lora merge MODEL`",
+                 {"lora", "--adapter", "adapter"}, 2);
 }
 
 TEST_F(Lora, ReplacesNoModelAndNoReportReplacesIt) {

@@ -16,6 +16,8 @@ TEST(Manual, HasEveryCommandOfTheHelp) {
   for (const std::string& command : command_names()) {
     EXPECT_NE(text.find("\n.SS hone " + command), std::string::npos) << command;
   }
+  EXPECT_NE(text.find("\n.SS hone lora SUBCOMMAND [options]\n"), std::string::npos);
+  EXPECT_NE(text.find("\n.SS hone lora merge MODEL [options]\n"), std::string::npos);
   for (const char* section : {"NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "EXIT STATUS"})
     EXPECT_NE(text.find(fmt::format("\n.SH {}\n", section)), std::string::npos) << section;
   EXPECT_NE(text.find("\n.TP\n.B \\-\\-learning_rate, \\-\\-lr FLOAT\n"), std::string::npos);

@@ -263,7 +263,8 @@ TEST_F(PipelineTest, DoesNothingTwice) {
   ASSERT_EQ(run({"chain.toml", "-o", "out"}).code, 0);
   const Ending again = run({"chain.toml", "-o", "again"});
   // Models of twelve steps have learnt nothing, and what is taken from the store says so as well.
-  EXPECT_NE(again.messages.find("full, adapter: test: the accuracy does not show that it learnt"),
+  EXPECT_NE(again.messages.find(
+                "full, adapter: test: the accuracy does not show that the model has learned"),
             std::string::npos)
       << again.messages;
   EXPECT_NE(read_page(folder.path() / "again/report.html").find("Warnings of stages"),

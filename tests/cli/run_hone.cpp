@@ -169,6 +169,18 @@ std::vector<std::string> command_names() {
   return names;
 }
 
+std::vector<std::string> subcommand_names(const std::string& command) {
+  const std::string help = run_well({command, "--help"}, fs::temp_directory_path()).output;
+  const std::string begin = "  hone " + command + " ";
+  const std::size_t list = help.find("\nSubcommands:\n");
+  std::vector<std::string> names;
+  if (list == std::string::npos) return names;
+  for (const std::string& line : split(help.substr(list), '\n'))
+    if (line.starts_with(begin))
+      names.push_back(line.substr(begin.size(), line.find(' ', begin.size()) - begin.size()));
+  return names;
+}
+
 std::vector<std::string> shell_words(std::string_view line) {
   std::vector<std::string> words;
   char quote = 0;

@@ -59,6 +59,9 @@ Json run_json(std::vector<std::string> arguments, const fs::path& folder);
 /// The names of all commands, as `hone --help` lists them.
 std::vector<std::string> command_names();
 
+/// The words that select the subcommands of a command, as its help lists them: "linear" of "bench".
+std::vector<std::string> subcommand_names(const std::string& command);
+
 /// Whether the program generates code on this machine (`hone doctor` says why not).
 bool generates_code();
 

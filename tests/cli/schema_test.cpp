@@ -500,9 +500,10 @@ TEST(Schema, KnowsEveryCommandThatPrintsJson) {
   std::set<std::string> tried;
   for (const SchemaRun& run : runs()) tried.insert(shell_words(run.line)[0]);
   for (const std::string& name : command_names()) {
-    const bool prints =
-        run_well({name, "--help-all"}, fs::temp_directory_path()).output.find("--json") !=
-        std::string::npos;
+    std::string help = run_well({name, "--help-all"}, fs::temp_directory_path()).output;
+    for (const std::string& subcommand : subcommand_names(name))
+      help += run_well({name, subcommand, "--help-all"}, fs::temp_directory_path()).output;
+    const bool prints = help.find("--json") != std::string::npos;
     EXPECT_EQ(documents.contains(name), prints) << name;
     EXPECT_EQ(tried.contains(name), prints) << name;
   }

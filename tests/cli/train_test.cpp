@@ -133,9 +133,10 @@ TEST(Train, WarnsOfAllSeedsTogether) {
       ++found;
     return found;
   };
-  EXPECT_EQ(count("does not show that it learnt with "), 1u) << ending.messages;
+  EXPECT_EQ(count("does not show that the model has learned with "), 1u) << ending.messages;
   EXPECT_EQ(count("warning: test: the model predicts one class only, "), 1u) << ending.messages;
-  EXPECT_NE(read_file(folder.path() / "model/run.log").find("does not show that it learnt with "),
+  EXPECT_NE(read_file(folder.path() / "model/run.log")
+                .find("does not show that the model has learned with "),
             std::string::npos);
   const Json result = read_json(folder.path() / "model/results.json");
   for (const Json& run : result["runs"]) EXPECT_TRUE(run.contains("seed"));
@@ -144,10 +145,12 @@ TEST(Train, WarnsOfAllSeedsTogether) {
 TEST(Train, SaysWhenNothingWasLearnt) {
   const TemporaryFolder folder;
   const Ending ending = run_well(six_steps({"--lr", "0", "-o", "model"}), folder.path());
-  EXPECT_NE(ending.messages.find("warning: test: the accuracy does not show that it learnt: "),
+  EXPECT_NE(ending.messages.find(
+                "warning: test: the accuracy does not show that the model has learned: "),
             std::string::npos)
       << ending.messages;
-  EXPECT_NE(read_file(folder.path() / "model/report.html").find("does not show that it learnt"),
+  EXPECT_NE(read_file(folder.path() / "model/report.html")
+                .find("does not show that the model has learned"),
             std::string::npos);
 }
 

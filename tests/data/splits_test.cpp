@@ -60,8 +60,10 @@ TEST(Split, RefusesSharesThatAreNone) {
 
 TEST(Split, SaysWhereTheValidationPartComesFrom) {
   const Splits carved = split(numbered(2000), {.validation_split = 0.1, .seed = 7});
-  EXPECT_EQ(carved.validation_source, "200 of 2,000 training examples, set aside by seed 7");
-  EXPECT_EQ(split(numbered(7), {.validation_split = 0}).validation_source, "none");
+  EXPECT_EQ(carved.validation_source.text, "200 of 2,000 training examples, set aside by seed 7");
+  EXPECT_EQ(carved.validation_source.origin, ValidationOrigin::set_aside);
+  EXPECT_EQ(split(numbered(7), {.validation_split = 0}).validation_source.origin,
+            ValidationOrigin::none);
   EXPECT_EQ(to_string(carved.protocol), "honest");
 }
 
@@ -72,7 +74,8 @@ TEST(Split, KeepsAValidationPartOfTheData) {
   EXPECT_EQ(splits.source.train.size(), 100u);
   ASSERT_EQ(splits.source.validation.size(), 1u);
   EXPECT_EQ(splits.source.validation[0].text, "own");
-  EXPECT_EQ(splits.validation_source, "1 examples of the data's validation split");
+  EXPECT_EQ(splits.validation_source.text, "1 examples of the data's validation split");
+  EXPECT_EQ(splits.validation_source.origin, ValidationOrigin::data);
 }
 
 TEST(Split, UnderTheOriginalProtocolChoosesOnTest) {
@@ -82,7 +85,8 @@ TEST(Split, UnderTheOriginalProtocolChoosesOnTest) {
   EXPECT_EQ(splits.source.train.size(), 100u);
   ASSERT_EQ(splits.source.validation.size(), 1u);
   EXPECT_EQ(splits.source.validation[0].text, "test");
-  EXPECT_EQ(splits.validation_source, "the test split: choices are made on it");
+  EXPECT_EQ(splits.validation_source.text, "the test split: choices are made on it");
+  EXPECT_EQ(splits.validation_source.origin, ValidationOrigin::test);
   EXPECT_EQ(to_string(splits.protocol), "original");
   data.test.clear();
   expect_user_error(
@@ -116,7 +120,7 @@ TEST(Split, CannotDivideASingleText) {
   data.train.assign(50, {"the same", 0});
   const Splits splits = split(std::move(data), {.validation_split = 0.5});
   EXPECT_EQ(splits.source.train.size(), 50u);
-  EXPECT_EQ(splits.validation_source, "none");
+  EXPECT_EQ(splits.validation_source.origin, ValidationOrigin::none);
 }
 
 TEST(Split, CountsTextsThatStandInTwoParts) {
@@ -148,7 +152,7 @@ TEST(Split, TakesSamplesBySeed) {
       .validation_split = 0.2, .seed = 3, .max_train_samples = 30, .max_eval_samples = 10};
   const Splits splits = split(data, options);
   EXPECT_EQ(sizes(splits), (std::vector<std::size_t>{30, 10, 10}));
-  EXPECT_EQ(splits.validation_source,
+  EXPECT_EQ(splits.validation_source.text,
             "20 of 100 training examples, set aside by seed 3; 10 of 20 of them, drawn by seed 3");
   EXPECT_EQ(splits.identity.rows, 151);
   EXPECT_EQ(splits.identity.parts[0].sample, "30 of 80 of them, drawn by seed 3");
@@ -197,7 +201,7 @@ TEST(SplitOfKnownData, FallsIntoTheOldPartsWhateverSeedShareAndOrder) {
     std::ranges::reverse(set_aside);
     EXPECT_EQ(set_aside, numbers(then.source.validation));
     EXPECT_EQ(now.source.train.size(), 90u);
-    EXPECT_EQ(now.validation_source, "the 10 of 100 examples that training set aside");
+    EXPECT_EQ(now.validation_source.text, "the 10 of 100 examples that training set aside");
     const MeasuredTexts measured = measured_texts(now, "", record_of(then));
     EXPECT_EQ(measured.part.facts.part, "validation");
     EXPECT_EQ(measured.part.trained_on_rows, 0);
@@ -215,15 +219,15 @@ TEST(SplitOfKnownData, MeasuresOnNewRowsOrLearnsFromThem) {
   EXPECT_EQ(sizes(DataUse::compression), std::pair(std::size_t{90}, std::size_t{40}));
   EXPECT_EQ(sizes(DataUse::measurement), std::pair(std::size_t{90}, std::size_t{40}));
   const Splits now = split(file_of(130), {.use = DataUse::measurement, .record = record});
-  EXPECT_EQ(now.validation_source,
+  EXPECT_EQ(now.validation_source.text,
             "40 of 130 examples: 10 that training set aside, and 30 that "
             "are new to the model");
   // Without a record of all it learnt from, what is not in it need not be new.
   TrainedOn part_of_it = record;
   part_of_it.complete = false;
-  EXPECT_EQ(
-      split(file_of(130), {.use = DataUse::measurement, .record = part_of_it}).validation_source,
-      "40 of 130 examples: 10 that training set aside, and 30 that its record does not know");
+  EXPECT_EQ(split(file_of(130), {.use = DataUse::measurement, .record = part_of_it})
+                .validation_source.text,
+            "40 of 130 examples: 10 that training set aside, and 30 that its record does not know");
   // With a test part to measure on, new training texts are training texts.
   DataSet with_test = file_of(130);
   with_test.test = {{"test", 1}};
@@ -239,8 +243,10 @@ TEST(SplitOfKnownData, WhereAllWasTrainedOnSaysSo) {
   const MeasuredTexts measured = measured_texts(now, "", record);
   EXPECT_EQ(measured.part.facts.part, "all");
   EXPECT_EQ(measured.part.trained_on_rows, 50);
-  EXPECT_EQ(split(file_of(60), {.use = DataUse::measurement, .record = record}).validation_source,
-            "the 10 of 60 examples that are new to the model");
+  const ValidationSource fresh =
+      split(file_of(60), {.use = DataUse::measurement, .record = record}).validation_source;
+  EXPECT_EQ(fresh.text, "the 10 of 60 examples that are new to the model");
+  EXPECT_EQ(fresh.origin, ValidationOrigin::set_aside);
 }
 
 TEST(SplitOfOtherData, IsMeasuredWholeAndCounted) {
@@ -261,7 +267,7 @@ TEST(MeasuredTexts, AreOfASplitByItsOwnName) {
   data.validation = {{"new", 0}};
   data.asked_split = {"validation_mismatched", SplitRole::validation};
   const Splits splits = split(std::move(data), {});
-  EXPECT_EQ(splits.validation_source, "1 examples of the data's split validation_mismatched");
+  EXPECT_EQ(splits.validation_source.text, "1 examples of the data's split validation_mismatched");
   const MeasuredTexts measured = measured_texts(splits, "validation_mismatched", std::nullopt);
   EXPECT_EQ(measured.part.facts.part, "validation");
   EXPECT_EQ(measured.examples[0].text, "new");
@@ -278,7 +284,7 @@ TEST(Split, TakesTheSameShareOfClassesThoughTextsRepeat) {
   const Splits splits = split(std::move(data), {.validation_split = 0.1});
   EXPECT_EQ(splits.source.validation.size(), 200u);
   EXPECT_EQ(std::ranges::count(splits.source.validation, 0, &Example::label), 100);
-  EXPECT_EQ(splits.validation_source, "200 of 2,000 training examples, set aside by seed 42");
+  EXPECT_EQ(splits.validation_source.text, "200 of 2,000 training examples, set aside by seed 42");
 }
 
 TEST(MeasuredTexts, MayBeAllParts) {

@@ -97,7 +97,7 @@ TEST(Basis, CountsThePartsAndSaysWhereChoicesWereMade) {
             "train 32, test 40 texts; test: 40 of 90 of them, drawn by seed 3");
   data.identity.parts[1].sample.clear();
   data.validation = data.test;
-  data.validation_source = "the test part";
+  data.validation_source = {ValidationOrigin::test, "the test part"};
   data.protocol = Protocol::original;
   const Basis basis = basis_of("x.csv", data, "fp32", 3);
   EXPECT_EQ(basis.splits, "train 32, test 40 texts; validation: the test part");

@@ -7,6 +7,8 @@
 #include "hone/jobs/predict.h"
 #include "hone/models/memory_account.h"
 #include "hone/models/model_size.h"
+#include "hone/models/transform.h"
+#include "hone/study/change_headline.h"
 #include "hone/tensor/bitmaps.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
@@ -124,6 +126,28 @@ TEST(PackModel, IsRefusedWhereTheFileIsDamaged) {
   write_safetensors(file, tensors, content.metadata);
   expect_user_error(name + ".shared has the shape [12], graph.hone asks for [2048]",
                     [&] { logits(packed, context); });
+}
+
+TEST(PackModel, ComparesWithTheSizeOfTheFolderItIsGivenMasksIncluded) {
+  const TemporaryFolder folder;
+  const std::string masked = (folder.path() / "masked").string();
+  Context& context = testing::quiet_context();
+  TextModel pruned = open_model("tiny", context, /*seed=*/1);
+  transform(pruned.model, "prune", context.session());
+  fs::create_directory(masked);
+  write_model(pruned, masked);
+  const ModelSize size = model_size(pruned.model, masked);
+  ASSERT_GT(size.stored_bytes, size.packed_bytes) << "masks are stored, too";
+  const PackResult result = pack_model({.model = masked,
+                                        .recipe = all_in("mxint(bits=8)"),
+                                        .output = {.folder = (folder.path() / "packed").string()}},
+                                       context);
+  const std::string in_memory = short_bytes(static_cast<double>(size.memory_bytes)),
+                    stored = short_bytes(static_cast<double>(size.stored_bytes));
+  ASSERT_FALSE(result.document.key_figures.empty());
+  EXPECT_TRUE(result.document.key_figures[0].value.starts_with(in_memory))
+      << result.document.key_figures[0].value;
+  EXPECT_NE(result.document.headline.find(stored), std::string::npos) << result.document.headline;
 }
 
 // Other programs would fill what they miss at random.

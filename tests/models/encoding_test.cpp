@@ -21,7 +21,7 @@ TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
   Splits splits;
   splits.source.train = {{"a b c d e f g h", 0}, {"b", 1}};
   splits.source.test = {{"a \xff", 0}};
-  splits.validation_source = "none of them";
+  splits.validation_source = {ValidationOrigin::test, "none of them"};
   splits.protocol = Protocol::original;
   std::vector<std::string> warnings;
   const EncodedSplits encoded =
@@ -31,7 +31,8 @@ TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
   EXPECT_EQ(encoded.train.labels, (std::vector<std::int32_t>{0, 1}));
   EXPECT_EQ(encoded.validation.size(), 0);
   EXPECT_EQ(encoded.test.size(), 1);
-  EXPECT_EQ(encoded.validation_source, "none of them");
+  EXPECT_EQ(encoded.validation_source.text, "none of them");
+  EXPECT_EQ(encoded.validation_source.origin, ValidationOrigin::test);
   EXPECT_EQ(encoded.protocol, Protocol::original);
   EXPECT_EQ(warnings,
             (std::vector<std::string>{

@@ -37,7 +37,7 @@ TEST(Pass, SaysWhatIsWrong) {
             "pass freeze: has no option 'name'; it has names; did you mean 'names'?");
   EXPECT_EQ(message("freeze(names=x, names=y)"), "pass freeze: names is given twice");
   EXPECT_EQ(message("freeze(names=x"), "pass freeze: the bracket after freeze is not closed");
-  EXPECT_EQ(message("freeze(x)"), "pass freeze: expected option=value, got 'x'");
+  EXPECT_TRUE(message("freeze(x)").starts_with("pass freeze: expected option=value, got 'x'; "));
   EXPECT_EQ(
       message("insert_lora(target=query,value,r=8)"),
       "pass insert_lora: expected option=value, got 'value,r'; a text with commas in it stands "

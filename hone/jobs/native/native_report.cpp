@@ -187,7 +187,8 @@ std::vector<Fact> key_figures_of(const NativeFindings& found, const std::string&
                           found.skipping->linear_layers);
   std::vector<Fact> figures = {
       {"Layers", layers},
-      size_figure("Size", static_cast<double>(found.size_before.stored_bytes),
+      size_figure(to_text(found.zeros_before).empty() ? "Size" : "Size (baseline without masks)",
+                  static_cast<double>(found.size_before.stored_bytes),
                   static_cast<double>(found.size.stored_bytes))};
   for (Fact& figure : latency_figures(found.times)) figures.push_back(std::move(figure));
   return figures;

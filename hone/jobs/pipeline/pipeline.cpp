@@ -17,7 +17,6 @@
 #include "hone/jobs/run_identity.h"
 #include "hone/runtime/machine.h"
 #include "hone/study/result.h"
-#include "hone/train/memory_check.h"
 
 namespace hone {
 namespace {
@@ -173,24 +172,7 @@ class PipelineRun {
     std::string text = fmt::format("{} stage{}", left_.size(), left_.size() == 1 ? "" : "s");
     if (const auto kept = std::ssize(left_) - count; kept > 0)
       text += fmt::format(", {} of them done in earlier runs", kept);
-    say(text + cost_text());
-  }
-
-  // "; about 4:30, up to 140 MiB of memory (6 GiB can be had) and 60 MiB of disk"
-  std::string cost_text() const {
-    if (!costs_) return "";
-    StageCost total;
-    for (std::size_t i = 0; i < left_.size(); ++i) {
-      if (!left_[i]) continue;
-      const StageCost cost = costs_(job_.pipeline.stages[i]);
-      total.seconds += cost.seconds;
-      total.memory_bytes = std::max(total.memory_bytes, cost.memory_bytes);
-      total.disk_bytes += cost.disk_bytes;
-    }
-    return fmt::format(
-        "; about {}, up to {} of memory beside the data ({} can be had) and {} of disk",
-        clock_text(std::max(1.0, total.seconds)), human_bytes(total.memory_bytes),
-        human_bytes(available_bytes()), human_bytes(total.disk_bytes));
+    say(text + pipeline_cost_text(job_.pipeline, left_, costs_));
   }
 
   void say(const std::string& line) const {
@@ -299,7 +281,8 @@ class PipelineRun {
     }
     write_file(state_file(stage.name), to_document({{"stage", stage.name}, {"key", key}}));
     say(fmt::format("{} of {}: {}{}: {}", index + 1, job_.pipeline.stages.size(), stage.name,
-                    time_left(index), call.command_line));
+                    pipeline_time_left_text(job_.pipeline, index, outcomes_, left_, costs_),
+                    call.command_line));
     StageOutcome outcome =
         call.leaves_folder ? run_to_folder(stage, call, goes_on) : run_into_folder(stage);
     outcome.key = key;
@@ -439,47 +422,6 @@ class PipelineRun {
       tell_warnings(context_, {fmt::format("stage {} is not kept in the store: {}", stage.name,
                                            error.what())});
     }
-  }
-
-  // By what brothers took that are done, else by what was estimated, in the measure in which estimates of the same command, or else of
-  // all, have come true.
-  std::string time_left(std::size_t index) const {
-    struct Taken {
-      double seconds = 0, estimated = 0;
-      double measure() const { return estimated > 0 ? seconds / estimated : 1; }
-    };
-    std::map<std::string, std::pair<double, int>> known;
-    std::map<std::string, Taken> commands;
-    Taken all_commands;
-    for (std::size_t i = 0; i < outcomes_.size(); ++i) {
-      const PipelineStage& stage = job_.pipeline.stages[i];
-      auto& [seconds, count] = known[stage.group];
-      seconds += outcomes_[i].seconds;
-      ++count;
-      if (!costs_ || outcomes_[i].state != StageState::computed) continue;
-      for (Taken* taken : {&all_commands, &commands[stage.command.front()]}) {
-        taken->seconds += outcomes_[i].seconds;
-        taken->estimated += costs_(stage).seconds;
-      }
-    }
-    double left = 0;
-    bool all = true;
-    for (std::size_t i = index; i < job_.pipeline.stages.size(); ++i) {
-      if (!left_[i]) continue;
-      const PipelineStage& stage = job_.pipeline.stages[i];
-      if (const auto group = known.find(stage.group); group != known.end()) {
-        left += group->second.first / group->second.second;
-      } else if (costs_) {
-        const auto command = commands.find(stage.command.front());
-        left += (command == commands.end() ? all_commands : command->second).measure() *
-                costs_(stage).seconds;
-      } else {
-        all = false;
-      }
-    }
-    if (left == 0) return "";
-    return fmt::format("; {} {} left", all ? "about" : "more than",
-                       clock_text(std::max(1.0, left)));
   }
 
   // What a stage has left, when it is to be made anew; what somebody else put there stays.

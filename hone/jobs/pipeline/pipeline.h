@@ -11,6 +11,7 @@
 #include "hone/base/store.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
+#include "hone/jobs/pipeline/pipeline_estimate.h"
 #include "hone/jobs/pipeline/pipeline_file.h"
 
 /// Runs pipelines. Each stage is a command of the program in a process of its own, in the pipeline's folder, with the paths of
@@ -62,14 +63,6 @@ class StageError : public UserError {
  private:
   int line_;
 };
-
-/// What a stage will take, estimated.
-struct StageCost {
-  double seconds = 0;
-  double memory_bytes = 0;  ///< at most, at a time
-  double disk_bytes = 0;    ///< that stay
-};
-using StageCosts = std::function<StageCost(const PipelineStage&)>;
 
 struct PipelineFields;
 

@@ -79,6 +79,13 @@ std::string member_name(const Setting& all) {
   return name.front() == '.' ? "_" + name : name;
 }
 
+// Of the subcommand that the first two words name, or else of the command that the first one does.
+StageKind kind_of(const std::vector<std::string>& command, const StageKinds& kinds) {
+  auto found = command.size() < 2 ? kinds.end() : kinds.find(command[0] + " " + command[1]);
+  if (found == kinds.end()) found = kinds.find(command.front());
+  return found == kinds.end() ? StageKind() : found->second;
+}
+
 class PipelineReader {
  public:
   PipelineReader(const toml::table& file, const std::string& where, const StageKinds& kinds,
@@ -396,8 +403,7 @@ class PipelineReader {
       std::erase(stage.command, "");
       user_check(!stage.command.empty(), "{}: run: expected a command of hone", place_.at(*run));
     }
-    if (const auto kind = kinds_.find(stage.command.front()); kind != kinds_.end())
-      stage.kind = kind->second;
+    stage.kind = kind_of(stage.command, kinds_);
     stage.fails = string_at(table, kFails, place_);
     for (const auto& [name, node] : in_order(table)) {
       constexpr std::string_view kOwn[] = {kRun, kEach, kBestOf, kFails, kWhenNeeded, kWithOthers};

@@ -30,7 +30,7 @@ struct StageKind {
   bool trains_plainly = false;   ///< without formats and masks, which are applied in every step
 };
 
-/// By the names of commands. Of others nothing is known; what runs them refuses them.
+/// By the names of commands and subcommands: "lora merge". Of others nothing is known; what runs them refuses them.
 using StageKinds = std::map<std::string, StageKind, std::less<>>;
 
 }  // namespace hone

@@ -35,7 +35,7 @@ ExamplesNeeded needed_for(const ShrinkFindings& f, std::int64_t different) {
                       static_cast<double>(std::max<std::int64_t>(1, facts.effective_rows()));
   return {.validation = rounded_up(static_cast<std::int64_t>(std::ceil(rows))),
           .at_hand = f.data.train.size() + f.data.validation.size(),
-          .set_aside = f.data.validation_source.find("set aside") != std::string::npos,
+          .set_aside = f.data.validation_source.origin == ValidationOrigin::set_aside,
           .in_validation = f.data.validation.size()};
 }
 
@@ -103,9 +103,9 @@ std::string more_examples_sentence(const ShrinkFindings& f, std::int64_t differe
         "to find out.",
         grouped(needed.at_hand));
   return fmt::format(
-      "The data has a validation split of its own, with {} examples, which --validation_split does "
-      "not change. Add examples to it that the baseline was not trained on.",
-      grouped(needed.in_validation));
+      "The data has a {} split of its own, with {} examples, which --validation_split does not "
+      "change. Add examples to it that the baseline was not trained on.",
+      f.chosen_on().facts.part, grouped(needed.in_validation));
 }
 
 std::string needed_sentence(const ShrinkFindings& f) {
@@ -128,7 +128,8 @@ std::string needed_sentence(const ShrinkFindings& f) {
             std::llround(static_cast<double>(needed->validation) / JobData().validation_split))),
         JobData().validation_split);
   else
-    text += fmt::format("; the validation split has {}", grouped(needed->in_validation));
+    text += fmt::format("; the {} split has {}", f.chosen_on().facts.part,
+                        grouped(needed->in_validation));
   std::vector<std::string> ways;
   if (!f.itself.passes && f.itself.points_that_show)
     ways.push_back("a limit of " + allowed_drop_text(*f.itself.points_that_show));

@@ -15,10 +15,10 @@ namespace hone {
 struct ExamplesNeeded {
   std::int64_t validation = 0;     ///< rows of the validation split, repeated ones as often as now
   std::int64_t at_hand = 0;        ///< rows of the training and validation split together
-  bool set_aside = true;           ///< the data has no validation split of its own
-  std::int64_t in_validation = 0;  ///< rows of the validation split as it is
+  bool set_aside = true;           ///< the validation split was set aside from them
+  std::int64_t in_validation = 0;  ///< rows of the split that choices are made on, as it is
 
-  /// The `--validation_split` that provides them, in hundredths; none: the data has a validation split, or more than half would go.
+  /// The `--validation_split` that provides them, in hundredths; none: nothing was set aside, or more than half would be.
   std::optional<double> split() const;
 };
 
