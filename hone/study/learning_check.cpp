@@ -67,7 +67,7 @@ std::optional<LossEnds> loss_ends(const std::vector<StepRecord>& steps) {
 
 // What to try where the loss did not fall.
 std::string advice(const std::string& guessed) {
-  return guessed.empty() ? "more steps, or another learning rate?" : guessed;
+  return guessed.empty() ? "try more steps or another learning rate" : guessed;
 }
 
 std::string loss_sign(const std::vector<StepRecord>& steps, const std::string& guessed) {
