@@ -42,7 +42,7 @@ TEST(Pass, SaysWhatIsWrong) {
       message("insert_lora(target=query,value,r=8)"),
       "pass insert_lora: expected option=value, got 'value,r'; a text with commas in it stands "
       "between double quotes: option=\"a,b\"");
-  EXPECT_EQ(message("remove_dropout(p=1)"), "pass remove_dropout: has no options, got 'p'");
+  EXPECT_EQ(message("remove_dropout(p=1)"), "pass remove_dropout: has no options, got 'p=1'");
   EXPECT_TRUE(message("quantize(format=bf17)").starts_with("pass quantize: format: "));
 }
 

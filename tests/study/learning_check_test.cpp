@@ -100,9 +100,9 @@ TEST(SignsOfNoLearning, AreThoseOfTheTasksFigure) {
       steps_with_losses(falling()), "test",
       evaluate({mean, 1}, {.task = Task::regression, .targets = truth}), {"stars"});
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_TRUE(found[0].starts_with("test: the R² does not show that it learnt: n = 40, "))
+  EXPECT_TRUE(found[0].starts_with("test: the R² does not show that the model has learned: "))
       << found[0];
-  EXPECT_TRUE(found[0].ends_with(", and always predicting the mean scores 0.0%")) << found[0];
+  EXPECT_TRUE(found[0].ends_with(", n = 40; always predicting the mean scores 0.0%")) << found[0];
   EXPECT_TRUE(signs_of_no_learning(
                   steps_with_losses(falling()), "test",
                   evaluate({truth, 1}, {.task = Task::regression, .targets = truth}), {"stars"})
