@@ -116,12 +116,19 @@ std::vector<OperandNoise> measure_noise(const Model& model, const QuantizationPl
             quantizer_names(model.graph));
   bool first = true;
   for_batches(twins.graph(), parameters, data, run, context, [&](const NamedTensors& outputs) {
-    for (Probe& probe : twins.probes()) {
-      if (probe.of_parameter && !first) continue;
-      const Tensor before = dense_on(outputs.at(probe.before), cpu()),
-                   after = dense_on(outputs.at(probe.after), cpu());
-      probe.result.noise.include(before.values<float>(), after.values<float>());
-    }
+    struct Look {
+      Noise* noise;
+      Tensor before, after;
+    };
+    std::vector<Look> looks;
+    for (Probe& probe : twins.probes())
+      if (first || !probe.of_parameter)
+        looks.push_back({&probe.result.noise, dense_on(outputs.at(probe.before), cpu()),
+                         dense_on(outputs.at(probe.after), cpu())});
+    context.pool.run(std::ssize(looks), [&](std::int64_t i) {
+      const Look& look = looks[static_cast<std::size_t>(i)];
+      look.noise->include(look.before.values<float>(), look.after.values<float>());
+    });
     first = false;
     return true;
   });

@@ -62,9 +62,13 @@ std::map<std::string, Observation> observe_values(const Graph& plain, ParameterS
                 static_cast<double>(Observation::kBytes * std::ssize(plain.outputs())));
   for (const std::span<const std::int64_t> rows : batches(sample, run.batch_size)) {
     stop_if_interrupted();
-    for (const auto& [name, tensor] : executable->run(data.batch(rows, 0), parameters)) {
-      seen[name].include(dense_on(tensor, cpu()).values<float>());
-    }
+    std::vector<std::pair<Observation*, Tensor>> looks;
+    for (const auto& [name, tensor] : executable->run(data.batch(rows, 0), parameters))
+      looks.emplace_back(&seen[name], dense_on(tensor, cpu()));
+    session.pool.run(std::ssize(looks), [&](std::int64_t i) {
+      const auto& [observation, tensor] = looks[static_cast<std::size_t>(i)];
+      observation->include(tensor.values<float>());
+    });
   }
   return seen;
 }
