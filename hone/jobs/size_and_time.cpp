@@ -20,18 +20,24 @@ std::string bytes_text(std::int64_t count) { return human_bytes(static_cast<doub
 
 }  // namespace
 
+SizeAndTime size_without_time(const TextModel& before, const Model& after, const fs::path& folder,
+                              Context& context) {
+  return {.size_before = model_size(before.model, before.folder),
+          .size = model_size(after, folder),
+          .when_packed = saved_when_packed(after, context.pool),
+          .threads = context.pool.threads(),
+          .loading = transformers_loading(after)};
+}
+
 SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, const Model& after,
                           const EncodedSet& texts_after, const fs::path& folder, Context& context) {
   // As whoever uses it reads it: products read weights faster in files than elsewhere (`prepared_copies`).
   const Model written =
       load_model(folder, context.library.ops, context.library.formats, /*seed=*/0);
-  return {
-      .size_before = model_size(before.model, before.folder),
-      .size = model_size(after, folder),
-      .when_packed = saved_when_packed(after, context.pool),
-      .times = time_models({before.model, texts}, {written, texts_after}, kLatencyBatches, context),
-      .threads = context.pool.threads(),
-      .loading = transformers_loading(after)};
+  SizeAndTime found = size_without_time(before, after, folder, context);
+  found.times =
+      time_models({before.model, texts}, {written, texts_after}, kLatencyBatches, context);
+  return found;
 }
 
 std::vector<std::string> lines_of(const SizeAndTime& found) {
@@ -77,12 +83,13 @@ Section size_and_latency_section(const SizeAndTime& found) {
 
 const Fields& fields_of(const SizeAndTimeResult*) {
   using S = SizeAndTimeResult;
-  static const Fields fields =
-      describe<S>("size_and_time", "Size and latency of a compressed model beside its baseline.",
-                  field<&S::size_before>("size_before", "Size of the weights of the baseline."),
-                  field<&S::size>("size", "Size of the weights."),
-                  field<&S::times>("times", "Latencies of batches, then of single examples."),
-                  field<&S::threads>("threads", "Threads that were used."), inlined<&S::loading>());
+  static const Fields fields = describe<S>(
+      "size_and_time", "Size and latency of a compressed model beside its baseline.",
+      field<&S::size_before>("size_before", "Size of the weights of the baseline."),
+      field<&S::size>("size", "Size of the weights."),
+      field<&S::times>("times",
+                       "Latencies of batches, then of single examples; empty: not measured."),
+      field<&S::threads>("threads", "Threads that were used."), inlined<&S::loading>());
   return fields;
 }
 

@@ -17,10 +17,14 @@ namespace hone {
 struct SizeAndTime {
   ModelSize size_before = {}, size = {};
   SavedBytes when_packed = {};         ///< of the compressed model, see `saved_when_packed`
-  std::vector<ModelTimes> times = {};  ///< of batches, then of single examples
+  std::vector<ModelTimes> times = {};  ///< of batches, then of single examples; empty: not measured
   int threads = 1;                     ///< used for all timings
   TransformersLoading loading = {};    ///< of the compressed model
 };
+
+/// All but the latencies of `before` and `after`, which was written to `folder`.
+SizeAndTime size_without_time(const TextModel& before, const Model& after, const fs::path& folder,
+                              Context& context);
 
 /// Sizes and latencies of `before` and `after`, which was written to `folder`, as `time_models` measures them: `texts_after` are `texts` as
 /// the tokenizer of `after` encodes them. Throws as that.

@@ -115,6 +115,8 @@ TEST_F(Pruning, BeginsWithUnroundedWeights) {
   run_well({"prune", "rounded", "--sparsity", "0.2", "--data", "reviews.csv", "-o", "from-rounded"},
            folder());
   EXPECT_EQ(zeros("from-unrounded")["masked"], zeros("from-rounded")["masked"]);
+  EXPECT_TRUE(read_json(folder() / "from-rounded/results.json")["times"].empty())
+      << "simulated formats say nothing about speed";
   EXPECT_FALSE(weights("from-unrounded") == weights("from-rounded")) << "ties decide there";
   EXPECT_TRUE(fs::exists(folder() / "from-unrounded/unrounded.safetensors"));
   // The pass alone takes the same weights, from there, too.

@@ -130,8 +130,7 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
   write_model(model, folder);
   if (model.model.quantization && (options.trains || parent_is_unrounded))
     write_unrounded(unrounded, model.model, folder);
-  const SizeAndTime takes =
-      size_and_time(run.parent, run.data.test, model.model, run.data.test, folder, run.context);
+  const SizeAndTime takes = size_and_time_of_pruned(run, model.model, folder);
   zeros.packed_bytes = takes.when_packed.all;
   zeros.left_out_bytes = takes.when_packed.left_out;
   const std::int64_t examples = std::ssize(calibration_rows(run.data, options));

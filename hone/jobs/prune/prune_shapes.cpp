@@ -109,8 +109,7 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
   write_model(model, folder);
   if (rounds && (common.how.trains || parent_is_unrounded))
     write_unrounded(unrounded, model.model, folder);
-  const SizeAndTime takes =
-      size_and_time(run.parent, run.data.test, model.model, run.data.test, folder, run.context);
+  const SizeAndTime takes = size_and_time_of_pruned(run, model.model, folder);
   PruningResult& pruning = pruned.measured.pruning;
   pruning.pruning = passes_of(run.parent.model, model.model);
   pruning.structure = fmt::format("{}", fmt::join(structures_of(job), ","));

@@ -10,6 +10,7 @@
 #include "hone/jobs/learning_curve.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/run_identity.h"
+#include "hone/passes/quantize.h"
 #include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
@@ -206,6 +207,13 @@ CardFacts card_facts(const PrunedModel& pruned) {
   return facts;
 }
 
+SizeAndTime size_and_time_of_pruned(const PruneReport& run, const Model& after,
+                                    const fs::path& folder) {
+  return arithmetic_of(run.parent.model.graph) == kSimulated
+             ? size_without_time(run.parent, after, folder, run.context)
+             : size_and_time(run.parent, run.data.test, after, run.data.test, folder, run.context);
+}
+
 void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& takes,
                    const std::vector<std::string>& removed, std::vector<Section> tables,
                    const fs::path& folder, PrunedModel& pruned) {
@@ -219,6 +227,10 @@ void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime
     document.key_figures.push_back(std::move(figure));
   std::vector<Section>& sections = document.sections;
   for (const std::string& line : removed) sections.front().blocks.push_back(Paragraph{line});
+  if (takes.times.empty())
+    sections.front().blocks.push_back(
+        Paragraph{"Latencies were not measured, because the formats are simulated: `hone quantize "
+                  "--native` makes a model that computes in them."});
   sections.front().blocks.push_back(Paragraph{loading_text(after)});
   tables.push_back(size_and_latency_section(takes));
   sections.insert(sections.begin() + 1, std::make_move_iterator(tables.begin()),

@@ -55,6 +55,11 @@ std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const
 void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t seed,
                     std::int64_t steps, PrunedModel& pruned);
 
+/// `size_and_time` of the pruned model, which was written to `folder`. Without times where the baseline's formats are simulated: how long
+/// that takes says nothing about a model that computes in them.
+SizeAndTime size_and_time_of_pruned(const PruneReport& run, const Model& after,
+                                    const fs::path& folder);
+
 /// Writes the model card of the model in `folder` from the complete `fields`, and completes the document: `removed` are sentences on
 /// what was removed, `tables` sections that list it.
 void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& takes,
