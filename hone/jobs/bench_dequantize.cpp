@@ -371,7 +371,8 @@ const Fields& fields_of(const BenchDequantizeFields*) {
   return fields;
 }
 
-Table spelled_table(const std::vector<SpelledElement>& spelled) {
+Table spelled_table(std::vector<SpelledElement> spelled) {
+  std::ranges::sort(spelled, {}, &SpelledElement::index);
   std::vector<Column> columns = {{"part", "Field"}};
   for (const SpelledElement& s : spelled)
     columns.push_back(
@@ -391,7 +392,7 @@ Table spelled_table(const std::vector<SpelledElement>& spelled) {
     return fmt::format("{} = {}, the scale of its group", binary(e.scale, 8), e.scale);
   });
   add(fmt::format("|m| & {:#x}", unit), [](const MxintElement& e) {
-    return e.has_unit ? "set: the unit is there" : "clear: there is no unit";
+    return e.has_unit ? "set: the leading 1" : "clear: no leading 1";
   });
   add(fmt::format("|m| & {:#x}", unit - 1), [](const MxintElement& e) {
     return fmt::format("{} = {}/{}, the fraction", binary(e.fraction, e.bits - 2), e.fraction,
@@ -442,7 +443,8 @@ Table times_table(const std::vector<DequantizeTimes>& all) {
 
 std::string decoding_text(const DequantizeTimes& times) {
   const std::string shares =
-      "Shares are ratios of two measured minima, so they can exceed 100% by the measurement error.";
+      "A share above 100% means that the copy, which moves the same bytes, was slower than "
+      "decoding; why was not measured.";
   if (!times.partition)
     return "The copy is within the memory of the GPU. Arrays in a cache say nothing about the "
            "bandwidth of memory. " +

@@ -106,7 +106,7 @@ std::vector<DequantizeTimes> times_of(const BenchDequantizeFields& fields);
 std::vector<SpelledElement> spelled_of(const BenchDequantizeFields& fields);
 /// A row for each array, and a column for each element.
 Table times_table(const std::vector<DequantizeTimes>& times);
-Table spelled_table(const std::vector<SpelledElement>& spelled);
+Table spelled_table(std::vector<SpelledElement> spelled);
 /// Says how it is decoded ("Threads take chunks of …"), and how to read the table.
 std::string decoding_text(const DequantizeTimes& times);
 

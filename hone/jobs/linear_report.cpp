@@ -374,9 +374,9 @@ Document linear_document(const BenchLinearFields& bench, const Peak& bandwidth, 
       {"How to read this",
        {Paragraph{fmt::format(
             "Bandwidth of memory: {:.1f} GB/s {}, {}. GB/s and GFLOP/s are of the fastest run; "
-            "bytes are those of weight, bias, input and output, once each. Shares are ratios of "
-            "two "
-            "measurements, so they can exceed 100% by the measurement error.",
+            "bytes are those of weight, bias, input and output, once each. A share above 100% "
+            "means that the run moved bytes faster than the loop that measured the bandwidth: from "
+            "a cache, or for a reason that was not measured.",
             bandwidth.value, on_host ? "of reading" : "of copying, read plus written",
             provenance(bandwidth))},
         Paragraph{"packed: the weight is decoded as it is read, inputs are floats. "

@@ -294,7 +294,9 @@ Figure memory_figure(const std::vector<FoundAttention>& all) {
       return static_cast<double>(found.fp32(way).needed_bytes);
     });
   add("matrix of scores", [](const FoundAttention& found) { return found.matrix_bytes("fp32"); });
-  return {.title = "Memory of a run in fp32, predicted: operands, intermediate results, workspace",
+  return {.title =
+              "Memory of a run in fp32 per text, predicted: operands, intermediate results, "
+              "workspace",
           .panels = {panel}};
 }
 
@@ -310,11 +312,22 @@ std::string bytes_text(const std::optional<std::int64_t>& count) {
   return human_bytes(static_cast<double>(count.value()));
 }
 
-// "is 1.09× slower (95% CI 1.06 to 1.16)"
-std::string speed_clause(const FoundAttention& found) {
+// "is" of "1.09× slower", "has" of "no measurable speedup"
+std::string_view speed_verb(const FoundAttention& found) {
   const Speedup& speedup = found.fp32(AttentionWay::fused).speedup.value();
-  return fmt::format("{} {}", speedup.shown_faster() || speedup.shown_slower() ? "is" : "has",
-                     speedup_text(speedup));
+  return speedup.shown_faster() || speedup.shown_slower() ? "is" : "has";
+}
+
+// "32 texts of 128 tokens"
+std::string texts_text(const FoundAttention& found) {
+  const AttentionShape& s = found.of.shape;
+  return fmt::format("{} of {} tokens", counted_text(s.texts, "text"), grouped(s.tokens));
+}
+
+// "1.09× slower (95% CI 1.06 to 1.16) for 32 texts of 128 tokens"
+std::string speed_clause(const FoundAttention& found) {
+  return fmt::format("{} for {}", speedup_text(found.fp32(AttentionWay::fused).speedup.value()),
+                     texts_text(found));
 }
 
 std::string headline_of_attention(const FoundAttention& first, const FoundAttention& last) {
@@ -322,16 +335,18 @@ std::string headline_of_attention(const FoundAttention& first, const FoundAttent
                              &fused = first.fp32(AttentionWay::fused);
   const OperationSum before = moving_operations(naive), after = moving_operations(fused);
   std::string text = fmt::format(
-      "Naive attention runs {} operations and writes the matrix of scores ({}) to memory; fused "
-      "attention runs {} and never writes it, so it moves {} instead of {} ({} in fp32, counted "
-      "without caches). On {}, fused attention {} at {} tokens",
+      "Besides views, which move no data, naive attention runs {} operations and writes the matrix "
+      "of scores ({}) to memory; fused attention runs {} and never writes it, so it moves {} "
+      "instead of {} ({} in fp32, counted without caches). On {}, fused attention {} {}",
       before.calls, human_bytes(first.matrix_bytes("fp32")),
       after.calls == 1 ? "one" : fmt::format("{}", after.calls), human_bytes(after.moved_bytes),
       human_bytes(before.moved_bytes), first.of.name(),
-      ran_on(first.fields.device, first.fields.threads), speed_clause(first),
-      grouped(first.of.shape.tokens));
+      ran_on(first.fields.device, first.fields.threads), speed_verb(first), speed_clause(first));
   if (&last != &first)
-    text += fmt::format(", and {} at {} tokens", speed_clause(last), grouped(last.of.shape.tokens));
+    text += fmt::format(
+        ", and {}{}",
+        speed_verb(last) == speed_verb(first) ? "" : fmt::format("{} ", speed_verb(last)),
+        speed_clause(last));
   return text + ".";
 }
 
@@ -359,18 +374,24 @@ std::string why_fused(bool on_host) {
       on_host ? "caches or registers" : "registers and shared memory");
 }
 
+// Of the time of the naive run, in percent: what passes over the matrix besides products.
+double passes_percent(const FoundAttention& found) {
+  const AttentionTimesResult& naive = found.fp32(AttentionWay::naive);
+  return 100 * (recorded_ms(naive, "scale") + recorded_ms(naive, "softmax")) / recorded_ms(naive);
+}
+
 // What was measured; no run tells the reasons apart.
-std::string why_times(const std::vector<FoundAttention>& all) {
+std::string why_times(const std::vector<FoundAttention>& all, const FoundAttention& last) {
   const FoundAttention& first = all.front();
-  const AttentionTimesResult& naive = first.fp32(AttentionWay::naive);
   const auto slower = std::ranges::count_if(all, [](const FoundAttention& found) {
     return found.fp32(AttentionWay::fused).speedup->shown_slower();
   });
   return fmt::format(
-      "In the recorded naive run of {}, scale and softmax, which pass over the matrix element by "
-      "element, took {} of {} ms.{}",
-      first.of.name(), three_digits(recorded_ms(naive, "scale") + recorded_ms(naive, "softmax")),
-      three_digits(recorded_ms(naive)),
+      "In recorded naive runs in fp32, scale and softmax took {:.1f}% of the time for {}{}. The "
+      "products are the same, so the gain is limited.{}",
+      passes_percent(first), texts_text(first),
+      &last == &first ? ""
+                      : fmt::format(", and {:.1f}% for {}", passes_percent(last), texts_text(last)),
       slower == 0 ? ""
                   : fmt::format(" Why fused attention was slower for {} of {} shapes in fp32 was "
                                 "not measured.",
@@ -385,8 +406,7 @@ std::string slow_halves_text(const FoundAttention& found, bool on_host) {
                in_floats = recorded_ms(found.fp32(AttentionWay::naive), "matmul");
   if (in_halves <= in_floats) return "";
   return fmt::format(
-      " Naive fp16 is a slow baseline: in the recorded runs, its products took {} ms, and {} ms in "
-      "fp32.{}",
+      " Naive fp16 is a slow baseline: its recorded products took {} ms, those in fp32 {} ms.{}",
       three_digits(in_halves), three_digits(in_floats),
       on_host ? " hone's CPU kernels widen fp16 to fp32 and round each result." : "");
 }
@@ -402,9 +422,9 @@ std::string why_types(const FoundAttention& found, bool on_host) {
       speeds.push_back(fmt::format("{}, {}", type.name, speedup_headline(fused->speedup.value())));
   }
   std::string text = fmt::format(
-      "Both compute the same function, with sums in another order: for this shape, results of "
-      "fused attention differ from those of naive attention in fp32 by at most {} of the largest.",
-      fmt::join(differences, ", "));
+      "Sums are in another order: for {}, results of fused attention differ from those of naive "
+      "attention in fp32 by at most {} of the largest result.",
+      texts_text(found), fmt::join(differences, ", "));
   return speeds.empty()
              ? text
              : text + fmt::format(" Against naive attention of the same type: {}.{}",
@@ -447,8 +467,8 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
       "Medians of {} or more runs of each implementation in turn, in fp32; random operands. "
       "Confidence intervals are of ratios of paired runs, in this process alone.",
       std::ranges::min(shapes, {}, &TimedAttention::runs).runs);
-  report.why = {why_naive(first), why_fused(on_host), why_times(all), why_types(first, on_host),
-                why_device(other_device(run.context), on_host)};
+  report.why = {why_naive(first), why_fused(on_host), why_times(all, last),
+                why_types(first, on_host), why_device(other_device(run.context), on_host)};
   if (std::string warning = recording_warning(all); !warning.empty())
     document.notes.push_back(std::move(warning));
   document.sections = {
@@ -458,7 +478,7 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
                      "confidence interval",
                      document.notes),
         figure_block(memory_figure(all), run.folder() / "attention_memory",
-                     "Memory of naive and fused attention against the tokens of a text",
+                     "Memory per text of naive and fused attention against the tokens of a text",
                      document.notes),
         PageTable{
             overview,

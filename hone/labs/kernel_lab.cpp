@@ -269,6 +269,11 @@ std::string speeds_sentence(const std::vector<const LabKernelResult*>& timed) {
       names, faster, slower, timed.size(), speed_range_text(low, high));
 }
 
+bool is_in_graph(const std::vector<LabKernelResult>& kernels, std::string_view graph) {
+  return std::ranges::any_of(kernels,
+                             [&](const LabKernelResult& check) { return check.graph == graph; });
+}
+
 constexpr const char* kHowToAdd =
     "To add a kernel, write a shared library that adds a row (operation, device, accepts, run) to "
     "hone's table of kernels, and pass it with --plugin. ";
@@ -295,9 +300,13 @@ std::string verdict_sentence(const KernelChecks& found) {
         name, all.checked - all.correct, all.checked, operation_of(*all.wrong),
         error_text(*all.wrong), kKernelTolerance);
   const std::string correct = fmt::format(
-      "{} is chosen for {} of {} operation signatures, and correct for the {} that were checked "
+      "{} is chosen for {} of {} operation signatures{}, and correct for the {} that were checked "
       "(error up to {} of the largest result)",
-      name, all.chosen, all.asked, all.checked, three_digits(all.worst_share));
+      name, all.chosen, all.asked,
+      is_in_graph(found.kernels, kInferenceGraph)
+          ? ""
+          : ", none of them in the inference graph that hone runs",
+      all.checked, three_digits(all.worst_share));
   return all.timed == nullptr
              ? correct + ". hone has no other kernel for them to compare the time with."
              : fmt::format("{}; it is {}.", correct, speeds_sentence(all.all_timed));
@@ -322,16 +331,12 @@ std::vector<Fact> key_figures_of(const KernelSummary& all) {
 }
 
 std::string choice_text(const std::vector<LabKernelResult>& kernels) {
-  const auto are_in = [&](std::string_view graph) {
-    return std::ranges::any_of(kernels,
-                               [&](const LabKernelResult& check) { return check.graph == graph; });
-  };
   std::string text =
       "Choice: the first row that accepts an operation runs it. Rows of plugins come before hone's "
       "own, and on the CPU the reference comes last. `hone kernels MODEL --plugin FILE` prints "
       "the kernel of each operation.";
-  if (kernels.empty() || are_in(kInferenceGraph)) return text;
-  return text + (are_in(kUnfusedGraph)
+  if (kernels.empty() || is_in_graph(kernels, kInferenceGraph)) return text;
+  return text + (is_in_graph(kernels, kUnfusedGraph)
                      ? " The inference graph that hone runs has no such operation, as passes have "
                        "fused it. --skip_pass turns a pass off."
                      : " Only the graph of the training step has such an operation.");

@@ -53,10 +53,11 @@ std::string exception_of(int mantissa, int scale) {
   const double expected = std::ldexp(mantissa, scale - 133);
   if (static_cast<double>(value) == expected) return "";
   if (scale == 255) return "scale 255: infinity or NaN, as the fields of bfloat16 say";
-  if (mantissa == -128) return "m = -128: 0, as neither its unit nor its fraction is set";
+  if (mantissa == -128) return "m = -128: 0, as neither its leading 1 nor its fraction is set";
   HONE_ASSERT(scale == 0, "scale {}, m = {}: decodes to {}", scale, mantissa, value);
-  return std::abs(mantissa) < 64 ? "scale 0, |m| < 64: twice as much, as the fields are subnormal"
-                                 : "scale 0, |m| >= 64: the fraction alone, as there is no unit";
+  return std::abs(mantissa) < 64
+             ? "scale 0, |m| < 64: twice as much, as the fields are subnormal"
+             : "scale 0, |m| >= 64: the fraction alone, as there is no leading 1";
 }
 
 using TimeValue = double (*)(const DequantizeTimes&);
@@ -244,8 +245,10 @@ LabPart decode_part(const LabDecodeResult& found, const LabRun& run) {
   part.sections = {
       {"Decoding one element",
        {PageTable{spelled_table(spelled_of(found.bench)),
-                  "Two elements of the array, one of each branch; bfloat16 as sign, exponent and "
-                  "fraction."},
+                  fmt::format("Two of {} elements in groups of {}, one of each branch; bfloat16 as "
+                              "sign, exponent and fraction.",
+                              grouped(found.bench.times.front().elements),
+                              found.bench.times.front().group)},
         Paragraph{fmt::format("{}Of the {} pairs of a scale and a byte, {} decode to exactly m · "
                               "2^(E − 133).",
                               example_text(spelled_of(found.bench)), grouped(256 * 256),

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -153,16 +154,34 @@ Table process_table(const LabMemoryResult& shape) {
 Figure steps_figure(const LabMemoryResult& shape) {
   Figure figure = account_figure(
       accounts_of(shape),
-      fmt::format(
-          "{}, packed in MXINT8, groups of {}; fresh weights{}. Each bar is the saving that "
-          "is left after the step",
-          shape.shape, kLabBlock,
-          is_measurable(shape) ? fmt::format("; one text of {} tokens", shape.processes[0].tokens)
-                               : ""));
+      fmt::format("{}, packed in MXINT8, groups of {}; fresh weights{}", shape.shape, kLabBlock,
+                  is_measurable(shape)
+                      ? fmt::format("; one text of {} tokens", shape.processes[0].tokens)
+                      : ""));
+  figure.note = "Each bar is the saving that is left after the step.";
   // Beside a bar stands what it shows; the table has the differences.
   for (Series& series : figure.panels.front().series)
     for (Point& point : series.points) point.name = fmt::format("{:.2f}%", point.x);
   return figure;
+}
+
+// Why a bar may be shorter than its weights; "": none is.
+std::string unread_rows_text(const std::vector<LabMemoryResult>& shapes) {
+  constexpr std::size_t kTables = 2;  // the process whose embedding tables are packed
+  std::vector<std::string> unread;
+  for (const LabMemoryResult& shape : shapes) {
+    const LabProcessResult& process = shape.processes[kTables];
+    const std::int64_t bytes =
+        weight_bytes(shape, kTables) + process.run_bytes() - process.resident_bytes;
+    if (bytes > 0 && !was_on_gpu(shape))
+      unread.push_back(
+          fmt::format("{} of {}", human_bytes(static_cast<double>(bytes)), shape.shape));
+  }
+  if (unread.empty()) return "";
+  return fmt::format(
+      "With packed embedding tables, rows that the text does not read are not loaded from the "
+      "file: {}. So such a process can take less than its weights.",
+      fmt::join(unread, ", "));
 }
 
 // Resident memory of processes, as a share of the weights in fp32.
@@ -194,7 +213,8 @@ Figure process_figure(const std::vector<LabMemoryResult>& shapes) {
                            was_on_gpu(shapes.front()) ? ", memory of the GPU" : ""),
       .panels = {panel},
       .width = 1000,
-      .height = kAround + kRow * static_cast<int>(shapes.size())};
+      .height = kAround + kRow * static_cast<int>(shapes.size()),
+      .note = unread_rows_text(shapes)};
 }
 
 std::string transient_text(const LabMemoryResult& shape) {
@@ -366,8 +386,8 @@ LabPart memory_part(const std::vector<LabMemoryResult>& shapes, const LabRun& ru
   }
   const std::vector<LabPackingResult>& own = shapes.front().rules;
   part.sentence = fmt::format(
-      "Packing the linear layers saves {:.1f}% of the weights' memory{}: the formula gives {:.1f}% "
-      "for 8-bit elements, and 86.7% only for 4-bit ones",
+      "Packing the linear layers saves {:.1f}% of the weights' memory{}; the formula gives {:.1f}% "
+      "for 8-bit elements, and 86.7% only for 4-bit elements",
       100 * own[0].saving(), largest_loss_text(own[0].account),
       100 * own[0].account.theoretical_saving);
   part.key_figures = {{"Weights, linear layers packed", saving_text(own[0])},

@@ -213,17 +213,28 @@ std::string speed_clause(const LabProductsResult& found) {
              : fmt::format("has no measurable difference in speed from fp32 (95% CI {})", interval);
 }
 
+/// What the linear layers of W8A8 need, also where no kernel of the device multiplies codes.
+struct CodeWork {
+  std::int64_t multiply_adds = 0, scale_products = 0;
+};
+CodeWork code_work_of(const LabProductsResult& found) {
+  const LabProductModelResult& codes = w8a8_of(found);
+  if (codes.integer_multiply_adds > 0) return {codes.integer_multiply_adds, codes.scale_operations};
+  // One for each block.
+  return {codes.float_multiply_adds, codes.float_multiply_adds / kLabBlock};
+}
+
+// Two sentences, the last without its full stop.
 std::string answer_sentence(const LabProductsResult& found) {
-  const std::int64_t integer = w8a8_of(found).integer_multiply_adds;
+  const CodeWork work = code_work_of(found);
   return fmt::format(
-      "In MXINT8, an element m of a group with scale E is m · 2^(E − 133): with inputs and weights "
-      "in it (W8A8), {}, and in this process, the model {}",
-      integer > 0
-          ? fmt::format("linear layers compute {} integer multiply-adds instead of float ones",
-                        count_text(integer))
-          : "linear layers of custom hardware need only integer multiply-adds, but no kernel "
-            "of this device multiplies codes",
-      speed_clause(found));
+      "With inputs and weights in MXINT8 (W8A8), linear layers need 8-bit integer multipliers and "
+      "one scale product per group of {}: {} integer multiply-adds and {} scale products for {}{}. "
+      "An element m of a group with scale E decodes to m · 2^(E − 133)",
+      kLabBlock, count_text(work.multiply_adds), count_text(work.scale_products), run_text(found),
+      w8a8_of(found).integer_multiply_adds > 0
+          ? ""
+          : " (computed, as no kernel of this device multiplies codes)");
 }
 
 std::vector<Fact> key_figures_of(const LabProductsResult& found) {
@@ -245,18 +256,15 @@ std::int64_t bytes_with_packed_inputs(const LabSensitivityResult& sensitivity) {
 
 std::string hardware_text(const LabSensitivityResult& sensitivity, const LabProductsResult& found) {
   const LabProductModelResult &fp32 = fp32_of(found), &codes = w8a8_of(found);
-  // One for each block.
-  const std::int64_t scale_products = codes.integer_multiply_adds > 0
-                                          ? codes.scale_operations
-                                          : codes.float_multiply_adds / kLabBlock;
   return fmt::format(
       "Custom hardware: a group of {} weights or inputs has one scale. Its products are integer "
       "multiply-adds, and one product with 2^(E_x + E_w − 266), which only adds to an exponent, "
       "scales their sum. So 8-bit multipliers replace float ones, and no decoded weights are "
       "stored. For {}, that is {} scale products. The linear layers move {} instead of {}; with "
       "inputs in MXINT8 as well, they would move {} (computed).",
-      kLabBlock, run_text(found), count_text(scale_products), size_text(codes.moved_bytes),
-      size_text(fp32.moved_bytes), size_text(bytes_with_packed_inputs(sensitivity)));
+      kLabBlock, run_text(found), count_text(code_work_of(found).scale_products),
+      size_text(codes.moved_bytes), size_text(fp32.moved_bytes),
+      size_text(bytes_with_packed_inputs(sensitivity)));
 }
 
 // What the intervals of the speedups show: "Times vary between runs; shown to be faster than fp32: W8A8; no difference from

@@ -7,12 +7,15 @@
 namespace hone {
 namespace {
 
-// The median of up to nine calls around each, so that single slow calls do not hide the curve; the first call is as it was.
+// The first calls, which the lab is about, are as they were measured.
+constexpr std::size_t kFirstCalls = 10;
+
+// The median of up to nine calls around each later one, so that single slow calls do not hide the curve.
 std::vector<double> running_medians(const std::vector<double>& calls) {
   constexpr std::size_t kAround = 4;
   std::vector<double> medians;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const std::size_t around = std::min({kAround, i, calls.size() - 1 - i});
+    const std::size_t around = i < kFirstCalls ? 0 : std::min(kAround, calls.size() - 1 - i);
     medians.push_back(median_of({calls.begin() + static_cast<std::ptrdiff_t>(i - around),
                                  calls.begin() + static_cast<std::ptrdiff_t>(i + around + 1)}));
   }
@@ -41,7 +44,7 @@ Series line_of(const std::string& label, const std::vector<double>& values) {
 
 Block calls_figure(const FoundCalls& found, const LabRun& run, Document& document) {
   const IterationTimes& times = *found.times;
-  Panel warm{.title = "Each call in a warm process, smoothed",
+  Panel warm{.title = "Each call in a warm process",
              .x = {.label = "Call", .logarithmic = true},
              .y = {.label = "Time (ms)", .logarithmic = true}};
   Panel fresh{.title = "Mean of the first n calls of a fresh process",
@@ -58,10 +61,10 @@ Block calls_figure(const FoundCalls& found, const LabRun& run, Document& documen
                              document.notes);
   if (auto* figure = std::get_if<PageFigure>(&block))
     figure->caption = fmt::format(
-        "{}. Warm process: the median of up to nine calls around each. Fresh process: with "
-        "preparation, {}Means "
-        "include slow calls, so lines may cross at another call than the estimate from medians.",
-        found.work,
+        "{}. Warm process: the first {} calls as measured, then the median of up to nine calls "
+        "around each. Fresh process: with preparation, {}Means include slow calls, so lines may "
+        "cross at another call than the estimate from medians.",
+        found.work, kFirstCalls,
         times.ways.front().fresh.size() == 1
             ? "one process of each executor. "
             : fmt::format("the median of {} processes of each executor. ",

@@ -1,6 +1,7 @@
 #include "hone/labs/speed_lab.h"
 
 #include <algorithm>
+#include <set>
 
 #include "hone/analysis/cost.h"
 #include "hone/jobs/linear_variants.h"
@@ -19,6 +20,9 @@ struct UsualModel {
   TimedModel model;
 };
 
+// Of "resnet18" (models/model_source.h).
+constexpr ImageSize kImage = {.channels = 3, .height = 224, .width = 224};
+
 const std::vector<UsualModel>& usual_models() {
   static const std::vector<UsualModel> table = {
       {Fidelity::quick, {.name = "tiny", .what = "BERT-tiny", .batches = {8, 1}}},
@@ -29,6 +33,7 @@ const std::vector<UsualModel>& usual_models() {
         .what = "ResNet-18",
         .batches = {1},
         .tokens = 0,
+        .image = kImage,
         .iterations = 20,
         .processes = 1,
         .naive_rounds = 20}},
@@ -37,6 +42,7 @@ const std::vector<UsualModel>& usual_models() {
         .what = "ResNet-18",
         .batches = {128},
         .tokens = 0,
+        .image = kImage,
         .iterations = 10,
         .processes = 1,
         .inference_alone = true}}};
@@ -60,8 +66,12 @@ struct SpeedWork {
     return fmt::format("{}-{}-{}", model.what, train ? "training" : "inference", batch);
   }
   std::string name() const {
-    return fmt::format("{}, {}, batch size {}{}", model.what, train ? "training step" : "inference",
-                       batch, model.tokens > 0 ? fmt::format(", {} tokens", model.tokens) : "");
+    return fmt::format("{}, {}, batch size {}{}{}", model.what,
+                       train ? "training step" : "inference", batch,
+                       model.tokens > 0 ? fmt::format(", {} tokens", model.tokens) : "",
+                       model.image ? fmt::format(", images of {} × {} × {}", model.image->channels,
+                                                 model.image->height, model.image->width)
+                                   : "");
   }
   BenchJob job(std::uint64_t seed) const {
     return {.model = model.name,
@@ -81,6 +91,7 @@ std::vector<TimedModel> models_of(const LabRun& run, const std::vector<TimedMode
   const Model model = bench_model({.model = own.name, .seed = run.job.seed}, run.context);
   const InputLimits& limits = model.facts.limits;
   own.tokens = limits.image ? 0 : std::min(own.tokens, limits.tokens);
+  own.image = limits.image;
   return {own};
 }
 
@@ -216,8 +227,26 @@ void take(const Json& kept, Found& found) {
     found.times = from_json<typename decltype(found.times)::value_type>(kept);
 }
 
-LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual) {
-  const std::vector<TimedModel> models = models_of(run, usual);
+// Works of higher fidelities.
+std::vector<LeftOutWork> left_out_of(
+    const LabRun& run, const std::function<std::vector<TimedModel>(Fidelity)>& models) {
+  std::vector<LeftOutWork> left_out;
+  if (!run.job.model.empty()) return left_out;
+  std::set<std::string> known;
+  for (const SpeedWork& work : works_of(models(run.job.fidelity))) known.insert(work.stage());
+  for (const Fidelity fidelity : {Fidelity::quick, Fidelity::paper, Fidelity::full}) {
+    if (fidelity <= run.job.fidelity) continue;
+    for (const SpeedWork& work : works_of(models(fidelity)))
+      if (known.insert(work.stage()).second)
+        left_out.push_back(
+            {work.name(), fmt::format("not run: --fidelity {} times it", to_string(fidelity))});
+  }
+  return left_out;
+}
+
+LabReport report_speeds(const LabRun& run,
+                        const std::function<std::vector<TimedModel>(Fidelity)>& usual) {
+  const std::vector<TimedModel> models = models_of(run, usual(run.job.fidelity));
   std::vector<FoundCalls> calls;
   for (const SpeedWork& work : works_of(models)) {
     calls.push_back({work.model.what, work.name(), work.stage(), work.train});
@@ -228,7 +257,7 @@ LabReport report_speeds(const LabRun& run, const std::vector<TimedModel>& usual)
     mistakes.push_back({SpeedWork{model, model.batches.front(), false}.name()});
     take(run.found.at(naive_stage(model)), mistakes.back());
   }
-  return speed_report(calls, mistakes, run);
+  return speed_report(calls, mistakes, left_out_of(run, usual), run);
 }
 
 }  // namespace
@@ -311,8 +340,7 @@ Lab speed_lab(std::function<std::vector<TimedModel>(Fidelity)> models) {
               stages.push_back(mistakes_stage({model, model.batches.front(), false}, run, rates));
             return stages;
           },
-      .report =
-          [models](const LabRun& run) { return report_speeds(run, models(run.job.fidelity)); },
+      .report = [models](const LabRun& run) { return report_speeds(run, models); },
       .input = LabInput::model};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hone/data/image_set.h"
 #include "hone/jobs/bench_iterations.h"
 #include "hone/jobs/bench_naive.h"
 #include "hone/labs/lab.h"
@@ -10,12 +11,13 @@ namespace hone {
 
 /// A model of the lab with fresh weights, and how it is timed.
 struct TimedModel {
-  std::string name;                   ///< as `bench_model` takes it
-  std::string what;                   ///< "BERT-tiny"
-  std::vector<std::int64_t> batches;  ///< of inference; a training step has the first
-  std::int64_t tokens = 128;          ///< of a text; 0: it reads images
-  std::int64_t iterations = 110;      ///< calls: 100 behind the ten that are ignored
-  std::int64_t processes = 3;         ///< fresh ones of each executor
+  std::string name;                     ///< as `bench_model` takes it
+  std::string what;                     ///< "BERT-tiny"
+  std::vector<std::int64_t> batches;    ///< of inference; a training step has the first
+  std::int64_t tokens = 128;            ///< of a text; 0: it reads images
+  std::optional<ImageSize> image = {};  ///< of an image, where it reads such
+  std::int64_t iterations = 110;        ///< calls: 100 behind the ten that are ignored
+  std::int64_t processes = 3;           ///< fresh ones of each executor
   std::int64_t naive_rounds = 50;
   bool inference_alone = false;  ///< neither a training step nor mistakes
 };

@@ -67,7 +67,9 @@ std::vector<LabExecutorResult> executors_of(const FoundCalls& found) {
   return rows;
 }
 
-std::vector<LabExecutorResult> overview_of(const std::vector<FoundCalls>& calls, Context& context) {
+std::vector<LabExecutorResult> overview_of(const std::vector<FoundCalls>& calls,
+                                           const std::vector<LeftOutWork>& left_out,
+                                           Context& context) {
   std::vector<LabExecutorResult> overview;
   const Session session = context.session();
   const OtherDevice other = other_device(context);
@@ -85,6 +87,9 @@ std::vector<LabExecutorResult> overview_of(const std::vector<FoundCalls>& calls,
           {.work = found.work, .device = device_text(session), .why_not = found.why_not});
     }
   }
+  for (const LeftOutWork& work : left_out)
+    overview.push_back(
+        {.work = work.work, .device = device_text(session), .why_not = work.why_not});
   overview.push_back({.work = "all", .device = other.name, .why_not = other.why_not});
   return overview;
 }
@@ -145,13 +150,18 @@ const OperationKind* kind_of(const WayTimes& way, std::string_view operation) {
   return found == way.graph.end() ? nullptr : &*found;
 }
 
+bool can_show_later_output(const FoundCalls& found) {
+  const std::vector<WayTimes>& ways = found.times->ways;
+  return std::min(std::ssize(ways.front().fresh), std::ssize(ways.back().fresh)) >=
+         kFewestProcesses;
+}
+
 bool first_output_shown_later(const FoundCalls& found) {
-  constexpr std::int64_t kFewest = 3;
   const std::vector<ExecutorTimesResult> times = found.times->times();
   const ExecutorTimesResult &before = *row_of(times, found.times->ways.front().way, "fresh"),
                             &after = *row_of(times, found.times->ways.back().way, "fresh");
-  return std::min(before.processes, after.processes) >= kFewest && before.start_max_ms &&
-         after.start_min_ms && *after.start_min_ms > *before.start_max_ms;
+  return can_show_later_output(found) && before.start_max_ms && after.start_min_ms &&
+         *after.start_min_ms > *before.start_max_ms;
 }
 
 }  // namespace hone

@@ -33,7 +33,9 @@ bool drifted(const IterationTimes& times);
 /// Every executor of a work that was run.
 std::vector<LabExecutorResult> executors_of(const FoundCalls& found);
 /// Every executor of each work, and what was not run, with the reason.
-std::vector<LabExecutorResult> overview_of(const std::vector<FoundCalls>& calls, Context& context);
+std::vector<LabExecutorResult> overview_of(const std::vector<FoundCalls>& calls,
+                                           const std::vector<LeftOutWork>& left_out,
+                                           Context& context);
 /// The first work of each model that was run.
 std::vector<const FoundCalls*> first_of_models(const std::vector<FoundCalls>& calls);
 /// The work that shows best what the start costs: the executor that is prepared the most gets ahead of the first, but the means
@@ -62,8 +64,12 @@ double call_ms(const WayTimes& way, std::string_view process, std::size_t call);
 /// Operations of this name in the graph of an executor; null: none.
 const OperationKind* kind_of(const WayTimes& way, std::string_view operation);
 
-/// Whether every fresh process of the executor that is prepared the most took longer until its first output than every one of
-/// the first executor. With fewer than three of each, chance would often do that.
+/// Fresh processes of each executor. With fewer, chance would often order all of them.
+constexpr std::int64_t kFewestProcesses = 3;
+/// Whether a work was run in so many.
+bool can_show_later_output(const FoundCalls& found);
+/// Whether it was, and every fresh process of the executor that is prepared the most took longer until its first output than
+/// every one of the first executor.
 bool first_output_shown_later(const FoundCalls& found);
 
 }  // namespace hone

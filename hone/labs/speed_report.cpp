@@ -73,10 +73,11 @@ Section mistakes_section(const std::vector<FoundMistakes>& mistakes) {
                           naive_table(*found.times),
                           fmt::format("{}, with the interpreter. Each mistake alone, with the 95% "
                                       "confidence interval of its ratio; that of n = 5 holds 95% "
-                                      "of such means. Correct and wrong calls took turns in the "
-                                      "lab's own process, at another time than the calls of the "
-                                      "first table, so the correct latency differs from the "
-                                      "median there.",
+                                      "of such means. Ratio: where correct and wrong calls took "
+                                      "turns, the median of their ratios, which may differ from "
+                                      "the ratio of the medians. All calls were in the lab's own "
+                                      "process, at another time than those of the first table, so "
+                                      "the correct latency differs from the median there.",
                                       found.work)})
                     : Block(Paragraph{fmt::format("{}: {}.", found.work, found.why_not)}));
   return section;
@@ -112,8 +113,9 @@ void describe_calls(const std::vector<FoundCalls>& calls,
     if (found == &shown && !preparation.blocks.empty()) continue;
     preparation.blocks.push_back(PageTable{
         preparation_table(*found->times),
-        fmt::format("{}: medians of fresh processes. Reading includes the start and end of the "
-                    "process.",
+        fmt::format("{}: medians of fresh processes. Reading is not part of the first output or of "
+                    "the break-even call. Its time includes the start and end of the process, and "
+                    "varies between processes.",
                     found->work)});
   }
   document.sections.push_back(std::move(preparation));
@@ -136,11 +138,12 @@ void describe_calls(const std::vector<FoundCalls>& calls,
 }  // namespace
 
 LabReport speed_report(const std::vector<FoundCalls>& calls,
-                       const std::vector<FoundMistakes>& mistakes, const LabRun& run) {
+                       const std::vector<FoundMistakes>& mistakes,
+                       const std::vector<LeftOutWork>& left_out, const LabRun& run) {
   LabReport report;
   report.arithmetic = run.context.values == DType::f32 ? "fp32" : "mixed precision";
   report.data = "random ids without padding, random images, fresh weights";
-  SpeedLabFields fields{.overview = overview_of(calls, run.context)};
+  SpeedLabFields fields{.overview = overview_of(calls, left_out, run.context)};
   const Table overview = overview_table(fields.overview);
   write_file(run.folder() / "overview.csv", to_csv(overview));
   write_tables(calls, mistakes, run.folder());

@@ -19,6 +19,12 @@ struct FoundCalls {
   std::string why_not = {};  ///< "not run: …"; empty: `times` are there
 };
 
+/// A work that another fidelity times.
+struct LeftOutWork {
+  std::string work;
+  std::string why_not;  ///< "not run: …"
+};
+
 /// What mistakes of measuring do to a work, or why the device cannot run it.
 struct FoundMistakes {
   std::string work;
@@ -28,6 +34,7 @@ struct FoundMistakes {
 
 /// Writes tables and figures to the folder of the run.
 LabReport speed_report(const std::vector<FoundCalls>& calls,
-                       const std::vector<FoundMistakes>& mistakes, const LabRun& run);
+                       const std::vector<FoundMistakes>& mistakes,
+                       const std::vector<LeftOutWork>& left_out, const LabRun& run);
 
 }  // namespace hone

@@ -46,17 +46,24 @@ std::string estimate_text(const ExecutorComparisonResult& one, const IterationTi
                      ratio && *ratio < 1 ? ", and it was not reached in them" : "");
 }
 
+std::string PreparedMost::fresh_range() const {
+  if (processes == 1)
+    return fmt::format("in the one fresh process of each: {}", speed_text(fresh_ratio));
+  if (!fresh_ratios)
+    return fmt::format("by the medians of {}: {}", processes_text(processes),
+                       speed_text(fresh_ratio));
+  return fmt::format("between any two of {}: {}{}", processes_text(processes),
+                     speed_range_text(fresh_ratios->low, fresh_ratios->high),
+                     fresh_ratios->low >= 1   ? "× faster"
+                     : fresh_ratios->high < 1 ? "× slower"
+                                              : "");
+}
+
 std::string PreparedMost::range() const {
   const Interval& ends = ready.speedup.value().interval.value();
-  std::string text = fmt::format("95% CI {}", speed_range_text(ends.low, ends.high));
-  if (has_drifted) text += ", too narrow, as latency drifted";
-  if (has_drifted && fresh_ratios)
-    text += fmt::format("; between any two of {}: {}{}", processes_text(processes),
-                        speed_range_text(fresh_ratios->low, fresh_ratios->high),
-                        fresh_ratios->low >= 1   ? "× faster"
-                        : fresh_ratios->high < 1 ? "× slower"
-                                                 : "");
-  return fmt::format("({}){}", text, ready.speedup->noisy() ? ", noisy" : "");
+  return fmt::format("(95% CI {}{}; {}){}", speed_range_text(ends.low, ends.high),
+                     has_drifted ? ", too narrow, as latency drifted" : "", fresh_range(),
+                     ready.speedup->noisy() ? ", noisy" : "");
 }
 
 std::string PreparedMost::speedup() const {
@@ -73,9 +80,11 @@ PreparedMost prepared_most(const FoundCalls& found) {
   const std::string& ready = *rows.back().executor;
   const ExecutorTimesResult &before = *row_of(times, *rows.front().executor, "fresh"),
                             &after = *row_of(times, ready, "fresh");
-  PreparedMost one{rows.front(), rows.back(), *row_of(comparisons, ready, "fresh"),
-                   after.processes};
-  if (before.median_low_ms && after.median_low_ms)
+  PreparedMost one{rows.front(), rows.back(), *row_of(comparisons, ready, "fresh"), after.processes,
+                   before.median_ms / after.median_ms};
+  // Of a single process they are the ends of an interval over its calls.
+  if (std::min(before.processes, after.processes) > 1 && before.median_low_ms &&
+      after.median_low_ms)
     one.fresh_ratios = Interval{*before.median_low_ms / *after.median_high_ms,
                                 *before.median_high_ms / *after.median_low_ms};
   one.has_drifted = drifted(*found.times);
@@ -110,15 +119,16 @@ GeneratedCode generated_code(const std::vector<FoundCalls>& calls) {
 
 namespace {
 
-// "In a warm process, it is 1.85× faster per call (95% CI 1.72 to 1.93); from a fresh start, it is ahead from call 11 on (7 to
-// 20), by an estimate from medians."
+// "In a warm process, it is 1.85× faster per call (95% CI 1.72 to 1.93; between any two of 3 fresh processes of each: 1.70 to
+// 2.05× faster); from a fresh start, it is ahead from call 11 on (7 to 20), by an estimate from medians."
 std::string later_calls_text(const PreparedMost& one, const IterationTimes& times) {
   if (!one.ready.speedup) return "The warm process made too few calls to compare.";
   const Interval& ends = one.ready.speedup->interval.value();
-  const std::string range = speed_range_text(ends.low, ends.high);
+  const std::string range =
+      fmt::format("95% CI {}; {}", speed_range_text(ends.low, ends.high), one.fresh_range());
   if (!one.faster() && !one.slower())
-    return fmt::format("In a warm process, no difference per call is shown (95% CI {}).", range);
-  const std::string measured = fmt::format("In a warm process, it is {} per call (95% CI {})",
+    return fmt::format("In a warm process, no difference per call is shown ({}).", range);
+  const std::string measured = fmt::format("In a warm process, it is {} per call ({})",
                                            speed_text(one.ready.speedup->value), range);
   if (one.slower()) return measured + ", so it does not get ahead.";
   if (!one.gets_ahead()) return measured + ", but fresh processes give no break-even call.";
@@ -152,11 +162,14 @@ std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& 
 
 std::string key_figure_of(const FoundCalls& found) {
   const PreparedMost one = prepared_most(found);
-  return fmt::format("{} against {}, per call in a warm process: {}{}", *one.ready.executor,
-                     *one.first.executor, one.speedup(),
-                     !one.faster()      ? ""
-                     : one.gets_ahead() ? "; in a fresh one, estimated to be ahead " + one.ahead
-                                        : "; fresh ones give no break-even call");
+  return fmt::format(
+      "{} against {}, per call in a warm process: {}{}", *one.ready.executor, *one.first.executor,
+      one.speedup(),
+      !one.faster() ? ""
+      : !one.gets_ahead()
+          ? "; fresh ones give no break-even call"
+          : fmt::format("; in a fresh one{}, estimated to be ahead {}",
+                        one.processes == 1 ? " (one process of each)" : "", one.ahead));
 }
 
 namespace {
@@ -180,20 +193,25 @@ std::string why_first_call(const FoundCalls& found) {
   return text;
 }
 
-// For how many works fresh processes show that the first output takes longer.
+// For how many works fresh processes show that the first output takes longer, of those that had enough of them.
 std::string why_first_outputs(const std::vector<FoundCalls>& calls) {
   int works = 0, later = 0;
   std::string first;
   for (const FoundCalls& found : calls) {
-    if (!found.times) continue;
+    if (!found.times || !can_show_later_output(found)) continue;
     first = found.times->ways.front().way;
     ++works;
     if (first_output_shown_later(found)) ++later;
   }
+  if (works == 0)
+    return fmt::format(
+        "No workload had {} fresh processes of each executor, so none can show that a first output "
+        "is later.",
+        kFewestProcesses);
   return fmt::format(
-      "A later first output is shown for {} of {} workloads: each of at least three fresh "
-      "processes took longer than all those of {}.",
-      later, works, first);
+      "A first output is shown to be later if every fresh process (of at least {}) took longer "
+      "than all those of {}: for {} of the {} that had as many.",
+      kFewestProcesses, first, later, counted_text(works, "workload"));
 }
 
 std::string why_stages(const FoundCalls& found) {

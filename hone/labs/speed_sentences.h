@@ -23,17 +23,21 @@ std::string estimate_text(const ExecutorComparisonResult& one, const IterationTi
 struct PreparedMost {
   LabExecutorResult first, ready;
   ExecutorComparisonResult fresh;
-  std::int64_t processes = 1;                 ///< fresh ones of each
-  std::optional<Interval> fresh_ratios = {};  ///< of a call, between any two fresh processes
-  bool has_drifted = false;                   ///< latency, in the warm process
-  std::string ahead = {};                     ///< in fresh processes, as `estimate_text`
+  std::int64_t processes = 1;  ///< fresh ones of each
+  double fresh_ratio = 1;      ///< of the medians of calls in fresh processes
+  std::optional<Interval> fresh_ratios =
+      {};                    ///< between any two fresh processes, if there are several
+  bool has_drifted = false;  ///< latency, in the warm process
+  std::string ahead = {};    ///< in fresh processes, as `estimate_text`
 
   bool faster() const { return ready.speedup && claimed_faster(*ready.speedup); }
   bool slower() const { return ready.speedup && claimed_slower(*ready.speedup); }
-  /// "1.60× faster (95% CI 1.52 to 1.67)"; where latency drifted, with the range over fresh processes.
+  /// "1.60× faster (95% CI 1.52 to 1.67; in the one fresh process of each: 1.41× faster)"
   std::string speedup() const;
-  /// "(95% CI 1.52 to 1.67)" of it.
+  /// "(95% CI 1.52 to 1.67; between any two of 3 fresh processes of each: 1.49 to 1.80× faster)" of it.
   std::string range() const;
+  /// The same of fresh processes alone, without brackets.
+  std::string fresh_range() const;
   bool gets_ahead() const { return ready.break_even_fresh.has_value(); }
 };
 PreparedMost prepared_most(const FoundCalls& found);

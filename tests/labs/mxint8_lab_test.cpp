@@ -175,7 +175,7 @@ TEST(DecodeExceptions, AreAllPairsOfAScaleAndAByteThatDecodeToSomethingElse) {
   EXPECT_EQ(all, 256 * 256);
   EXPECT_EQ(pairs["all others: exactly m 2^(E - 133)"], 254 * 255 + 1)
       << "of scale 0 the zero alone";
-  EXPECT_EQ(pairs["m = -128: 0, as neither its unit nor its fraction is set"], 255);
+  EXPECT_EQ(pairs["m = -128: 0, as neither its leading 1 nor its fraction is set"], 255);
   EXPECT_EQ(pairs["scale 0, |m| < 64: twice as much, as the fields are subnormal"], 126);
   EXPECT_EQ(pairs["scale 255: infinity or NaN, as the fields of bfloat16 say"], 256);
 }

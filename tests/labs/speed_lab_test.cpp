@@ -22,21 +22,25 @@ TEST(SpeedLab, HasARowForWorksWithoutKernelsOnTheDevice) {
     std::erase_if(made.library.kernels, [](const Kernel& kernel) { return kernel.op == "gelu"; });
     made.device = &device;
   });
-  const Lab lab = speed_lab([](Fidelity) {
-    return std::vector<TimedModel>{
-        {.name = "tiny", .what = "BERT-tiny", .batches = {1}, .tokens = 8}};
+  const Lab lab = speed_lab([](Fidelity fidelity) {
+    TimedModel model{.name = "tiny", .what = "BERT-tiny", .batches = {1}, .tokens = 8};
+    if (fidelity > Fidelity::quick) model.batches.push_back(2);
+    return std::vector<TimedModel>{model};
   });
   const JobResult result =
       run_lab(lab, {.output = {.folder = (folder.path() / "lab").string()}}, context);
   const Json& rows = result.fields["overview"];
-  ASSERT_EQ(rows.size(), 3u) << "inference and a training step, and the other device";
+  ASSERT_EQ(rows.size(), 4u)
+      << "inference and a training step, what another fidelity times, and the other device";
   for (const std::size_t i : {0, 1}) {
     EXPECT_EQ(rows[i]["device"], "fake:0, no hardware");
     EXPECT_EQ(rows[i]["why_not"], "not run: no kernel of gelu on fake:0");
     EXPECT_TRUE(rows[i]["executor"].is_null());
   }
-  EXPECT_EQ(rows[2]["work"], "all");
-  EXPECT_EQ(rows[2]["device"], "cpu");
+  EXPECT_EQ(rows[2]["work"], "BERT-tiny, inference, batch size 2, 8 tokens");
+  EXPECT_NE(rows[2]["why_not"].get<std::string>().find("--fidelity paper"), std::string::npos);
+  EXPECT_EQ(rows[3]["work"], "all");
+  EXPECT_EQ(rows[3]["device"], "cpu");
   EXPECT_TRUE(result.fields["works"].empty());
   EXPECT_TRUE(result.fields["naive"].empty());
   EXPECT_NE(result.fields["summary"].get<std::string>().find("no kernel of gelu"),
@@ -77,6 +81,17 @@ TEST(SpeedLab, ABreakEvenCallAfterTheLastIsExtrapolated) {
   EXPECT_EQ(prepared_most(timed_work("near", 100)).ahead.find("extrapolated"), std::string::npos);
   EXPECT_NE(prepared_most(timed_work("far", 300)).ahead.find("extrapolated: 30 calls"),
             std::string::npos);
+}
+
+TEST(SpeedLab, RangesOverFreshProcessesNeedSeveral) {
+  FoundCalls found = timed_work("tiny", 12);
+  EXPECT_TRUE(can_show_later_output(found));
+  EXPECT_TRUE(prepared_most(found).fresh_ratios.has_value());
+  EXPECT_DOUBLE_EQ(prepared_most(found).fresh_ratio, 2);
+  for (WayTimes& way : found.times->ways) way.fresh.resize(1);
+  EXPECT_FALSE(can_show_later_output(found));
+  EXPECT_FALSE(prepared_most(found).fresh_ratios.has_value());
+  EXPECT_DOUBLE_EQ(prepared_most(found).fresh_ratio, 2);
 }
 
 TEST(SpeedLab, ClaimsNoDifferenceWhoseBoundIsPrintedAsOne) {

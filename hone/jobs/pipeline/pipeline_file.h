@@ -190,6 +190,7 @@ struct PipelinePick {
   ValueFormula by = {};
   bool highest = true;
   std::vector<ValueCondition> where = {};
+  bool significant = false;  ///< below 0.05 with Holm's correction for all stages
 };
 
 /// A text with values of stages in it: "{narrowest.width} bits reach {narrowest.after.eval_accuracy}".

@@ -7,6 +7,7 @@
 #include "hone/jobs/pipeline/pipeline_values.h"
 #include "hone/jobs/search/best_history.h"
 #include "hone/jobs/search/study_tables.h"
+#include "hone/metrics/p_value.h"
 
 namespace hone {
 namespace {
@@ -85,7 +86,24 @@ bool is_in_points(const ValueFormula& formula, const std::vector<Estimate>& valu
          });
 }
 
+// As claims on several comparisons are judged: where a p-value is missing, or there is one comparison, nothing is corrected.
+bool is_significant(const ValuePlace& place, const PipelinePick& pick,
+                    const PipelineFindings& found) {
+  constexpr const char* kPValue = "comparison.mcnemar_p";
+  std::vector<double> p;
+  std::size_t own = 0;
+  for (const std::size_t stage : pick.stages) {
+    if (found.outcomes[stage].result.is_null()) continue;
+    if (stage == place.stage) own = p.size();
+    p.push_back(estimate_in({.stage = stage}, kPValue, found).value);
+  }
+  if (p.size() < 2 || std::ranges::any_of(p, [](double one) { return std::isnan(one); }))
+    return true;
+  return holm_adjusted(p)[own] < 0.05;
+}
+
 bool fulfils(const ValuePlace& place, const PipelinePick& pick, const PipelineFindings& found) {
+  if (pick.significant && !is_significant(place, pick, found)) return false;
   return std::ranges::all_of(pick.where, [&](const ValueCondition& condition) {
     // NaN: a value is missing
     return computed(condition.left, place, found).value <=

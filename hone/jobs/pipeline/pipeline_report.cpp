@@ -467,7 +467,8 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
   document.sections.push_back({"Pipeline", {Preformatted{pipeline.text}}, /*folded=*/true});
   document.output = job.output.folder;
   // The results of stages have theirs.
-  result.basis = {.seeds = -1, .protocol = "each stage chooses on the split that its page names"};
+  result.basis = {.seeds = -1,
+                  .protocol = "the page of each stage names the split on which that stage chooses"};
   std::vector<std::string> sentences = answer;
   if (sentences.empty())
     for (const ClaimResult& one : fields.claims) sentences.push_back(one.sentence);

@@ -16,7 +16,8 @@ void read_pick(const ShownFile& f, const std::string& name, const toml::node& no
   user_check(std::ranges::find(known, name) == known.end() && !f.pipeline.settings.contains(name),
              "{}: '{}' is a stage or a setting too", f.place.at(node), name);
   const toml::table& told = table_at(node, name, f.place);
-  check_keys(told, {"stages", "rows", "highest", "lowest", "where"}, "a pick", f.place);
+  check_keys(told, {"stages", "rows", "highest", "lowest", "where", "significant"}, "a pick",
+             f.place);
   const toml::node *highest = told.get("highest"), *lowest = told.get("lowest");
   user_check((highest == nullptr) != (lowest == nullptr),
              "{}: {}: expected highest = \"PATH\" or lowest = \"PATH\"", f.place.at(node), name);
@@ -31,6 +32,13 @@ void read_pick(const ShownFile& f, const std::string& name, const toml::node& no
   if (const toml::node* where = told.get("where"))
     for (const std::string& text : texts_at(*where, "where", f.place))
       pick.where.push_back(condition_of(f, text, *where));
+  if (const toml::node* significant = told.get("significant")) {
+    user_check(significant->is_boolean(), "{}: {}: significant: expected true or false",
+               f.place.at(*significant), name);
+    pick.significant = significant->as_boolean()->get();
+  }
+  user_check(!pick.significant || pick.rows.empty(),
+             "{}: {}: significant compares stages; leave out rows", f.place.at(node), name);
   f.pipeline.picks.push_back(std::move(pick));
 }
 

@@ -28,6 +28,11 @@ where = ["comparison.change_interval.1 >= 0", "after.eval_accuracy >= width/100"
 stages = "qat"
 highest = "after.eval_accuracy"
 where = "after.eval_accuracy >= 2"
+[pick.ahead]
+stages = "against"
+lowest = "width"
+where = "comparison.change_interval.0 >= 0"
+significant = true
 [claim.better]
 says = "b is better"
 stage = "against"
@@ -118,6 +123,22 @@ TEST(PipelineValues, AreTheFirstTheHighestAndTheLastOfALog) {
   EXPECT_EQ(estimate_of({}, stage.path(), "log.first.loss").value, 0.5);
   EXPECT_EQ(estimate_of({}, stage.path(), "log.highest.loss").value, 0.75);
   EXPECT_EQ(estimate_of({}, stage.path(), "log.last.loss").value, 0.25);
+}
+
+TEST(PipelinePicks, AreSignificantWithTheCorrectionThatClaimsHave) {
+  Widths widths;
+  const auto ahead = [&] {
+    return count_of(widths.pipeline.picks[2], widths.findings()).fulfilling;
+  };
+  widths.prints("against/4", Widths::compared(0.001, 0.02, 0.03));  // 0.06 of two, 0.09 of three
+  EXPECT_EQ(ahead(), 1);                                            // there is one comparison only
+  widths.prints("against/8", Widths::compared(-0.01, 0.02, 0.6));
+  EXPECT_EQ(ahead(), 0);
+  widths.prints("against/16", Widths::compared(0.01, 0.03, 0.001));
+  EXPECT_EQ(ahead(), 1);
+  EXPECT_EQ(place_of({.pick = 2}, widths.findings())->stage, 5);
+  widths.prints("against/8", Widths::compared(0.001, 0.02, kNoValue));  // without a p-value
+  EXPECT_EQ(ahead(), 3);
 }
 
 TEST(PipelineClaims, CorrectForTheNumberOfComparisons) {
