@@ -85,14 +85,9 @@ void add_outside(const Panel& panel, std::vector<std::string>& names) {
 }  // namespace
 
 std::optional<Figure> zoomed_to_crowd(Figure figure) {
-  bool any = false;
+  if (figure.panels.size() != 1 || !zoom(figure.panels.front())) return std::nullopt;
   std::vector<std::string> outside;
-  for (Panel& panel : figure.panels) {
-    if (!zoom(panel)) continue;
-    any = true;
-    add_outside(panel, outside);
-  }
-  if (!any) return std::nullopt;
+  add_outside(figure.panels.front(), outside);
   figure.title += ", where values lie close";
   if (!outside.empty())
     figure.note += fmt::format("{}Outside this range: {}.", figure.note.empty() ? "" : " ",
