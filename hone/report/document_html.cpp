@@ -299,11 +299,13 @@ class PageWriter {
         const std::string attributes =
             class_attribute(classes[column], cell.is_absent() ? "absent" : tone_class(cell.tone)) +
             sort_attribute(cell);
-        if (column == 0) {
-          add("<th scope=\"row\"{}>{}</th>", attributes, html);
+        const std::string label =
+            fmt::format(" data-label=\"{}\"", html_text(table.columns()[column].header));
+        if (column > 0) {
+          add("<td{}{}>{}</td>", label, attributes, html);
         } else {
-          add("<td data-label=\"{}\"{}>{}</td>", html_text(table.columns()[column].header),
-              attributes, html);
+          // A number alone does not say what it is of.
+          add("<th scope=\"row\"{}{}>{}</th>", cell.is_text() ? "" : label, attributes, html);
         }
       }
       add("</tr>\n");

@@ -129,7 +129,8 @@ tbody th{white-space:normal;max-width:36vw;overflow-wrap:break-word}
 .cards tr{display:grid;grid-template-columns:1fr 1fr;column-gap:1rem;padding:.5rem .7rem}
 .cards tbody tr+tr{border-top:1px solid var(--line)}
 .cards tbody tr+tr>*{border-top:0}
-.cards tbody th{grid-column:1/-1;position:static;max-width:none;padding:0 0 .2rem;font-weight:600}
+.cards tbody th{grid-column:1/-1;position:static;max-width:none;padding:0 0 .2rem;font-weight:600;text-align:left}
+.cards tbody th[data-label]::before{content:attr(data-label) " "}
 .cards td{padding:.1rem 0;text-align:left;white-space:normal;min-width:0;overflow-wrap:anywhere}
 .cards td.number{white-space:nowrap}
 .cards td.long{grid-column:1/-1}

@@ -126,6 +126,15 @@ TEST(DocumentHtml, TableHasHeadersAndAlignsNumbers) {
     EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;
 }
 
+TEST(DocumentHtml, NumbersThatNameRowsSayOfWhat) {
+  Table table({{"sparsity", "Sparsity"}, {"accuracy", "Accuracy"}});
+  table.add_row({real(0.5, 1), percent(0.8)});
+  const std::string html = html_of(PageTable{table, ""});
+  EXPECT_NE(html.find("<th scope=\"row\" data-label=\"Sparsity\" class=\"number\""),
+            std::string::npos)
+      << html;
+}
+
 Table wide_comparison() {
   Table table({{"model", "Model"},
                {"accuracy", "Accuracy"},
