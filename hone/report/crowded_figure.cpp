@@ -85,9 +85,14 @@ void add_outside(const Panel& panel, std::vector<std::string>& names) {
 }  // namespace
 
 std::optional<Figure> zoomed_to_crowd(Figure figure) {
-  if (figure.panels.size() != 1 || !zoom(figure.panels.front())) return std::nullopt;
+  bool any = false;
   std::vector<std::string> outside;
-  add_outside(figure.panels.front(), outside);
+  for (Panel& panel : figure.panels) {
+    if (!zoom(panel)) continue;
+    any = true;
+    add_outside(panel, outside);
+  }
+  if (!any) return std::nullopt;
   figure.title += ", where values lie close";
   if (!outside.empty())
     figure.note += fmt::format("{}Outside this range: {}.", figure.note.empty() ? "" : " ",

@@ -454,7 +454,7 @@ TEST(BenchDequantize, TellsPeopleTheSame) {
                                     workshop())
                                .output;
   for (const char* part : {"mxint8 to bf16 on one thread", "Share of copy", "Tile rows", "Grid x",
-                           "|m| & 0x40", "clear: there is no unit", "out - bias = "})
+                           "|m| & 0x40", "clear: no leading 1", "out - bias = "})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
