@@ -13,13 +13,14 @@ class NoProc : public ::testing::Test {
   static std::string run(const std::vector<std::string>& words, const fs::path& folder) {
     std::vector<std::string> command = {
         "unshare", "-rm", "sh", "-c",
-        // The leak sanitizer ends a program that has no /proc.
-        "export ASAN_OPTIONS=detect_leaks=0; mount -t tmpfs none /proc && exec \"$0\" \"$@\" 2> "
-        "/dev/null"};
+        "mount -t tmpfs none /proc && exec \"$0\" \"$@\" 2> /dev/null"};
     command.insert(command.end(), words.begin(), words.end());
     return run_program(command, folder, "util-linux");
   }
   void SetUp() override {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the leak sanitizer needs /proc, and reads its options there";
+#endif
     try {
       run({"true"}, folder_.path());
     } catch (const UserError& error) {
