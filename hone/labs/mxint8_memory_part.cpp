@@ -165,7 +165,7 @@ Figure steps_figure(const LabMemoryResult& shape) {
   return figure;
 }
 
-// Why a bar may be shorter than its weights; "": none is.
+// Why a bar may be shorter than its weights; empty: no bar is.
 std::string unread_rows_text(const std::vector<LabMemoryResult>& shapes) {
   constexpr std::size_t kTables = 2;  // the process whose embedding tables are packed
   std::vector<std::string> unread;

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "hone/base/text.h"
+#include "hone/jobs/pipeline/pipeline_formulas.h"
 #include "hone/jobs/pipeline/pipeline_statements.h"
 #include "hone/jobs/pipeline/pipeline_values.h"
-#include "hone/metrics/p_value.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -60,12 +60,10 @@ std::string member_of(const std::string& stage) { return stage.substr(stage.rfin
 void conclude(const std::vector<ComparedChange>& all, ClaimResult& judged) {
   std::vector<double> p;
   for (const ComparedChange& one : all) p.push_back(one.p);
-  const bool corrected =
-      all.size() > 1 && std::ranges::none_of(p, [](double one) { return std::isnan(one); });
-  if (corrected) p = holm_adjusted(p);
+  const std::optional<std::vector<bool>> corrected = significant_after_holm(p);
   std::vector<std::string> held, opposite;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (corrected && p[i] >= 0.05) continue;
+    if (corrected && !(*corrected)[i]) continue;
     if (all[i].conclusion() == ClaimConclusion::reproduced) held.push_back(member_of(all[i].stage));
     if (all[i].conclusion() == ClaimConclusion::contradicted)
       opposite.push_back(member_of(all[i].stage));

@@ -86,7 +86,7 @@ bool is_in_points(const ValueFormula& formula, const std::vector<Estimate>& valu
          });
 }
 
-// As claims on several comparisons are judged: where a p-value is missing, or there is one comparison, nothing is corrected.
+// As claims on several comparisons are judged.
 bool is_significant(const ValuePlace& place, const PipelinePick& pick,
                     const PipelineFindings& found) {
   constexpr const char* kPValue = "comparison.mcnemar_p";
@@ -97,9 +97,8 @@ bool is_significant(const ValuePlace& place, const PipelinePick& pick,
     if (stage == place.stage) own = p.size();
     p.push_back(estimate_in({.stage = stage}, kPValue, found).value);
   }
-  if (p.size() < 2 || std::ranges::any_of(p, [](double one) { return std::isnan(one); }))
-    return true;
-  return holm_adjusted(p)[own] < 0.05;
+  const auto corrected = significant_after_holm(p);
+  return !corrected || (*corrected)[own];
 }
 
 bool fulfils(const ValuePlace& place, const PipelinePick& pick, const PipelineFindings& found) {
@@ -229,6 +228,15 @@ Cell computed_cell(const ValueFormula& formula, const ValuePlace& place,
   const bool is_count = number.of == Quantity::number && std::isnan(number.low) &&
                         number.value == std::round(number.value);
   return is_count ? Cell(static_cast<std::int64_t>(number.value)) : cell_of(number);
+}
+
+std::optional<std::vector<bool>> significant_after_holm(const std::vector<double>& p) {
+  constexpr double kLevel = 0.05;
+  if (p.size() < 2 || std::ranges::any_of(p, [](double one) { return std::isnan(one); }))
+    return std::nullopt;
+  std::vector<bool> significant;
+  for (const double corrected : holm_adjusted(p)) significant.push_back(corrected < kLevel);
+  return significant;
 }
 
 }  // namespace hone

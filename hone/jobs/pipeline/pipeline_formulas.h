@@ -47,4 +47,8 @@ Estimate computed(const ValueFormula& formula, const ValuePlace& place,
 Cell computed_cell(const ValueFormula& formula, const ValuePlace& place,
                    const PipelineFindings& found);
 
+/// Which of several comparisons, by their p-values, differ at a level of 5% with Holm's correction. Nothing where a p-value is missing or
+/// there is one comparison: then nothing is corrected, and intervals decide.
+std::optional<std::vector<bool>> significant_after_holm(const std::vector<double>& p);
+
 }  // namespace hone
