@@ -148,13 +148,14 @@ std::vector<std::string> MetricFormula::names() const {
 MetricFormula parse_formula(std::string_view text) { return FormulaParser(text).parse(); }
 
 FormulaConstraint parse_constraint(std::string_view text) {
-  const std::size_t at = text.find_first_of("<>");
-  user_check(at != std::string_view::npos && text.substr(at + 1).starts_with('='),
-             "constraint '{}': expected two formulas with <= or >= between them", text);
+  const std::size_t at = std::min(text.find_first_of("<>="), text.size());
+  const std::string_view sign = text.substr(at, text.substr(at).starts_with('=') ? 1 : 2);
+  user_check(sign == "=" || sign == "<=" || sign == ">=",
+             "constraint '{}': expected two formulas with <=, >= or = between them", text);
   MetricFormula left = parse_formula(text.substr(0, at)),
-                right = parse_formula(text.substr(at + 2));
-  if (text[at] == '>') std::swap(left, right);
-  return {std::string(trim(text)), std::move(left), std::move(right)};
+                right = parse_formula(text.substr(at + sign.size()));
+  if (sign == ">=") std::swap(left, right);
+  return {std::string(trim(text)), std::move(left), std::move(right), sign == "="};
 }
 
 }  // namespace hone

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -35,17 +36,19 @@ class MetricFormula {
 /// Throws `UserError` that shows the text and the place that is not understood.
 MetricFormula parse_formula(std::string_view text);
 
-/// "average_bits <= 6": what must hold. Violated by as much as `left` is above `right`.
+/// "average_bits <= 6": what must hold. Violated by as much as `left` is above `right` or, if they must be equal, differs from it.
 struct FormulaConstraint {
   std::string text;
   MetricFormula left, right;
+  bool equal = false;
   /// Above 0: violated.
   double violation(const std::map<std::string, double>& metrics) const {
-    return left.value(metrics) - right.value(metrics);
+    const double above = left.value(metrics) - right.value(metrics);
+    return equal ? std::abs(above) : above;
   }
 };
 
-/// With <= or >= between two formulas. Throws `UserError` as `parse_formula`.
+/// With <=, >= or = between two formulas. Throws `UserError` as `parse_formula`.
 FormulaConstraint parse_constraint(std::string_view text);
 
 }  // namespace hone

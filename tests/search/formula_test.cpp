@@ -45,12 +45,15 @@ TEST(Formula, ShowsThePlaceThatIsNotUnderstood) {
             "formula '" + std::string(200, '(') + "': it is nested deeper than 100");
 }
 
-TEST(Formula, MakesConstraintsOfBothDirections) {
+TEST(Formula, MakesConstraintsOfBothDirectionsAndOfEquality) {
   const std::map<std::string, double> metrics = {{"bits", 7}};
   EXPECT_EQ(parse_constraint("bits <= 6").violation(metrics), 1);
   EXPECT_EQ(parse_constraint("bits >= 6").violation(metrics), -1);
-  EXPECT_THROW(parse_constraint("bits < 6"), UserError);
-  EXPECT_THROW(parse_constraint("bits"), UserError);
+  EXPECT_EQ(parse_constraint("bits = 7").violation(metrics), 0);
+  EXPECT_EQ(parse_constraint("bits = 6").violation(metrics), 1);
+  EXPECT_EQ(parse_constraint("bits = 8").violation(metrics), 1);
+  for (const char* wrong : {"bits < 6", "bits", "bits == 6", "bits => 6", "bits =", "= 6", ""})
+    EXPECT_THROW(parse_constraint(wrong), UserError) << wrong;
 }
 
 }  // namespace

@@ -132,9 +132,10 @@ struct ValueFormula {
   std::map<std::string, ValueReference> others = {};  ///< by their names in it, with braces
 };
 
-/// What must hold of such numbers: "comparison.change_interval.1 >= 0", `left` being no more than `right`.
+/// What must hold of such numbers: "comparison.change_interval.1 >= 0", `left` being no more than `right`, or equal to it.
 struct ValueCondition {
   ValueFormula left, right;
+  bool equal = false;
 };
 
 /// A column of a table: a number of each of its stages.

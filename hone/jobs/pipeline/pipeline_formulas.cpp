@@ -105,8 +105,9 @@ bool fulfils(const ValuePlace& place, const PipelinePick& pick, const PipelineFi
   if (pick.significant && !is_significant(place, pick, found)) return false;
   return std::ranges::all_of(pick.where, [&](const ValueCondition& condition) {
     // NaN: a value is missing
-    return computed(condition.left, place, found).value <=
-           computed(condition.right, place, found).value;
+    const double left = computed(condition.left, place, found).value,
+                 right = computed(condition.right, place, found).value;
+    return condition.equal ? left == right : left <= right;
   });
 }
 

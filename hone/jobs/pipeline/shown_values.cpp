@@ -151,7 +151,8 @@ ValueCondition condition_of(const ShownFile& f, const std::string& text, const t
   FormulaConstraint both = with_context(fmt::format("{}: where", f.place.at(node)),
                                         [&] { return parse_constraint(with_settings(f, text)); });
   return {.left = value_formula(f, std::move(both.left), node, "where"),
-          .right = value_formula(f, std::move(both.right), node, "where")};
+          .right = value_formula(f, std::move(both.right), node, "where"),
+          .equal = both.equal};
 }
 
 }  // namespace hone

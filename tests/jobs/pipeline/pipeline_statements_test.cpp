@@ -195,6 +195,10 @@ where = "flushed >= 0.5"
 stages = "bits"
 lowest = "best.bits"
 where = "best.bits >= 12"
+[pick.alike]
+stages = "bits"
+highest = "best.bits"
+where = "best.bits = {bits/free.best.bits}"
 [pick.none]
 stages = "bits"
 rows = "nowhere"
@@ -220,6 +224,8 @@ says = "free {free}, {zeroed:count} layers, first {zeroed.name} with {zeroed.snr
 says = "missed in {missed.name}"
 [[answer]]
 says = "{wider:count} searches"
+[[answer]]
+says = "{alike:count} alike"
 [[answer]]
 says = "{none:count} of nothing"
 )toml";
@@ -253,13 +259,13 @@ TEST(PipelinePicks, CompareWithOtherPicksAndCountWhatFulfilsTheirConditions) {
   EXPECT_EQ(prices.answers(),
             (std::vector<std::string>{
                 "free 0.650 (95% CI 0.630 to 0.670), 1 of 3 layers, first query with 3",
-                "missed in priced", "1 of 2 searches"}));
+                "missed in priced", "1 of 2 searches", "1 of 2 alike"}));
 }
 
 TEST(PipelinePicks, FulfilNothingWithoutTheValuesTheyCompareWith) {
   Prices prices;
   prices.prints("bits/free", nullptr);
-  EXPECT_EQ(prices.answers(), std::vector<std::string>{"1 of 1 searches"});
+  EXPECT_EQ(prices.answers(), (std::vector<std::string>{"1 of 1 searches", "0 of 1 alike"}));
 }
 
 TEST(PipelineClaims, CompareTheValuesOfTwoStages) {
