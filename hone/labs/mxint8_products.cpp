@@ -229,12 +229,12 @@ namespace {
 
 // ---- the second stage: the models
 
-struct Variant {
+struct ProductModel {
   const char* name;
   LinearWays ways;
 };
 
-std::vector<Variant> variants_of(const Graph& graph, const LabSensitivityResult& sensitivity) {
+std::vector<ProductModel> models_of(const Graph& graph, const LabSensitivityResult& sensitivity) {
   return {{"fp32", all_in(LinearWay::float32, graph)},
           {"W8A16", all_in(LinearWay::weight_only, graph)},
           {"W8A8", all_in(LinearWay::codes, graph)},
@@ -316,7 +316,7 @@ LabProductsResult study_models(LabRun& run, const ProductSizes& sizes) {
       .other_multiply_adds = static_cast<std::int64_t>(std::max(0.0, all_macs - linear_macs))};
   std::optional<Measurement> parent;
   const auto sensitivity = from_json<LabSensitivityResult>(run.found.at(kSensitivityStage));
-  for (const auto& [name, ways] : variants_of(graph, sensitivity)) {
+  for (const auto& [name, ways] : models_of(graph, sensitivity)) {
     const Model variant = packed_as(model, ways, context);
     Measurement measured = measure(variant, texts, kEvalBatch, context, name);
     const std::string_view arithmetic =

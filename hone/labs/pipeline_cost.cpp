@@ -4,12 +4,17 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "hone/analysis/cost.h"
+#include "hone/jobs/device_time.h"
 #include "hone/jobs/model_times.h"
 #include "hone/jobs/search/recipe_sections.h"
+#include "hone/jobs/search/trial_subject.h"
 #include "hone/labs/lab.h"
+#include "hone/train/predictor.h"
+#include "hone/train/text_examples.h"
 #include "hone/train/training_graph.h"
 
 namespace hone {
@@ -30,13 +35,11 @@ struct StageUnits {
   double weight_bytes = 0;
   double step_bytes = 0;       ///< of memory, of a training step
   double measuring_bytes = 0;  ///< of memory, of a batch that is measured
-  const FormatTable* formats = nullptr;
-  std::map<std::string, double> computed_trials = {};  ///< of searches, by their stages
-
-  double trials_of(const PipelineStage& stage) const {
-    const auto found = computed_trials.find(stage.name);
-    return found == computed_trials.end() ? kUsualTrials : found->second;
-  }
+  /// What a search computes, in trials of the model itself where shapes are searched.
+  struct Trials {
+    double count = kUsualTrials, train_texts = 0;
+  };
+  std::map<std::string, Trials> searches = {};  ///< by their stages
 };
 
 const StageOption* option_of(const PipelineStage& stage, std::string_view name) {
@@ -44,31 +47,26 @@ const StageOption* option_of(const PipelineStage& stage, std::string_view name) 
   return found == stage.options.end() ? nullptr : &*found;
 }
 
-double number_of(const PipelineStage& stage, std::string_view name, double otherwise) {
-  const StageOption* option = option_of(stage, name);
-  if (option == nullptr || option->values.empty()) return otherwise;
-  const std::string& text = option->values.front().before;
-  double number = otherwise;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
 std::string text_of(const PipelineStage& stage, std::string_view name) {
   const StageOption* option = option_of(stage, name);
   return option == nullptr || option->values.empty() ? "" : option->values.front().before;
 }
 
+double number_of(const PipelineStage& stage, std::string_view name, double otherwise) {
+  const std::string text = text_of(stage, name);
+  std::from_chars(text.data(), text.data() + text.size(), otherwise);
+  return otherwise;
+}
+
 // The most that a setting of a section may be; 0: it has none.
 double most_of(const SearchRecipe::Section& section, std::string_view key) {
-  double most = 0;
   if (section)
     for (const SearchSetting& setting : *section) {
       if (setting.key != key) continue;
-      if (!setting.varies()) return setting.value.is_number() ? setting.value.get<double>() : 0;
-      for (const Json& value : setting.ordered) most = std::max(most, value.get<double>());
-      most = std::max(most, setting.ordered.empty() ? setting.distribution.high : 0);
+      const Json& most = setting.ordered.empty() ? setting.value : setting.ordered.back();
+      return most.is_number() ? most.get<double>() : setting.distribution.high;
     }
-  return most;
+  return 0;
 }
 
 // That a section of a space trains on in a trial, at most.
@@ -127,36 +125,48 @@ std::string subject_of_trials(const PipelineStage& stage) {
   return subject;
 }
 
-/// How many trials of each search are computed, by the names of stages: those whose points searches before it have not, each of which
-/// draws its own without repeating itself.
-std::map<std::string, double> computed_trials(const Pipeline& pipeline,
-                                              const FormatTable& formats) {
-  std::map<std::string, double> computed, known;
+// What a trial computes against the model itself: the mean of the smallest and the largest shape.
+double size_of_trial(const SearchRecipe& recipe, const TrialSubject& of, const Context& context) {
+  if (recipe.architecture.empty()) return 1;
+  const Bindings text = {{'B', 1}, {'S', 32}};
+  double flops = 0;
+  for (const bool largest : {false, true}) {
+    Json shape = Json::object();
+    for (const SearchSetting& setting : recipe.architecture)
+      if (!setting.varies())
+        shape[setting.key] = setting.value;
+      else if (!setting.ordered.empty())
+        shape[setting.key] = largest ? setting.ordered.back() : setting.ordered.front();
+    if (!objection(of, {.architecture = shape}).empty()) return 1;
+    flops += product_flops(trial_graph(of, shape, context), text) / 2;
+  }
+  return flops / product_flops(trial_graph(of, Json::object(), context), text);
+}
+
+/// Counts the trials of each search whose points searches before it have not computed, each of which draws its own without repeating
+/// itself.
+void count_computed_trials(const Pipeline& pipeline, const TrialSubject& of, const Context& context,
+                           StageUnits& units) {
+  std::map<std::string, double> known;
   for (const PipelineStage& stage : pipeline.stages) {
     if (!stage.kind.searches) continue;
-    const std::optional<SearchRecipe> recipe = recipe_of(stage, formats);
+    StageUnits::Trials& trials = units.searches[stage.name];
+    const std::optional<SearchRecipe> recipe = recipe_of(stage, context.library.formats);
     if (!recipe) continue;
     const double points = points_of(*recipe);
     double& before = known[subject_of_trials(stage)];
-    const double trials = std::min(number_of(stage, "trials", kUsualTrials), points);
-    computed[stage.name] = trials * (1 - before / points);
-    before += computed[stage.name];
+    const double fresh =
+        std::min(number_of(stage, "trials", kUsualTrials), points) * (1 - before / points);
+    before += fresh;
+    trials.count = fresh * size_of_trial(*recipe, of, context);
+    trials.train_texts = trials.count * (texts_of(recipe->training, units) +
+                                         kStepsThroughFormats * texts_of(recipe->train_on, units));
   }
-  return computed;
-}
-
-// What the trials of a search train on.
-double trial_texts(const PipelineStage& stage, const StageUnits& units) {
-  const std::optional<SearchRecipe> recipe = recipe_of(stage, *units.formats);
-  return recipe
-             ? units.trials_of(stage) * (texts_of(recipe->training, units) +
-                                         kStepsThroughFormats * texts_of(recipe->train_on, units))
-             : 0;
 }
 
 // Texts that pass through training; 0: it trains nothing.
 double trained_texts(const PipelineStage& stage, const StageUnits& units) {
-  if (stage.kind.searches) return trial_texts(stage, units);
+  if (stage.kind.searches) return units.searches.at(stage.name).train_texts;
   if (const double steps = number_of(stage, "max_steps", 0); steps > 0)
     return steps * number_of(stage, "batch_size", kUsualBatch);
   return number_of(stage, "num_train_epochs", 0) * units.train_texts;
@@ -166,7 +176,7 @@ double trained_texts(const PipelineStage& stage, const StageUnits& units) {
 double measured_texts(const PipelineStage& stage, const StageUnits& units) {
   if (stage.chooses) return static_cast<double>(stage.needs.size()) * units.validation_texts;
   if (stage.kind.searches)
-    return units.trials_of(stage) * units.validation_texts + 2 * units.test_texts;
+    return units.searches.at(stage.name).count * units.validation_texts + 2 * units.test_texts;
   switch (stage.kind.evaluates) {
     case StageKind::Evaluates::nothing:
       return 0;
@@ -204,27 +214,31 @@ StageCost cost_of(const PipelineStage& stage, const StageUnits& units) {
   return cost;
 }
 
-std::int64_t longest(const EncodedSet& set) {
-  std::size_t tokens = 1;
-  for (const auto& ids : set.ids) tokens = std::max(tokens, ids.size());
-  return static_cast<std::int64_t>(tokens);
-}
-
 double memory_bytes(const Cost& cost) {
   return static_cast<double>(cost.parameter_bytes + cost.peak_value_bytes);
 }
 
+// Of a forward pass, measured: what share of its peak a device reaches depends on the model.
+double seconds_of_text(const Model& model, const EncodedSet& texts, std::int64_t batch,
+                       Context& context) {
+  Predictor predictor(forward_graph(model), model.parameters, context.session());
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(std::min(batch, texts.size())));
+  std::iota(rows.begin(), rows.end(), 0);
+  const NamedTensors inputs = text_examples(texts).batch(rows, 0);
+  for (int i = 0; i < kPackingRuns + readying_runs(*context.device); ++i) predictor.rows(inputs);
+  const double start = steady_seconds();
+  predictor.rows(inputs);
+  return (steady_seconds() - start) / static_cast<double>(rows.size());
+}
+
 StageUnits units_of(const LabSubject& subject, double batch, Context& context) {
   const Model& model = subject.source.model;
-  const Graph forward = forward_graph(model);
   Graph training = model.graph;
   add_training_step(training, {}, context.session());
   const auto texts = static_cast<std::int64_t>(batch);
-  const auto usual =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(mean_tokens(subject.data.train)));
-  const Bindings largest = {{'B', texts}, {'S', longest(subject.data.train)}};
-  const Cost one = cost(forward, {{'B', texts}, {'S', usual}});
-  const double text_seconds = one.flops / batch / measured_rates(context).flops;
+  const Bindings largest = {{'B', texts}, {'S', longest_text(subject.data.train)}};
+  const Cost measuring = cost(forward_graph(model), largest);
+  const double text_seconds = seconds_of_text(model, subject.data.train, texts, context);
   const double round_seconds = text_seconds * static_cast<double>(examples_of_round(
                                                   {model, subject.data.test}, *context.device));
   return {.train_texts = static_cast<double>(subject.data.train.ids.size()),
@@ -232,10 +246,9 @@ StageUnits units_of(const LabSubject& subject, double batch, Context& context) {
           .validation_texts = static_cast<double>(subject.data.validation.ids.size()),
           .text_seconds = text_seconds,
           .timing_seconds = static_cast<double>(rounds_in_time(round_seconds)) * round_seconds,
-          .weight_bytes = static_cast<double>(one.parameter_bytes),
+          .weight_bytes = static_cast<double>(measuring.parameter_bytes),
           .step_bytes = memory_bytes(cost(training, largest)),
-          .measuring_bytes = memory_bytes(cost(forward, largest)),
-          .formats = &context.library.formats};
+          .measuring_bytes = memory_bytes(measuring)};
 }
 
 }  // namespace
@@ -250,21 +263,23 @@ StageCosts lab_stage_costs(const Pipeline& pipeline, const std::string& model, c
       read.cut.max_seq_length = static_cast<std::int64_t>(number_of(stage, "max_seq_length", 0));
     if (read.max_eval_samples == 0)
       read.max_eval_samples = static_cast<std::int64_t>(number_of(stage, "max_eval_samples", 0));
+    if (read.options.source.empty()) read.options.source = text_of(stage, "data");
   }
-  if (const auto source = pipeline.settings.find("data"); source != pipeline.settings.end())
-    read.options.source = source->second;
   // What is to be said of model and data, stages say.
   const auto say = std::exchange(context.say, nullptr);
   const ProgressOutput progress = std::exchange(context.progress, {.quiet = true});
   std::optional<StageUnits> units;
   try {
-    units = units_of(lab_subject(model, read, Fidelity::full, seed, context), batch, context);
+    LabSubject subject = lab_subject(model, read, Fidelity::full, seed, context);
+    units = units_of(subject, batch, context);
+    const TrialSubject of{
+        .name = model, .parent = std::move(subject.source), .data = {}, .unwatched = {}};
+    count_computed_trials(pipeline, of, context, *units);
   } catch (const UserError&) {
   }
   context.say = say;
   context.progress = progress;
   if (!units) return {};
-  units->computed_trials = computed_trials(pipeline, context.library.formats);
   return [units = *units](const PipelineStage& stage) { return cost_of(stage, units); };
 }
 

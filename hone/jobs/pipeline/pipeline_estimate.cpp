@@ -30,23 +30,16 @@ std::string pipeline_cost_text(const Pipeline& pipeline, const std::vector<bool>
 std::string pipeline_time_left_text(const Pipeline& pipeline, std::size_t index,
                                     const std::vector<StageOutcome>& outcomes,
                                     const std::vector<bool>& left, const StageCosts& costs) {
-  struct Taken {
-    double seconds = 0, estimated = 0;
-    double measure() const { return estimated > 0 ? seconds / estimated : 1; }
-  };
   std::map<std::string, std::pair<double, int>> known;
-  std::map<std::string, Taken> commands;
-  Taken all_commands;
+  double taken = 0, estimated = 0;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const PipelineStage& stage = pipeline.stages[i];
     auto& [seconds, count] = known[stage.group];
     seconds += outcomes[i].seconds;
     ++count;
     if (!costs || outcomes[i].state != StageState::computed) continue;
-    for (Taken* taken : {&all_commands, &commands[stage.command.front()]}) {
-      taken->seconds += outcomes[i].seconds;
-      taken->estimated += costs(stage).seconds;
-    }
+    taken += outcomes[i].seconds;
+    estimated += costs(stage).seconds;
   }
   double seconds_left = 0;
   bool all = true;
@@ -56,9 +49,7 @@ std::string pipeline_time_left_text(const Pipeline& pipeline, std::size_t index,
     if (const auto group = known.find(stage.group); group != known.end()) {
       seconds_left += group->second.first / group->second.second;
     } else if (costs) {
-      const auto command = commands.find(stage.command.front());
-      seconds_left += (command == commands.end() ? all_commands : command->second).measure() *
-                      costs(stage).seconds;
+      seconds_left += (estimated > 0 ? taken / estimated : 1) * costs(stage).seconds;
     } else {
       all = false;
     }

@@ -26,7 +26,7 @@ std::string pipeline_cost_text(const Pipeline& pipeline, const std::vector<bool>
 
 /// Returns how long the stages from `index` on that are `left` will take: "; about 2:10 left". A stage takes as long as the mean of
 /// its group's `outcomes`, which are those of the stages before `index`. Without one, its cost is estimated by `costs` and scaled by how
-/// far estimates of the same command, or else of all commands, were off. Without `costs` such a stage counts nothing, and the text is
+/// far the estimates of the stages before were off. Without `costs` such a stage counts nothing, and the text is
 /// "; more than 2:10 left". Empty: no time is known.
 std::string pipeline_time_left_text(const Pipeline& pipeline, std::size_t index,
                                     const std::vector<StageOutcome>& outcomes,
