@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <span>
 
 namespace hone {
 namespace {
@@ -35,14 +39,16 @@ Range crowd_of(const std::vector<Point>& points, BetterEnd better) {
   return crowd;
 }
 
-// Those that widen the crowd a little; a baseline is what the values are compared with.
-void join_near(const std::vector<Reference>& references, Range& crowd) {
+// References that widen the crowd a little join it; a baseline is what the values are compared with.
+void zoom_to(Range crowd, Panel& panel) {
   const double most = 1.3 * height(crowd);
-  for (const Reference& reference : references) {
+  for (const Reference& reference : panel.references) {
     Range wider = crowd;
     widen(wider, {0, reference.y});
     if (height(wider) <= most) crowd = wider;
   }
+  const double margin = 0.05 * height(crowd);
+  panel.y.range = Range{crowd.low - margin, crowd.high + margin};
 }
 
 bool zoom(Panel& panel) {
@@ -55,48 +61,81 @@ bool zoom(Panel& panel) {
   std::ranges::stable_sort(points, {}, &Point::y);
   Range all = {points.front().y, points.front().y};
   for (const Point& point : points) widen(all, point);
-  Range crowd = crowd_of(points, panel.y.better);
+  const Range crowd = crowd_of(points, panel.y.better);
   // Means of equal numbers may differ in their last bits: there is nothing to see between them.
   constexpr double kOneHeight = 1e-9;
   if (height(crowd) <= kOneHeight * height(all) || 2 * height(crowd) > height(all)) return false;
-  join_near(panel.references, crowd);
-  const double margin = 0.05 * height(crowd);
-  panel.y.range = Range{crowd.low - margin, crowd.high + margin};
+  zoom_to(crowd, panel);
   return true;
+}
+
+bool is_seen(const Panel& panel, double y) {
+  return !panel.y.range || (panel.y.range->low <= y && y <= panel.y.range->high);
+}
+
+// The x of the points in view, by the label of their series.
+std::map<std::string, std::set<double>> shown_points(const Panel& panel) {
+  std::map<std::string, std::set<double>> shown;
+  for (const Series& series : panel.series)
+    for (const Point& point : series.points)
+      if (std::set<double>& own = shown[series.label]; is_drawn(point) && is_seen(panel, point.y))
+        own.insert(point.x);
+  return shown;
+}
+
+// Hides the other points of these series, and zooms in to what is left.
+void show(const std::map<std::string, std::set<double>>& shown, Panel& panel) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Range left = {kInfinity, -kInfinity};
+  for (Series& series : panel.series) {
+    const auto own = shown.find(series.label);
+    for (Point& point : series.points) {
+      if (own != shown.end() && !own->second.contains(point.x))
+        point = {.x = point.x, .y = kNoValue};
+      else if (is_drawn(point))
+        widen(left, point);
+    }
+  }
+  // An axis without a range fits what is left as well, with all references.
+  if (!panel.y.range && !panel.y.logarithmic && height(left) > 0) zoom_to(left, panel);
 }
 
 // "fp32 50.1": references with their values, and labels of series that have no point in view.
 void add_outside(const Panel& panel, std::vector<std::string>& names) {
-  const auto is_seen = [&](double y) {
-    return panel.y.range->low <= y && y <= panel.y.range->high;
-  };
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
   for (const Reference& reference : panel.references)
-    if (std::isfinite(reference.y) && !is_seen(reference.y))
+    if (std::isfinite(reference.y) && !is_seen(panel, reference.y))
       add(fmt::format("{} {:.4g}", reference.label, reference.y));
   for (const Series& series : panel.series)
     if (!series.label.empty() && std::ranges::any_of(series.points, is_drawn) &&
-        std::ranges::none_of(series.points, [&](const Point& point) { return is_seen(point.y); }))
+        std::ranges::none_of(series.points,
+                             [&](const Point& point) { return is_seen(panel, point.y); }))
       add(series.label);
 }
 
 }  // namespace
 
 std::optional<Figure> zoomed_to_crowd(Figure figure) {
-  bool any = false;
+  if (figure.panels.empty() || !zoom(figure.panels.front())) return std::nullopt;
+  const Panel& first = figure.panels.front();
+  const auto shown = shown_points(first);
+  const auto add_note = [&](const std::string& text) {
+    figure.note += (figure.note.empty() ? "" : " ") + text;
+  };
   std::vector<std::string> outside;
-  for (Panel& panel : figure.panels) {
-    if (!zoom(panel)) continue;
-    any = true;
-    add_outside(panel, outside);
+  add_outside(first, outside);
+  bool any_like_first = false;
+  for (Panel& panel : std::span(figure.panels).subspan(1)) {
+    const bool is_like_first = panel.x.label == first.x.label;
+    if (is_like_first) show(shown, panel);
+    if (is_like_first || zoom(panel)) add_outside(panel, outside);
+    any_like_first |= is_like_first;
   }
-  if (!any) return std::nullopt;
+  if (any_like_first) add_note("All panels show the points of the first one.");
+  if (!outside.empty()) add_note(fmt::format("Outside this range: {}.", fmt::join(outside, ", ")));
   figure.title += ", where values lie close";
-  if (!outside.empty())
-    figure.note += fmt::format("{}Outside this range: {}.", figure.note.empty() ? "" : " ",
-                               fmt::join(outside, ", "));
   return figure;
 }
 

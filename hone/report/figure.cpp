@@ -1,7 +1,10 @@
 #include "hone/report/figure.h"
 
+#include <fmt/format.h>
+
 #include "hone/base/error.h"
 #include "hone/base/process.h"
+#include "hone/report/figure_colours.h"
 #include "hone/report/figure_points.h"
 #include "hone/report/figure_script.h"
 
@@ -13,6 +16,16 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
     text.replace(at, what.size(), by);
   }
   return text;
+}
+
+// Labels of references have a halo: they are read even where there is no place without a curve.
+std::string with_halos(std::string svg) {
+  constexpr std::string_view kFill = "fill=\"rgb(102,102,102)\" font-family";
+  static_assert(kReferenceColour.light == "#666666" && kGroundColour.light == "#FFFFFF");
+  return replaced(std::move(svg), fmt::format("stroke=\"none\" {}", kFill),
+                  fmt::format("stroke=\"#FFFFFF\" stroke-width=\"3\" stroke-linejoin=\"round\" "
+                              "paint-order=\"stroke\" {}",
+                              kFill));
 }
 
 // What can be pointed at lies over the drawing.
@@ -33,8 +46,8 @@ void draw(const Figure& figure, const std::string& name, const fs::path& folder,
   });
   // gnuplot cannot name a second choice of font; a browser without the first would take a serif.
   const fs::path svg = folder / (name + ".svg");
-  write_file(svg, with_points(replaced(read_file(svg), "\"DejaVu Sans\"",
-                                       "\"DejaVu Sans, Verdana, sans-serif\""),
+  write_file(svg, with_points(with_halos(replaced(read_file(svg), "\"DejaVu Sans\"",
+                                                  "\"DejaVu Sans, Verdana, sans-serif\"")),
                               figure));
 }
 

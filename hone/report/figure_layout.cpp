@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
@@ -164,39 +165,71 @@ void break_names(std::vector<Tick>& ticks, double width, double height) {
   }
 }
 
-constexpr double kReferenceHalf = 0.6 * kFontSize, kReferenceGap = 5;
+constexpr double kReferenceGap = 5, kFarReferenceGap = 12;
 
-// Above or below its line, at the right, the left or between: where the fewest curves pass, and if possible no label, ring or
-// line of another reference; the first wins ties.
+double widest(const std::vector<std::string>& lines) {
+  double width = 0;
+  for (const std::string& line : lines) width = std::max(width, text_width(line, kFontSize));
+  return width;
+}
+
+// The label on one line or on two, the narrowest two first; cut only where both are too wide.
+std::vector<std::vector<std::string>> ways_to_write(std::string label, double room) {
+  std::vector<std::vector<std::string>> ways = {{label}};
+  for (std::size_t at = label.find(' '); at != std::string::npos; at = label.find(' ', at + 1))
+    ways.push_back({label.substr(0, at), label.substr(at + 1)});
+  std::ranges::stable_sort(ways, {}, [](const std::vector<std::string>& lines) {
+    return std::pair(lines.size(), widest(lines));
+  });
+  std::erase_if(ways, [&](const auto& lines) { return widest(lines) > room; });
+  if (!ways.empty()) return ways;
+  for (std::size_t columns = display_width(label);
+       columns > 0 && text_width(label, kFontSize) > room; --columns)
+    label = shortened(label, columns);
+  return {{label}};
+}
+
+// Above or below its line, at the right, the left or between, on one line or two: where the fewest curves, intervals and edges
+// of bands pass, and if possible no label, ring or line of another reference; the first wins ties.
 ReferenceLabel place_label(const Reference& reference, const PanelLayout& layout,
-                           const std::vector<Pixel>& curves, const std::vector<Box>& taken) {
+                           std::vector<Pixel> curves, const std::vector<Box>& taken) {
   const Box& plot = layout.plot;
-  const double line = layout.pixel_y(reference.y), half = kReferenceHalf;
-  const double width = text_width(reference.label, kFontSize);
-  constexpr double kAround = 4;
+  const double line = layout.pixel_y(reference.y), room = plot.right - plot.left - kGap;
+  constexpr double kAround = 4, kFarthest = kFarReferenceGap + 2 * kReferenceLine + kAround;
   constexpr std::ptrdiff_t kOfTaken = 1000;  // worse than any number of curves
-  ReferenceLabel best;
+  std::erase_if(curves,
+                [&](const Pixel& pixel) { return !(std::abs(pixel.y - line) < kFarthest); });
+  const auto crossings = [&](const Box& text) {
+    const Box around = {text.left - kAround, text.bottom - kAround, text.right + kAround,
+                        text.top + kAround};
+    const auto curve = std::ranges::count_if(curves, [&](const Pixel& pixel) {
+      return overlap(around, {pixel.x, pixel.y, pixel.x, pixel.y});
+    });
+    // What lies between the label and its line is in the way too: the label would be taken for that of another line.
+    const Box to_line = {text.left, std::min(text.bottom, line + 2), text.right,
+                         std::max(text.top, line - 2)};
+    return curve + kOfTaken * std::ranges::count_if(
+                                  taken, [&](const Box& box) { return overlap(to_line, box); });
+  };
+  std::vector<double> shares = {1, 0};
+  for (double step = 31; step > 0; --step) shares.push_back(step / 32);
+  const auto ways = ways_to_write(reference.label, room);
+  ReferenceLabel best{reference};
   std::ptrdiff_t fewest = -1;
-  for (double share : {1.0, 0.0, 0.5, 0.75, 0.25, 0.875, 0.125, 0.625, 0.375}) {
-    for (double side : {1.0, -1.0}) {
-      const ReferenceLabel place{
-          reference, plot.left + kGap / 2 + share * (plot.right - plot.left - width - kGap),
-          line + side * (half + kReferenceGap)};
-      if (place.y + half > plot.top + kGap || place.y - half < plot.bottom) continue;
-      const Box text = {place.x, place.y - half, place.x + width, place.y + half};
-      const auto crossed = std::ranges::count_if(curves,
-                                                 [&](const Pixel& pixel) {
-                                                   return text.left - kAround < pixel.x &&
-                                                          pixel.x < text.right + kAround &&
-                                                          text.bottom - kAround < pixel.y &&
-                                                          pixel.y < text.top + kAround;
-                                                 }) +
-                           kOfTaken * std::ranges::count_if(taken, [&](const Box& box) {
-                             return overlap(text, box);
-                           });
-      if (fewest < 0 || crossed < fewest) best = place, fewest = crossed;
-    }
-  }
+  for (const double gap : {kReferenceGap, kFarReferenceGap})
+    for (const std::vector<std::string>& lines : ways)
+      for (const double share : shares)
+        for (const bool above : {true, false}) {
+          const double width = widest(lines),
+                       height = kReferenceLine * static_cast<double>(lines.size());
+          const double left = plot.left + kGap / 2 + share * (room - width);
+          const double bottom = above ? line + gap : line - gap - height;
+          const Box text = {left, bottom, left + width, bottom + height};
+          if (text.top > plot.top + kGap || text.bottom < plot.bottom) continue;
+          const auto crossed = crossings(text);
+          if (fewest < 0 || crossed < fewest) best = {reference, lines, text}, fewest = crossed;
+          if (fewest == 0) return best;
+        }
   return best;
 }
 
@@ -225,16 +258,10 @@ bool is_in_view(const Reference& reference, const PanelLayout& layout) {
 
 void label_references(const Panel& panel, PanelLayout& layout, const std::vector<Pixel>& curves) {
   std::vector<Box> taken = taken_by_marks(panel, layout);
-  for (Reference reference : panel.references) {
+  for (const Reference& reference : panel.references) {
     if (!is_in_view(reference, layout)) continue;
-    const double room = layout.plot.right - layout.plot.left - kGap;
-    for (std::size_t columns = display_width(reference.label);
-         columns > 0 && text_width(reference.label, kFontSize) > room; --columns)
-      reference.label = shortened(reference.label, columns);
-    const ReferenceLabel label = place_label(reference, layout, curves, taken);
-    taken.push_back({label.x, label.y - kReferenceHalf,
-                     label.x + text_width(reference.label, kFontSize), label.y + kReferenceHalf});
-    layout.reference_labels.push_back(label);
+    layout.reference_labels.push_back(place_label(reference, layout, curves, taken));
+    taken.push_back(layout.reference_labels.back().box);
   }
 }
 
@@ -259,12 +286,6 @@ double further_rows(const WrappedText& text) {
 double middle_within(double middle, double width, double low, double high) {
   return std::clamp(middle, std::min(low + width / 2, (low + high) / 2),
                     std::max(high - width / 2, (low + high) / 2));
-}
-
-double widest(const std::vector<std::string>& lines) {
-  double width = 0;
-  for (const std::string& line : lines) width = std::max(width, text_width(line, kFontSize));
-  return width;
 }
 
 AxisView y_view(const Panel& panel, const Box& cell, double height) {
@@ -298,7 +319,7 @@ void align_left(std::vector<PanelLayout>& panels) {
 void leave_room_for_labels(const Panel& panel, const PanelLayout& layout, AxisView& view) {
   if (view.logarithmic) return;
   const double height = layout.plot.top - layout.plot.bottom;
-  constexpr double kLabel = kReferenceGap + 2 * kReferenceHalf, kAbove = kLabel - kGap;
+  constexpr double kLabel = kReferenceGap + kReferenceLine, kAbove = kLabel - kGap;
   constexpr double kSlack = 1 + 1e-9;
   if (height < 4 * kLabel) return;
   const Range range = view.range;

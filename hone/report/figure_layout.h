@@ -47,12 +47,14 @@ struct LegendEntry {
 inline constexpr double kLegendSampleWidth = 26;
 inline constexpr double kLegendTextGap = 6;  ///< between the sample and the text
 
-/// A reference line in view, and where its label stands.
+/// A reference line in view, and its label.
 struct ReferenceLabel {
   Reference reference;
-  double x = 0;  ///< left end of the text
-  double y = 0;  ///< its middle
+  std::vector<std::string> lines = {};  ///< one or two, the upper one first
+  Box box = {};                         ///< around them; each line begins at its left
 };
+
+inline constexpr double kReferenceLine = 1.2 * kFontSize;  ///< height of a line of such a label
 
 /// The name of a point, and where it stands.
 struct PointName {

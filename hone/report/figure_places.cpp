@@ -144,11 +144,7 @@ std::vector<Box> covered_boxes(const Panel& panel, const PanelLayout& layout) {
         boxes.push_back({x - kMarker / 2, mark.low, x + kMarker / 2, mark.high});
     }
   }
-  for (const ReferenceLabel& label : layout.reference_labels) {
-    const double half = 0.6 * kFontSize;
-    boxes.push_back({label.x, label.y - half,
-                     label.x + text_width(label.reference.label, kFontSize), label.y + half});
-  }
+  for (const ReferenceLabel& label : layout.reference_labels) boxes.push_back(label.box);
   return boxes;
 }
 
@@ -187,23 +183,32 @@ std::vector<std::vector<Place>> places_of(const Panel& panel, const PanelLayout&
 std::vector<Pixel> curve_pixels(const Panel& panel, const PanelLayout& layout) {
   std::vector<Pixel> pixels;
   for (std::size_t i = 0; i < panel.series.size(); ++i) {
-    const Draw draw = panel.series[i].draw;
-    const auto at = [&](const Place& place) {
-      return Pixel{layout.pixel_x(place.x), layout.pixel_y(place.y)};
+    const Series& series = panel.series[i];
+    const Draw draw = series.draw;
+    const bool steps = draw == Draw::steps || draw == Draw::edge;
+    const auto pixel = [&](std::size_t j, double y) {
+      return Pixel{layout.pixel_x(layout.places[i][j].x), layout.pixel_y(y)};
     };
-    const std::vector<Place>& places = layout.places[i];
-    for (std::size_t j = 0; j < places.size(); ++j) {
-      const Pixel to = at(places[j]), before = at(places[j == 0 ? 0 : j - 1]);
-      const Pixel corner = draw == Draw::bars     ? Pixel{layout.pixel_x(0), to.y}
-                           : draw == Draw::points ? to
-                           : draw == Draw::steps || draw == Draw::edge ? Pixel{to.x, before.y}
-                                                                       : before;
-      if (draw == Draw::steps || draw == Draw::edge) add_line(pixels, before, corner);
-      add_line(pixels, corner, to);
-      const Point& point = panel.series[i].points[j];
-      if (panel.series[i].spread == Spread::bars && std::isfinite(point.low + point.high))
-        add_line(pixels, {to.x, layout.pixel_y(point.low)}, {to.x, layout.pixel_y(point.high)});
+    // The line through the points at these heights.
+    const auto add_lines = [&](const auto& height_of) {
+      for (std::size_t j = 0; j < series.points.size(); ++j) {
+        const std::size_t last = j == 0 ? 0 : j - 1;
+        const Pixel to = pixel(j, height_of(j)), before = pixel(last, height_of(last));
+        const Pixel corner = draw == Draw::bars     ? Pixel{layout.pixel_x(0), to.y}
+                             : draw == Draw::points ? to
+                             : steps                ? Pixel{to.x, before.y}
+                                                    : before;
+        if (steps) add_line(pixels, before, corner);
+        add_line(pixels, corner, to);
+      }
+    };
+    add_lines([&](std::size_t j) { return layout.places[i][j].y; });
+    if (series.spread == Spread::band) {
+      add_lines([&](std::size_t j) { return series.points[j].low; });
+      add_lines([&](std::size_t j) { return series.points[j].high; });
     }
+    for (std::size_t j = 0; series.spread == Spread::bars && j < series.points.size(); ++j)
+      add_line(pixels, pixel(j, series.points[j].low), pixel(j, series.points[j].high));
   }
   return pixels;
 }

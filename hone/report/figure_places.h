@@ -17,8 +17,8 @@ struct Pixel {
 /// point. Each series has its own share of a row for its bars. `layout` has the plot and the axes.
 std::vector<std::vector<Place>> places_of(const Panel& panel, const PanelLayout& layout);
 
-/// Where the lines of a panel pass, sampled every few pixels; of series without lines, their points. `layout` has the
-/// places too.
+/// Where the lines, intervals and edges of bands of a panel pass, sampled every few pixels; of series without lines, their
+/// points. `layout` has the places too.
 std::vector<Pixel> curve_pixels(const Panel& panel, const PanelLayout& layout);
 
 /// The names of the series that are drawn with them, each beside its point where it covers neither a marker nor an

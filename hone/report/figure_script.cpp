@@ -241,7 +241,11 @@ void ScriptWriter::add_references(const PanelLayout& layout) {
     add("set arrow from graph 0, first {0:.10g} to graph 1, first {0:.10g} nohead lc rgb '{1}' lw "
         "1.2 dt (6,4) back\n",
         label.reference.y, kReferenceInk);
-    add_text(label.reference.label, label.x, label.y, "left", kReferenceInk);
+    double y = label.box.top - kReferenceLine / 2;
+    for (const std::string& line : label.lines) {
+      add_text(line, label.box.left, y, "left", kReferenceInk);
+      y -= kReferenceLine;
+    }
   }
 }
 

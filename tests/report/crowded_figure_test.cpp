@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace hone {
@@ -83,6 +84,43 @@ TEST(CrowdedFigure, KeepsNearReferencesAndNamesThoseOutside) {
   EXPECT_EQ(zoomed->note,
             "The circle marks the highest value. Outside this range: most frequent class 50.05, "
             "binary.");
+}
+
+// Trials that are far off by accuracy are shown in no panel, whatever their bits are.
+TEST(CrowdedFigure, ShowsTheSamePointsInEveryPanelOfTheSameX) {
+  Series trials = curve({10, 70, 30, 71, 72, 71}), best = curve({10, 70, 70, 71, 72, 72});
+  trials.label = "a trial", best.label = "best so far";
+  Figure figure = figure_of({trials, best});
+  figure.panels[0].y.better = BetterEnd::high;
+  Panel bits = figure.panels[0], seconds = figure.panels[0];
+  bits.series[0].points = curve({30, 8, 9, 4, 6, 5}).points;
+  bits.series[1].points = curve({30, 8, 8, 4, 6, 6}).points;
+  bits.y.better = BetterEnd::low;
+  seconds.x.label = "Seconds";
+  seconds.series = {curve({1, 2, 3, 4, 5, 6}), curve({1, 2, 3, 4, 5, 6})};
+  figure.panels.push_back(bits);
+  figure.panels.push_back(seconds);
+  const Figure zoomed = zoomed_to_crowd(figure).value();
+  const Range accuracy = zoomed.panels[0].y.range.value(), range = zoomed.panels[1].y.range.value();
+  const std::vector<Point>& shown = zoomed.panels[1].series[0].points;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const double y = trials.points[i].y;
+    EXPECT_EQ(std::isfinite(shown[i].y), accuracy.low <= y && y <= accuracy.high) << i;
+    EXPECT_EQ(shown[i].x, trials.points[i].x) << "the axis stays";
+  }
+  EXPECT_NEAR(range.low, 4 - 0.2, 1e-9);
+  EXPECT_NEAR(range.high, 8 + 0.2, 1e-9);
+  EXPECT_FALSE(zoomed.panels[2].y.range) << "a panel of another x stays as it is";
+  EXPECT_EQ(zoomed.panels[2].series[0].points.size(), 6U);
+}
+
+TEST(CrowdedFigure, FollowsTheFirstPanel) {
+  const Series even = curve({10, 20, 30, 40}), crowded = curve({50, 79, 80, 80});
+  Figure figure = figure_of({even, even});
+  figure.panels.push_back(figure_of({crowded, crowded}).panels[0]);
+  EXPECT_FALSE(zoomed_to_crowd(figure));
+  std::ranges::reverse(figure.panels);
+  EXPECT_TRUE(zoomed_to_crowd(figure));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hone/base/error.h"
+#include "hone/report/figure_places.h"
 
 namespace hone {
 namespace {
@@ -76,12 +77,11 @@ TEST(LayOut, ReferenceLabelsStandWhereNoCurveIs) {
   panel.series.push_back({.points = {{0, 0}, {0.5, 0}, {0.55, 10.2}, {1, 10.2}}});
   panel.references = {{10, "baseline"}};
   const PanelLayout layout = lay_out({.panels = {panel}}).panels[0];
-  const double line =
-      layout.plot.bottom + layout.y.fraction(10) * (layout.plot.top - layout.plot.bottom);
   ASSERT_EQ(layout.reference_labels.size(), 1u);
-  EXPECT_TRUE(layout.reference_labels[0].y < line ||
-              layout.reference_labels[0].x < layout.plot.left + 100);
-  EXPECT_NEAR(layout.reference_labels[0].y, line, 20);
+  const Box box = layout.reference_labels[0].box;
+  const double line = layout.pixel_y(10);
+  EXPECT_TRUE(box.top < line || box.right < layout.pixel_x(0.5));
+  EXPECT_NEAR((box.bottom + box.top) / 2, line, 20);
 }
 
 TEST(LayOut, ReferenceLabelsStandWhereNoIntervalIs) {
@@ -92,14 +92,42 @@ TEST(LayOut, ReferenceLabelsStandWhereNoIntervalIs) {
   panel.references = {{10, "before, one model"}};
   const PanelLayout layout = lay_out({.panels = {panel}}).panels[0];
   ASSERT_EQ(layout.reference_labels.size(), 1u);
-  EXPECT_LT(layout.reference_labels[0].x + text_width("before, one model", kFontSize),
-            layout.pixel_x(0.4));
+  EXPECT_LT(layout.reference_labels[0].box.right, layout.pixel_x(0.4));
 }
 
-Box box_of(const ReferenceLabel& label) {
-  const double half = 0.5 * kFontSize;
-  return {label.x, label.y - half, label.x + text_width(label.reference.label, kFontSize),
-          label.y + half};
+// On one line the label fits neither beside the first curve nor between the others.
+TEST(LayOut, ReferenceLabelsTakeTwoLinesWhereThoseAreFree) {
+  Panel panel = panel_with({});
+  for (const double x : {2.5, 5.0, 7.5, 10.0})
+    panel.series.push_back({.points = {{x, 0}, {x, 20}}});
+  panel.x.range = Range{0, 10};
+  panel.references = {{10, "full precision, trained as long"}};
+  const PanelLayout layout = lay_out({.panels = {panel}}).panels[0];
+  const ReferenceLabel& label = layout.reference_labels.at(0);
+  EXPECT_EQ(label.lines, (std::vector<std::string>{"full precision,", "trained as long"}));
+  for (const Pixel& pixel : curve_pixels(panel, layout))
+    EXPECT_FALSE(overlap(label.box, {pixel.x, pixel.y, pixel.x, pixel.y}));
+}
+
+TEST(LayOut, ReferenceLabelsDoNotLieOnTheEdgeOfABand) {
+  Panel panel = panel_with({});
+  panel.series.push_back(
+      {.points = {{0, 5, 0, 10.5}, {1, 5, 0, 10.5}}, .draw = Draw::steps, .spread = Spread::band});
+  panel.references = {{10, "baseline"}};
+  const PanelLayout layout = lay_out({.panels = {panel}}).panels[0];
+  const Box box = layout.reference_labels.at(0).box;
+  const double edge = layout.pixel_y(10.5);
+  EXPECT_TRUE(box.top < edge || edge < box.bottom);
+}
+
+// Above the upper one of two near lines it would be read as that one's.
+TEST(LayOut, NoOtherReferenceIsBetweenALabelAndItsLine) {
+  Panel panel = panel_with({});
+  panel.series.push_back({.points = {{0, 0}, {1, 100}}});
+  panel.references = {{50, "lower"}, {51, "upper"}};
+  const PanelLayout layout = lay_out({.panels = {panel}}).panels[0];
+  EXPECT_LT(layout.reference_labels.at(0).box.top, layout.pixel_y(50));
+  EXPECT_GT(layout.reference_labels.at(1).box.bottom, layout.pixel_y(51));
 }
 
 TEST(LayOut, LabelsOfNearReferencesCoverNeitherEachOtherNorARing) {
@@ -111,20 +139,25 @@ TEST(LayOut, LabelsOfNearReferencesCoverNeitherEachOtherNorARing) {
   ASSERT_TRUE(narrow.has_value());
   const PanelLayout layout = lay_out(*narrow).panels[0];
   ASSERT_EQ(layout.reference_labels.size(), 2U);
-  const Box upper = box_of(layout.reference_labels[0]), lower = box_of(layout.reference_labels[1]);
+  const Box upper = layout.reference_labels[0].box, lower = layout.reference_labels[1].box;
   EXPECT_FALSE(overlap(upper, lower));
   EXPECT_GT(upper.bottom, layout.pixel_y(76.35)) << "the axis goes on for it";
   const double x = layout.pixel_x(3), y = layout.pixel_y(76.4);
   for (const Box& box : {upper, lower}) EXPECT_FALSE(overlap(box, {x - 8, y - 8, x + 8, y + 8}));
 }
 
-TEST(LayOut, CutsLabelsOfReferencesThatAreWiderThanThePlot) {
+TEST(LayOut, BreaksOrCutsLabelsOfReferencesThatAreWiderThanThePlot) {
   Panel panel = panel_with({"a"});
   panel.references = {{0.5, "the same model before anything was changed, trained for ten epochs"}};
+  panel.references.push_back({0.1, std::string(100, 'w')});
   const PanelLayout layout = lay_out(*narrow_figure({.panels = {panel}})).panels[0];
-  const Box box = box_of(layout.reference_labels.at(0));
-  EXPECT_GE(box.left, layout.plot.left);
-  EXPECT_LE(box.right, layout.plot.right);
+  ASSERT_EQ(layout.reference_labels.size(), 2U);
+  EXPECT_EQ(layout.reference_labels[0].lines.size(), 2U);
+  EXPECT_EQ(layout.reference_labels[1].lines.size(), 1U);
+  for (const ReferenceLabel& label : layout.reference_labels) {
+    EXPECT_GE(label.box.left, layout.plot.left);
+    EXPECT_LE(label.box.right, layout.plot.right);
+  }
 }
 
 TEST(LayOut, ReferencesOutOfViewAreLeftOut) {

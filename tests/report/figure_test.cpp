@@ -117,10 +117,17 @@ TEST(FigureData, HasTheCornersOfABandAroundSteps) {
 TEST(FigureScript, QuotesTextSoThatItCannotBecomeCommands) {
   Figure figure = example();
   figure.title = "it's `date` \"x\"\nquit";
-  figure.panels[0].references[0].label = "' ; system 'rm' ; '";
+  figure.panels[0].references[0].label = "';system'rm';'";
   const std::string script = figure_script(figure, "name");
   EXPECT_NE(script.find("it''s `date` \"x\" quit"), std::string::npos);
-  EXPECT_NE(script.find("set label ''' ; system ''rm'' ; ''' at"), std::string::npos);
+  EXPECT_NE(script.find("set label ''';system''rm'';''' at"), std::string::npos);
+}
+
+TEST_F(WriteFigure, LabelsOfReferencesHaveAHalo) {
+  Figure figure = example();
+  EXPECT_NE(draw_svg(figure, folder_).find("paint-order=\"stroke\""), std::string::npos);
+  figure.panels[0].references.clear();
+  EXPECT_EQ(draw_svg(figure, folder_).find("paint-order"), std::string::npos);
 }
 
 TEST_F(WriteFigure, LeavesPicturesDataAndScript) {
