@@ -8,17 +8,17 @@ namespace {
 
 using namespace hone;
 
-constexpr std::int64_t kGrain =
-    4096;  // elements of a chunk: by sizes alone, so that threads change no bit
+// Elements per range. Independent of the number of threads, so that results have the same bits.
+constexpr std::int64_t kGrain = 4096;
 
-// "" or why another kernel has to run such calls.
+// Returns the reason for a refusal, or "".
 std::string_view accepts(const CallSite& site) {
   if (site.inputs[0].dtype != DType::f32) return "x is not f32";
   if (site.attributes.get<std::string>("approximate") != "none") return "it is not by erf";
   return "";
 }
 
-// y = x/2 (1 + erf(x / √2)), element by element; y may lie in the memory of x.
+// Computes y = x/2 (1 + erf(x / √2)), element by element. y may use the memory of x.
 void run(Call& call) {
   const std::int64_t count = call.input(0).count();
   const float* x = call.input(0).data<float>();

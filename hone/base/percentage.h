@@ -3,12 +3,14 @@
 #include <span>
 #include <string>
 
-/// How shares read to people, by one rule wherever they stand: a share has one decimal of a percentage; what tells two
-/// models apart, a difference in points or a share of predictions that differ, has two. What is not zero never reads as
-/// zero, and is not given more decimals than what it stands beside: "< 0.01". Halves are rounded away from zero.
+/// How shares read to people, by one rule wherever they stand: a share has one decimal of a percentage; a rough one,
+/// such as the importance of a parameter, has none; what tells two models apart, a difference in points or a share of
+/// predictions that differ, has two. What is not zero never reads as zero, and is not given more decimals than what it
+/// stands beside: "< 0.01". Halves are rounded away from zero.
 namespace hone {
 
 inline constexpr int kShareDigits = 1;
+inline constexpr int kRoughShareDigits = 0;
 inline constexpr int kDifferenceDigits = 2;
 
 /// "12.35"; "∞". `digits` decimals; where they would show a number that is not zero as zero, "< 0.01", "> -0.01".

@@ -99,6 +99,9 @@ struct OperatorTimeResult {
   std::optional<double> gflops = {}, share_of_peak = {}, gbps = {}, share_of_bandwidth = {},
                         flop_per_byte = {};
   std::optional<Bound> bound_by = {};
+
+  /// Returns the memory traffic of all calls, by the rate; 0: none, as of views.
+  double moved_bytes() const { return gbps.value_or(0) * ms * 1e6; }
 };
 const Fields& fields_of(const OperatorTimeResult*);
 /// The longest first. `most`: rows, the rest is one more; 0: all.

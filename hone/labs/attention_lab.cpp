@@ -133,8 +133,7 @@ std::vector<LabOperatorResult> operators_of(const std::vector<FoundAttention>& a
                         .self_ms = one.ms,
                         .share = one.share,
                         .call_us = one.call_us,
-                        // Back from the rate: bytes by milliseconds.
-                        .moved_bytes = std::llround(one.gbps.value_or(0) * one.ms * 1e6)});
+                        .moved_bytes = std::llround(one.moved_bytes())});
   return rows;
 }
 
@@ -195,9 +194,9 @@ struct OperationSum {
 OperationSum moving_operations(const AttentionTimesResult& row) {
   OperationSum sum;
   for (const OperatorTimeResult& one : row.operators.value())
-    if (one.gbps.value_or(0) > 0) {
+    if (one.moved_bytes() > 0) {
       sum.calls += one.calls;
-      sum.moved_bytes += *one.gbps * one.ms * 1e6;
+      sum.moved_bytes += one.moved_bytes();
     }
   return sum;
 }

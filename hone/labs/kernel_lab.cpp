@@ -6,10 +6,12 @@
 #include <cmath>
 #include <set>
 
+#include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/jobs/bench.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/kernels.h"
+#include "hone/labs/example_kernel.h"
 
 namespace hone {
 namespace {
@@ -26,22 +28,15 @@ hone lab 4.4 --plugin build-my-kernel/cpu_gelu.so -o my-kernel-results)";
 
 constexpr std::string_view kExample = "examples/cpu_gelu", kExampleName = "the example kernel";
 
-constexpr std::int64_t kExampleGrain = 4096;
-
-std::string_view accepts_gelu(const CallSite& site) {
-  if (site.inputs[0].dtype != DType::f32) return "x is not f32";
-  if (site.attributes.get<std::string>("approximate") != "none") return "it is not by erf";
-  return "";
-}
-
-void run_gelu(Call& call) {
-  const std::int64_t count = call.input(0).count();
-  const float* x = call.input(0).data<float>();
-  float* y = call.output().data<float>();
-  parallel_ranges(call.pool(), count, kExampleGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      y[i] = 0.5f * x[i] * (1 + std::erf(x[i] * 0.70710678f));
-  });
+// Of the example's file, what a kernel of one's own changes: all but includes and namespaces.
+std::string example_code() {
+  constexpr std::string_view kBegin = "using namespace hone;\n\n", kEnd = "}  // namespace\n\n";
+  std::string code(example_kernel_source());
+  const std::size_t begin = code.find(kBegin), end = code.find(kEnd);
+  HONE_ASSERT(begin < end && end != std::string::npos, "{} has another form", kExample);
+  code.erase(end, kEnd.size());
+  code.erase(0, begin + kBegin.size());
+  return code;
 }
 
 // As `check_plugin_kernels`, with the example in the table meanwhile if nobody gave a kernel.
@@ -49,9 +44,10 @@ std::vector<KernelCheck> check_kernels(const KernelCheckJob& job, Context& conte
   KernelTable& kernels = context.library.kernels;
   const bool given = !plugin_kernels(context.library).empty();
   if (given) return check_plugin_kernels(job, context);
-  kernels.insert(
-      kernels.begin(),
-      {.op = "gelu", .device = "cpu", .name = kExample, .accepts = accepts_gelu, .run = run_gelu});
+  Library example;
+  add_example_kernel(example);
+  example.kernels.front().name = kExample;
+  kernels.insert(kernels.begin(), example.kernels.front());
   std::vector<KernelCheck> checks = check_plugin_kernels(job, context);
   kernels.erase(kernels.begin());
   return checks;
@@ -361,7 +357,7 @@ std::string speed_text_of(const LabKernelResult& check, const std::string& it, i
                   operation_of(check), it, speed_sentence(check));
   if (it == kExampleName)
     measured += fmt::format(
-        " The example shares ranges of {} elements among {}.", grouped(kExampleGrain),
+        " The example shares ranges of `kGrain` elements among {}.",
         threads == 1 ? "the threads; this run has one" : fmt::format("{} threads", threads));
   if (speedup.shown_faster())
     return measured + " hone bench with and without --plugin shows what a whole model gains.";
@@ -399,6 +395,20 @@ std::vector<std::string> why_of(const KernelChecks& found) {
       choice_text(found.kernels), correctness_text(found.kernels), time_text(found)};
 }
 
+// Without blocks where the example was not measured.
+Section example_section(const std::vector<LabKernelResult>& kernels) {
+  Section section{"Code of the example kernel", {}};
+  if (!is_example(kernels)) return section;
+  section.blocks = {
+      Paragraph{"This run measured examples/cpu_gelu/cpu_gelu.cpp; includes and namespaces are not "
+                "shown. `accepts` refuses other types and the tanh form. `run` takes the pointer "
+                "of x before `call.output()`, as y may use the same memory. `parallel_ranges` "
+                "shares the ranges among the threads; the loop computes one element at a time. "
+                "`HONE_PLUGIN` adds the row, which the table calls examples/cpu_gelu."},
+      Preformatted{example_code()}};
+  return section;
+}
+
 LabReport report_kernels(const LabRun& run) {
   const auto found = from_json<KernelChecks>(run.found.at(kChecks));
   const OtherDevice other = other_device(run.context);
@@ -424,6 +434,7 @@ LabReport report_kernels(const LabRun& run) {
                                 : "Each operation that your kernel is for, in three graphs. A row "
                                   "is a signature: an operation with its types, shapes and "
                                   "attributes. Nodes: operations of the graph that have it."}}},
+      example_section(found.kernels),
       {"Write your own kernel",
        {Preformatted{kCommands}},
        /*folded=*/!found.kernels.empty() && !is_example(found.kernels)},

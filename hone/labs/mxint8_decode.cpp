@@ -244,11 +244,10 @@ LabPart decode_part(const LabDecodeResult& found, const LabRun& run) {
   const fs::path& folder = run.folder();
   part.sections = {
       {"Decoding one element",
+       // All arrays have the same first codes and first scale, so these elements are also the drawn ones.
        {PageTable{spelled_table(spelled_of(found.bench)),
-                  fmt::format("Two of {} elements in groups of {}, one of each branch; bfloat16 as "
-                              "sign, exponent and fraction.",
-                              grouped(found.bench.times.front().elements),
-                              found.bench.times.front().group)},
+                  "Two elements that the drawing of tiles and threads names, one of each branch; "
+                  "bfloat16 as sign, exponent and fraction."},
         Paragraph{fmt::format("{}Of the {} pairs of a scale and a byte, {} decode to exactly m · "
                               "2^(E − 133).",
                               example_text(spelled_of(found.bench)), grouped(256 * 256),

@@ -89,6 +89,7 @@ void add_process_steps(const LabMemoryResult& shape, std::size_t index,
 std::string step_name(const std::string& name) {
   static const std::map<std::string, std::string> names = {
       {"by the formats", "formula, for packed weights"},
+      {"head in fp32", "weights of the classifier in fp32"},
       {"norms' gains in fp32", "weights of layer norms in fp32"},
       {"in memory", "weights in memory"},
       {"names and places in the file", "header of the file"},

@@ -63,8 +63,6 @@ std::string display_bytes(double bytes, const ColumnForm& form) {
 
 bool shows_whole(double value) { return std::isnan(value) || value == std::floor(value); }
 
-bool is_percentage(Quantity of) { return of == Quantity::share || of == Quantity::flips; }
-
 // Without its unit.
 std::string display_quantity(double value, Quantity of) {
   if (std::isnan(value)) return std::string(kAbsent);

@@ -58,8 +58,12 @@ struct Bytes {
 };
 
 /// What a value is of.
-enum class Quantity : std::uint8_t { share, flips, points, number, count };
+enum class Quantity : std::uint8_t { share, rough_share, flips, points, number, count };
+inline bool is_percentage(Quantity of) {
+  return of == Quantity::share || of == Quantity::rough_share || of == Quantity::flips;
+}
 inline int decimals_of(Quantity of) {
+  if (of == Quantity::rough_share) return kRoughShareDigits;
   return of == Quantity::share ? kShareDigits : kDifferenceDigits;
 }
 

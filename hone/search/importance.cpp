@@ -211,7 +211,8 @@ const Fields& fields_of(const ParameterImportance*) {
   static const Fields fields = describe<P>(
       "parameter_importance", "How much a parameter distinguishes the best trials from the others.",
       field<&P::name>("name", "The parameter."),
-      field<&P::share>("share", Unit::share, "Its share of the importance of all parameters."));
+      field<&P::share>("importance", Unit::share,
+                       "Its share of the importance of all parameters."));
   return fields;
 }
 

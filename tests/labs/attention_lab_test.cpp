@@ -109,6 +109,7 @@ TEST(KernelLab, ReportsAWrongKernel) {
   testing::expect_usual_length(result.fields["why"]);
   const std::string page = read_file(folder.path() / "lab/report.html");
   EXPECT_NE(page.find("kernel mine is wrong for"), std::string::npos);
+  EXPECT_EQ(page.find("parallel_ranges"), std::string::npos) << "the example was not measured";
   EXPECT_TRUE(path_exists(folder.path() / "lab/kernels.csv"));
 }
 
@@ -131,6 +132,10 @@ TEST(KernelLab, MeasuresTheExampleWithoutAPlugin) {
   EXPECT_NE(summary.find("--plugin"), std::string::npos) << summary;
   EXPECT_NE(summary.find("The example GELU kernel is chosen for "), std::string::npos) << summary;
   EXPECT_TRUE(summary.ends_with(".")) << summary;
+  const std::string page = read_file(folder.path() / "lab/report.html");
+  for (const char* code : {"std::string_view accepts(", "parallel_ranges(", "HONE_PLUGIN(library)"})
+    EXPECT_NE(page.find(code), std::string::npos) << code;
+  EXPECT_EQ(page.find("using namespace"), std::string::npos);
   EXPECT_EQ(result.fields["why"].size(), 4u);
   testing::expect_usual_length(result.fields["why"]);
 }

@@ -81,6 +81,16 @@ TEST_F(Mxint8Lab, AnswersTheQuestionsOfTheSheet) {
     EXPECT_NE(why.find(told), std::string::npos) << told << why;
 }
 
+TEST_F(Mxint8Lab, DecodesElementsThatTheTilesName) {
+  const std::string tiles = read_file(folder() / "lab/tiles.svg");
+  ASSERT_EQ(found_["decode"]["spelled"].size(), 2u);
+  for (const Json& one : found_["decode"]["spelled"]) {
+    const std::int64_t element = one["element"];
+    EXPECT_LT(element, 8) << "in the first group of every array, whose scale is the same";
+    EXPECT_NE(tiles.find(fmt::format(">element {}<", element)), std::string::npos) << element;
+  }
+}
+
 TEST_F(Mxint8Lab, SavingFallsFromTheFormulaToWhatWasMeasuredStepByStep) {
   ASSERT_EQ(found_["memory"].size(), 2u);
   for (const Json& shape : found_["memory"])

@@ -177,7 +177,7 @@ const std::map<std::string, std::string> kPlaces = {
     {"scales moved before each layer", "smooth_scales[].alpha"},
     {"standard deviation of each tensor", "tensors[].standard_deviation"},
     {"metrics of the best trial", "best.metrics"},
-    {"importances", "studies[].importances[].share"},
+    {"importances", "studies[].importances[].importance"},
 };
 
 }  // namespace

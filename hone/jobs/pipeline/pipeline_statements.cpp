@@ -11,8 +11,7 @@ namespace hone {
 namespace {
 
 std::string interval_text(const Estimate& estimate) {
-  if (estimate.of == Quantity::share || estimate.of == Quantity::flips)
-    return sentence_text(estimate);
+  if (is_percentage(estimate.of)) return sentence_text(estimate);
   if (estimate.of == Quantity::points)
     return fmt::format("{} points (95% CI {} to {})", points_text(estimate.value),
                        points_text(estimate.low), points_text(estimate.high));

@@ -70,6 +70,7 @@ Quantity quantity_at(const std::string& path) {
   const std::string key = last_key(path).first;
   if (key.ends_with("flip_share")) return Quantity::flips;
   if (key == "change" || key.ends_with("_change")) return Quantity::points;
+  if (key == "importance") return Quantity::rough_share;
   const bool is_share = is_share_metric(key) || key.ends_with("share") ||
                         std::ranges::find(kShares, key) != std::end(kShares);
   return is_share ? Quantity::share : Quantity::number;
@@ -119,8 +120,7 @@ Cell cell_at(const Json& json, const std::string& path) {
 Cell cell_of(const Estimate& estimate) {
   if (std::isnan(estimate.value)) return absent;
   if (!std::isnan(estimate.low)) return estimate;
-  const bool is_percentage = estimate.of == Quantity::share || estimate.of == Quantity::flips;
-  if (is_percentage) return percent(estimate.value, decimals_of(estimate.of));
+  if (is_percentage(estimate.of)) return percent(estimate.value, decimals_of(estimate.of));
   return estimate.of == Quantity::points ? Cell(estimate) : significant(estimate.value);
 }
 

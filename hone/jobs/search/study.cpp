@@ -172,7 +172,7 @@ Table importance_table(const ReadStudy& study) {
   Table table({{"parameter", "Parameter"}, {"importance", "Importance"}});
   for (const ParameterImportance& importance : study.shown.importances) {
     if (table.rows().size() >= kShownParameters) break;
-    table.add_row({importance.name, percent(importance.share)});
+    table.add_row({importance.name, percent(importance.share, kRoughShareDigits)});
   }
   return table;
 }

@@ -142,6 +142,9 @@ stages = "search/tpe"
 [[table.important.column]]
 label = "Dimension"
 y = "name"
+[[table.important.column]]
+label = "Importance"
+y = "importance"
 )toml";
 
 TEST(PipelineTables, CallFormatsAndDimensionsInWordsAndComputeFormulas) {
@@ -150,7 +153,9 @@ TEST(PipelineTables, CallFormatsAndDimensionsInWordsAndComputeFormulas) {
     return {{"best",
              {{"number", number},
               {"configuration", {{"architecture", {{"hidden_size", 64}}}, {"formats", formats}}}}},
-            {"importances", {{{"name", "hidden_size"}}, {{"name", "rate"}}}}};
+            {"importances",
+             {{{"name", "hidden_size"}, {"importance", 0.9962}},
+              {{"name", "rate"}, {"importance", 0.0038}}}}};
   };
   found.prints("search/grid", best(0, {{"a", {{"weight", "int(bits=4)"}}},
                                        {"b", {{"weight", "int(bits=8)"}}},
@@ -168,6 +173,7 @@ TEST(PipelineTables, CallFormatsAndDimensionsInWordsAndComputeFormulas) {
   EXPECT_EQ(display_column(table(1), 1),
             (std::vector<std::string>{"full precision", "int(bits=8)", "int(bits=4)"}));
   EXPECT_EQ(display_column(table(2), 0), (std::vector<std::string>{"Hidden size", "rate"}));
+  EXPECT_EQ(display_column(table(2), 1), (std::vector<std::string>{"100%", "< 1%"}));
 }
 
 TEST(PipelineTables, RefuseLabelsThatMakeOneColumn) {
