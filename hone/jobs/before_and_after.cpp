@@ -88,14 +88,15 @@ void overrule(BeforeAndAfter& both, const std::string& why) {
 }
 
 void describe_change(Document& document, const std::string& label, const BeforeAndAfter& both,
-                     const MeasuredPart& part) {
+                     const MeasuredPart& part, std::string_view joint) {
   const TaskEvaluation &before = both.before.evaluation, &after = both.after.evaluation;
   document.tone = both.gates.any() ? tone_of(both.gates) : Tone::plain;
   const std::string outcome = both.gates.any()
                                   ? gate_headline(both.gates)
                                   : unjudged_headline(before.value, after.value, both.verdict);
-  document.headline = both.clearly_lost() ? fmt::format("{}: {}", capitalized(outcome), label)
-                                          : fmt::format("{}: {}", label, outcome);
+  document.headline = both.clearly_lost()
+                          ? fmt::format("{}{}{}", capitalized(outcome), joint, label)
+                          : fmt::format("{}{}{}", label, joint, outcome);
   document.key_figures = {change_figure(before, after), flips_figure(both.comparison)};
   const MetricChange& change = both.comparison.change;
   document.evidence =

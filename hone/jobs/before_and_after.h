@@ -54,9 +54,10 @@ void overrule(BeforeAndAfter& both, const std::string& why);
 std::string use_sentence(const JudgedGates& gates, const std::string& folder);
 
 /// Sets the headline, key figures and evidence of a document: how the metric changed on `part`, and which classes lost. `label`
-/// names what was made. The headline begins with the change where it is clearly a loss.
+/// names what was made or gained, and `joint` stands between both in the headline, which begins with the change where it is clearly a
+/// loss.
 void describe_change(Document& document, const std::string& label, const BeforeAndAfter& both,
-                     const MeasuredPart& part);
+                     const MeasuredPart& part, std::string_view joint = ": ");
 /// The same of a job repeated with seeds, from their `results`; `verdict` is on their `changes`, and `part` the name and size of the
 /// split.
 void describe_seeds(Document& document, const std::string& label, const std::vector<Json>& results,

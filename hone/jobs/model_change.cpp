@@ -222,8 +222,7 @@ void describe_change(Document& document, const std::string& what, const ModelCha
         fmt::format("{}: operations {}, accuracy not measured", what, operations_change(change));
     document.evidence = fmt::format("Give {} to measure how predictions changed.", data_setting);
   }
-  for (Fact& figure : size_and_latency_figures(change.takes))
-    document.key_figures.push_back(std::move(figure));
+  lead_with(document, size_and_latency_figures(change.takes));
   document.sections = sections_of(change, data, labels);
 }
 

@@ -161,9 +161,8 @@ void describe_packed(Document& document, const PackJob& job, const ModelSize& si
                      fmt::format("{}, packed: memory saved, and why not more", job.model)),
       folder / "memory", "The saving that is left after each step", document.notes));
   document.sections = {std::move(result)};
-  Section steps{"Memory saved, step by step", {}, /*folded=*/true};
-  for (const std::string& line : reasons(account)) steps.blocks.push_back(Paragraph{line});
-  document.sections.push_back(std::move(steps));
+  document.sections.push_back(
+      {"Memory saved, step by step", paragraphs(reasons(account)), /*folded=*/true});
 }
 
 }  // namespace
@@ -304,10 +303,7 @@ JobResult unpack_model(const UnpackJob& job, Context& context) {
                                   loading.loads() ? "transformers and hone" : "hone only");
   document.key_figures = {{"Parameters", grouped(size.parameters)},
                           {"In memory", size_text(size.memory_bytes)}};
-  Section section;
-  for (const std::string& line : unpacked_lines(source.model, size))
-    section.blocks.push_back(Paragraph{line});
-  document.sections = {std::move(section)};
+  document.sections = {{"", paragraphs(unpacked_lines(source.model, size))}};
   document.output = job.output.folder;
   write_report(result, job.invocation, output.path(), context);
   output.commit();

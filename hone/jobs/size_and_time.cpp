@@ -76,9 +76,7 @@ std::vector<Fact> size_and_latency_figures(const SizeAndTime& found) {
 }
 
 Section size_and_latency_section(const SizeAndTime& found) {
-  Section section{"Size and latency", {}, /*folded=*/true};
-  for (const std::string& line : lines_of(found)) section.blocks.push_back(Paragraph{line});
-  return section;
+  return {"Size and latency", paragraphs(lines_of(found)), /*folded=*/true};
 }
 
 const Fields& fields_of(const SizeAndTimeResult*) {
@@ -119,6 +117,14 @@ std::string size_change(double before, double after) {
   if (before == after) return "the same";
   return before > after ? fmt::format("{}× smaller", three_digits(before / after))
                         : fmt::format("{}× larger", three_digits(after / before));
+}
+
+std::string size_and_speed(const ModelSize& before, const ModelSize& after,
+                           const std::vector<ModelTimes>& times) {
+  std::string text = size_change(static_cast<double>(before.stored_bytes),
+                                 static_cast<double>(after.stored_bytes));
+  if (text == "the same") text = "same size";
+  return fmt::format("{}, {}", text, speedup_headline(times.front().times.ratio()));
 }
 
 }  // namespace hone

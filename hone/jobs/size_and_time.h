@@ -61,4 +61,8 @@ SizeAndTimeResult size_and_time_result(const SizeAndTime& found);
 /// "16× smaller", "1.02× larger", "the same".
 std::string size_change(double before, double after);
 
+/// "16× smaller, 6.6× faster": the stored bytes, and the first of `times`.
+std::string size_and_speed(const ModelSize& before, const ModelSize& after,
+                           const std::vector<ModelTimes>& times);
+
 }  // namespace hone

@@ -78,6 +78,9 @@ struct Chapters {
 using Block =
     std::variant<Paragraph, Facts, PageTable, PageFigure, ChangedTexts, Preformatted, Chapters>;
 
+/// A paragraph for each of `lines`.
+std::vector<Block> paragraphs(const std::vector<std::string>& lines);
+
 /// A part of a document. One without blocks is left out.
 struct Section {
   std::string heading;  ///< empty: none, as its block has one

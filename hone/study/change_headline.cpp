@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
@@ -71,6 +73,11 @@ Fact flips_figure(const TaskComparison& c) {
   return {"Predictions changed",
           fmt::format("{} ({} of {})", flip_share_text(c.counted->flip_share),
                       grouped(c.counted->flips), grouped(c.counted->examples))};
+}
+
+void lead_with(Document& document, std::vector<Fact> figures) {
+  std::ranges::move(document.key_figures, std::back_inserter(figures));
+  document.key_figures = std::move(figures);
 }
 
 std::string short_bytes(double bytes) {

@@ -32,6 +32,9 @@ std::string points_change(const TaskComparison& comparison);
 /// predictions", "0.0041"}.
 Fact flips_figure(const TaskComparison& comparison);
 
+/// Puts `figures` before the key figures of `document`.
+void lead_with(Document& document, std::vector<Fact> figures);
+
 /// "2.82 MiB", "176 KiB": three significant digits.
 std::string short_bytes(double bytes);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <span>
 
 #include "hone/base/text.h"
@@ -47,7 +48,7 @@ std::ptrdiff_t count_as_asked(const NativeFindings& found) {
 }
 
 // "16 of 17 layers (embedding tables included) have the requested format.", "classifier stays in fp32: …", grouped by reason.
-std::vector<std::string> layer_lines(const NativeFindings& found) {
+std::vector<std::string> format_lines(const NativeFindings& found) {
   std::vector<std::pair<std::string, std::vector<std::string>>> others;
   for (const NativeLayer& layer : found.layers) {
     if (layer.reason.empty()) continue;
@@ -156,6 +157,27 @@ std::vector<std::string> zeros_lines(const NativeFindings& found) {
   return lines;
 }
 
+// Latencies and bytes.
+std::vector<std::string> size_lines(const NativeFindings& found) {
+  std::vector<std::string> lines;
+  for (const ModelTimes& times : found.times) lines.push_back(times_line(times, found.threads));
+  lines.push_back(bytes_text(found));
+  std::ranges::move(zeros_lines(found), std::back_inserter(lines));
+  return lines;
+}
+
+// What was done to which layers.
+std::vector<std::string> layer_lines(const NativeFindings& found) {
+  std::vector<std::string> lines = format_lines(found);
+  std::ranges::move(input_lines(found), std::back_inserter(lines));
+  if (found.methods.smooth_scales) lines.push_back(smooth_text(found));
+  if (found.methods.bias_correction)
+    lines.push_back("Biases are corrected for the mean error of the rounded weights.");
+  if (found.widening && !found.widening->too_few_examples)
+    lines.push_back(widening_text(*found.widening));
+  return lines;
+}
+
 }  // namespace
 
 std::string baseline_text(const NativeFindings& found) {
@@ -171,7 +193,7 @@ std::string coverage_text(const NativeFindings& found) {
          (wider == 0 ? "" : fmt::format(", {} wider", wider));
 }
 
-std::vector<Fact> key_figures_of(const NativeFindings& found, const std::string& keep_slower) {
+Fact layers_figure(const NativeFindings& found, const std::string& keep_slower) {
   const std::ptrdiff_t as_asked = count_as_asked(found), all = std::ssize(found.layers),
                        wider = std::ranges::count_if(found.layers, &NativeLayer::widened),
                        slower = std::ranges::count_if(found.layers, &NativeLayer::slower),
@@ -185,13 +207,7 @@ std::vector<Fact> key_figures_of(const NativeFindings& found, const std::string&
   if (found.skipping)
     layers += fmt::format("; {} of {} linear layers skip zeros", found.skipping->skipping_layers(),
                           found.skipping->linear_layers);
-  std::vector<Fact> figures = {
-      {"Layers", layers},
-      size_figure(to_text(found.zeros_before).empty() ? "Size" : "Size (baseline without masks)",
-                  static_cast<double>(found.size_before.stored_bytes),
-                  static_cast<double>(found.size.stored_bytes))};
-  for (Fact& figure : latency_figures(found.times)) figures.push_back(std::move(figure));
-  return figures;
+  return {"Layers", layers};
 }
 
 std::string format_text(const NativeFindings& found, const Format& asked) {
@@ -251,17 +267,8 @@ Table products_table(const NativeFindings& found) {
 }
 
 std::vector<std::string> lines_of(const NativeFindings& found) {
-  std::vector<std::string> lines;
-  for (const ModelTimes& times : found.times) lines.push_back(times_line(times, found.threads));
-  lines.push_back(bytes_text(found));
-  for (std::string& line : zeros_lines(found)) lines.push_back(std::move(line));
-  if (found.methods.smooth_scales) lines.push_back(smooth_text(found));
-  if (found.methods.bias_correction)
-    lines.push_back("Biases are corrected for the mean error of the rounded weights.");
-  if (found.widening && !found.widening->too_few_examples)
-    lines.push_back(widening_text(*found.widening));
-  for (std::string& line : layer_lines(found)) lines.push_back(std::move(line));
-  for (std::string& line : input_lines(found)) lines.push_back(std::move(line));
+  std::vector<std::string> lines = size_lines(found);
+  std::ranges::move(layer_lines(found), std::back_inserter(lines));
   return lines;
 }
 
@@ -298,7 +305,14 @@ std::vector<Section> sections_of(const NativeFindings& found) {
     layers.add_row({layer.name, formats_text(layer.formats),
                     layer.snr_db ? real(*layer.snr_db, 1) : Cell(absent),
                     layer.reason.empty() ? Cell(absent) : Cell(layer.reason)});
+  std::vector<Block> about_layers = paragraphs(layer_lines(found));
+  about_layers.emplace_back(
+      PageTable{layers,
+                "SNR alone: signal-to-noise ratio of the model's outputs on calibration examples "
+                "with this layer in the requested format and all others in fp32."});
   std::vector<Section> sections = {
+      {"Size and latency", paragraphs(size_lines(found)), /*folded=*/true},
+      {"Layers", std::move(about_layers), /*folded=*/true},
       {"Products",
        {PageTable{products_table(found),
                   fmt::format("Each product alone, with its input rounded, against fp32 in {} "
@@ -307,11 +321,6 @@ std::vector<Section> sections_of(const NativeFindings& found) {
                               "the whole 95% CI of its speedup is below 1, unless slower layers "
                               "are converted on request.",
                               kProductRounds)}},
-       /*folded=*/true},
-      {"Layers",
-       {PageTable{layers,
-                  "SNR alone: signal-to-noise ratio of the model's outputs on calibration examples "
-                  "with this layer in the requested format and all others in fp32."}},
        /*folded=*/true}};
   if (!found.smooth.empty())
     sections.push_back(

@@ -55,8 +55,8 @@ std::string format_text(const NativeFindings& findings, const Format& asked);
 /// " in 8 of 17 layers, 2 wider"; "": all layers have the requested format.
 std::string coverage_text(const NativeFindings& findings);
 
-/// Layers by format, with what `keep_slower`, the name of an option, does; size, and latency at each batch size.
-std::vector<Fact> key_figures_of(const NativeFindings& findings, const std::string& keep_slower);
+/// {"Layers", "40 of 41 in the requested format; …"}, with what `keep_slower`, the name of an option, does.
+Fact layers_figure(const NativeFindings& findings, const std::string& keep_slower);
 
 /// `comparison_table` of fp32 and native, in this order, with their sizes, in memory too, and median latencies.
 Table native_table(const std::vector<ComparedModel>& models, const NativeFindings& findings);
@@ -64,12 +64,12 @@ Table native_table(const std::vector<ComparedModel>& models, const NativeFinding
 /// A row for each kind of product: its latencies and number of layers.
 Table products_table(const NativeFindings& findings);
 
-/// Sentences on latency, bytes, and the layers that stay in fp32.
+/// Sentences on latency, bytes, methods, and the layers that stay in fp32.
 std::vector<std::string> lines_of(const NativeFindings& findings);
 /// Warnings that the model or a native layer is slower than fp32, and that there were too few examples to choose wider layers.
 std::vector<std::string> native_concerns(const NativeFindings& findings);
 
-/// The folded sections of a page: products, layers, smooth scales.
+/// The folded sections of a page: size and latency, layers and methods, products, smooth scales.
 std::vector<Section> sections_of(const NativeFindings& findings);
 /// fp32 beside native: accuracy, memory, time. Drawn as `stem`.svg, .png; a figure that cannot be drawn adds to `notes`.
 Block native_figure(const NativeFindings& findings, const BeforeAndAfter& both,

@@ -341,14 +341,14 @@ std::vector<std::string> doubts_of(const NativeOutcome& outcome) {
 std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutcome& outcome,
                                           std::vector<std::string>& doubts) {
   const NativeFindings& found = outcome.found;
-  Section result{"", {PageTable{result_table(outcome), result_caption(run, outcome)}}};
+  Section result{
+      "",
+      {PageTable{result_table(outcome), result_caption(run, outcome)},
+       native_figure(found, outcome.both, outcome.label, run.folder / "native", doubts)}};
   for (Block& block : gate_blocks(outcome.both.gates, short_name_and_size(run.data.measured)))
     result.blocks.push_back(std::move(block));
   if (outcome.without_head.empty())
     result.blocks.push_back(Paragraph{use_sentence(outcome.both.gates, run.job.output.folder)});
-  for (const std::string& line : lines_of(found)) result.blocks.push_back(Paragraph{line});
-  result.blocks.push_back(
-      native_figure(found, outcome.both, outcome.label, run.folder / "native", doubts));
   std::vector<Section> sections = {std::move(result)};
   for (Section& section : sections_of(found)) sections.push_back(std::move(section));
   sections.push_back(
@@ -410,18 +410,18 @@ Document document_of(const NativeRun& run, const NativeOutcome& outcome,
       .headline = {},
       .sections = sections_with_result(run, outcome, doubts)};
   const NativeFindings& found = outcome.found;
-  const ModelTimes& times = found.times.front();
-  describe_change(
-      document,
-      fmt::format("{}, {} at batch size {}, {}",
-                  size_change(static_cast<double>(found.size_before.stored_bytes),
-                              static_cast<double>(found.size.stored_bytes)),
-                  speedup_headline(times.times.ratio()), times.at_a_time, outcome.label),
-      outcome.both, run.data.measured);
+  describe_change(document, size_and_speed(found.size_before, found.size, found.times),
+                  outcome.both, run.data.measured, /*joint=*/", ");
   if (!outcome.without_head.empty())
     document.headline = fmt::format("{}: {}", outcome.label, outcome.without_head);
-  for (Fact& figure : key_figures_of(found, run.job.invocation.setting("keep_slower")))
-    document.key_figures.push_back(std::move(figure));
+  std::vector<Fact> figures = {
+      size_figure(to_text(found.zeros_before).empty() ? "Size" : "Size (baseline without masks)",
+                  static_cast<double>(found.size_before.stored_bytes),
+                  static_cast<double>(found.size.stored_bytes))};
+  std::ranges::move(latency_figures(found.times), std::back_inserter(figures));
+  lead_with(document, std::move(figures));
+  document.key_figures.push_back(
+      layers_figure(found, run.job.invocation.setting("keep_slower")));
   document.output = run.job.output.folder;
   document.next = next_commands(run, outcome);
   return document;

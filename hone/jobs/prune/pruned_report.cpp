@@ -223,8 +223,7 @@ void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime
                     card_facts(pruned), lines},
                    after, folder);
   Document& document = pruned.document;
-  for (Fact& figure : size_and_latency_figures(takes))
-    document.key_figures.push_back(std::move(figure));
+  lead_with(document, size_and_latency_figures(takes));
   std::vector<Section>& sections = document.sections;
   for (const std::string& line : removed) sections.front().blocks.push_back(Paragraph{line});
   if (takes.times.empty())

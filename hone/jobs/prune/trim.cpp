@@ -114,8 +114,7 @@ void describe_trimmed(Document& document, const TrimJob& job, const Model& paren
   describe_change(document, label, both, measured);
   if (const std::string random = headless_remark(parent, false); !random.empty())
     document.headline = fmt::format("{}: {}", label, random);
-  for (Fact& figure : size_and_latency_figures(found))
-    document.key_figures.push_back(std::move(figure));
+  lead_with(document, size_and_latency_figures(found));
   document.output = job.output.folder;
   const std::string folder = shell_word(job.output.folder);
   document.next = {{"Store the weights in 8 bits",

@@ -17,12 +17,6 @@
 namespace hone {
 namespace {
 
-std::vector<Block> paragraphs(const std::vector<std::string>& lines) {
-  std::vector<Block> blocks;
-  for (const std::string& line : lines) blocks.emplace_back(Paragraph{line});
-  return blocks;
-}
-
 Section folded(const std::string& heading, const std::vector<std::string>& lines) {
   return {heading, paragraphs(lines), /*folded=*/true};
 }
@@ -36,12 +30,10 @@ std::vector<std::string> joined(std::initializer_list<std::vector<std::string>> 
 
 // Headline, key figures and evidence.
 void fill_document(const ShrinkFindings& f, const ShrunkModel& judged, Document& document) {
-  describe_change(document, size_and_speed(judged.takes), judged.both, f.data.measured);
-  const std::string size = size_and_speed(judged.takes), change = gate_headline(judged.both.gates);
-  document.headline = judged.both.clearly_lost() ? fmt::format("{}, {}", capitalized(change), size)
-                                                 : fmt::format("{}, {}", size, change);
-  const std::vector<Fact> figures = size_and_latency_figures(judged.takes);
-  document.key_figures.insert(document.key_figures.begin(), figures.begin(), figures.end());
+  const SizeAndTime& takes = judged.takes;
+  describe_change(document, size_and_speed(takes.size_before, takes.size, takes.times),
+                  judged.both, f.data.measured, /*joint=*/", ");
+  lead_with(document, size_and_latency_figures(takes));
   if (!f.proven)
     document.headline = fmt::format(
         "No candidate was shown to be within the limit. Most promising: {}", document.headline);

@@ -39,13 +39,6 @@ std::string too_few_texts_sentence(const ShrinkFindings& f) {
       needed_sentence(f));
 }
 
-std::string size_and_speed(const SizeAndTime& t) {
-  std::string text = size_change(static_cast<double>(t.size_before.stored_bytes),
-                                 static_cast<double>(t.size.stored_bytes));
-  if (text == "the same") text = "same size";
-  return fmt::format("{}, {}", text, speedup_headline(t.times.front().times.ratio()));
-}
-
 std::string use_of_result(const ShrinkFindings& f, const JudgedGates& gates) {
   const std::string folder = fmt::format("{}/{}", f.job.output.folder, f.judged_folder());
   if (f.proven) return use_sentence(gates, folder);
@@ -151,7 +144,7 @@ std::vector<std::string> loadable_sentences(const ShrinkFindings& f,
     lines.emplace_back("No weight is packed, so no other folder was written.");
   } else {
     lines.push_back(fmt::format("{}/ is the same model packed ({}), for hone only: {}. On {}, {}.",
-                                all[1].name, all[1].arithmetic, size_and_speed(all[1].takes),
+                                all[1].name, all[1].arithmetic, size_and_speed(all[1].takes.size_before, all[1].takes.size, all[1].takes.times),
                                 short_name_and_size(f.data.measured), all[1].both.verdict.summary));
   }
   return lines;

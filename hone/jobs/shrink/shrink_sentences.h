@@ -12,9 +12,6 @@ namespace hone {
 /// That there are too few texts to show anything to be kept, with how many would do and how to get them; "": there are enough.
 std::string too_few_texts_sentence(const ShrinkFindings& findings);
 
-/// "16× smaller, 6.6× faster"
-std::string size_and_speed(const SizeAndTime& takes);
-
 /// Whether to use the model that was written, and what to do if not: "You can use small/model: it is shown to be within the limit."
 std::string use_of_result(const ShrinkFindings& findings, const JudgedGates& gates);
 
