@@ -161,9 +161,8 @@ ClassMatch match_unnamed(NameSpan labels, NameSpan classes) {
             .in_order = true};
   if (numbers) return match_numbers(labels, classes.size());
   ClassMatch match = match_names(labels, classes);
-  match.why_not =
-      fmt::format("the model does not name its {} classes, so which of them '{}' is is not known",
-                  classes.size(), shown_name(labels.front()));
+  match.why_not = fmt::format("the model does not name its {} classes, so '{}' may be any of them",
+                              classes.size(), shown_name(labels.front()));
   return match;
 }
 

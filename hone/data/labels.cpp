@@ -59,16 +59,17 @@ Names names_of_labels(std::span<const WrittenLabel> labels, const KnownClasses& 
   return names;
 }
 
-// "a=CLASS,b=CLASS"; of a model without names "a=0,b=1", whose numbers may be others.
+// "a=CLASS,b=CLASS"; of a model without names, which has as many classes, "a=0,b=1", whose numbers may be others.
 std::string map_to_fill_in(const Names& labels, const Names& classes) {
   const Names ordered = ordered_labels(labels);
-  const std::size_t shown = are_unnamed(classes) ? ordered.size() : 4;
+  const bool numbered = are_unnamed(classes) && ordered.size() <= classes.size();
+  const std::size_t shown = numbered ? ordered.size() : 4;
   Names pairs;
   for (std::size_t i = 0; i < std::min(shown, ordered.size()); ++i)
-    pairs.push_back(fmt::format("{}={}", shown_name(ordered[i]),
-                                are_unnamed(classes) ? std::to_string(i) : "CLASS"));
+    pairs.push_back(
+        fmt::format("{}={}", shown_name(ordered[i]), numbered ? std::to_string(i) : "CLASS"));
   return fmt::format("{}{}{}", fmt::join(pairs, ","), ordered.size() > shown ? ",…" : "",
-                     are_unnamed(classes) ? ", with the number of each class" : "");
+                     numbered ? ", with the number of each class" : "");
 }
 
 // Those without a class; all, where each of them has one.
@@ -80,7 +81,7 @@ Names strangers(const Names& labels, const ClassMatch& match) {
   return others;
 }
 
-// `opening`: "d.csv: line 2: label 'x' is none of the model's classes"
+// `opening`: "d.csv: line 2: label 'x' is not one of the model's classes"
 [[noreturn]] void refuse_labels(const std::string& opening, const Names& labels,
                                 const Names& classes, const ClassMatch& match) {
   const bool numbers = std::ranges::all_of(labels, [&](const std::string& label) {
@@ -151,7 +152,7 @@ LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownC
   if (!match.complete()) {
     const auto stranger = static_cast<std::size_t>(
         std::ranges::find(match.class_of, ClassMatch::kNone) - match.class_of.begin());
-    refuse_labels(fmt::format("{}: label '{}' is none of the model's classes",
+    refuse_labels(fmt::format("{}: label '{}' is not one of the model's classes",
                               labels[stranger].where, shown_name(own[stranger])),
                   own, known.of_model, match);
   }

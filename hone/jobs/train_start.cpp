@@ -26,7 +26,7 @@ Splits splits_to_train_on(const TrainJob& job, const std::optional<TrainedOn>& b
   } catch (const UserError& error) {
     const bool mismatch = dynamic_cast<const LabelMismatch*>(&error) != nullptr;
     if (!job.ignore_mismatched_sizes && mismatch)
-      fail("{}; give `ignore_mismatched_sizes` to begin with a fresh head for the data's labels",
+      fail("{}; give `ignore_mismatched_sizes` to start with a new head for the data's labels",
            error.what());
     // What no label of the model's task can be may be one of another task.
     if (!job.ignore_mismatched_sizes || !(known.task || mismatch)) throw;

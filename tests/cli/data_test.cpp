@@ -172,8 +172,9 @@ TEST(Data, AsPairsNeedsAModelWithTwoTypesOfTokens) {
 TEST(Data, WithStrangeLabelsNamesTheirLine) {
   const TemporaryFolder folder;
   folder.file("other.csv", "text,label\nfine,good\ndull,mediocre\n");
-  expect_refusal({"eval", workshop() / "model", "--data", "other.csv"}, folder.path(),
-                 "other.csv: line 3: label 'mediocre' is none of the model's classes: bad, good");
+  expect_refusal(
+      {"eval", workshop() / "model", "--data", "other.csv"}, folder.path(),
+      "other.csv: line 3: label 'mediocre' is not one of the model's classes: bad, good");
 }
 
 // The model's classes are bad and good.
@@ -198,7 +199,7 @@ TEST(Data, WithLabelsWrittenOtherwiseIsMatchedAndSaid) {
                       {"--label_map", "yes=good,no=bad"}, ""),
             named);
   expect_refusal({"eval", model, "--data", "other.csv"}, folder.path(),
-                 "other.csv: line 2: label 'yes' is none of the model's classes: bad, good; the "
+                 "other.csv: line 2: label 'yes' is not one of the model's classes: bad, good; the "
                  "data's are: no, yes; map them with --label_map no=CLASS,yes=CLASS");
 }
 
@@ -237,8 +238,8 @@ TEST(Data, OfNumbersFitsAModelThatDoesNotNameItsClasses) {
   folder.file("three.csv", "text,label\nfine,good\ndull,bad\nplot,so so\n");
   expect_refusal(
       {"eval", "plain", "--data", "three.csv"}, folder.path(),
-      "three.csv: line 2: label 'good' is none of the model's classes: LABEL_0, LABEL_1; "
-      "the model does not name its 2 classes, so which of them 'good' is is not known");
+      "three.csv: line 2: label 'good' is not one of the model's classes: LABEL_0, LABEL_1; "
+      "the model does not name its 2 classes, so 'good' may be any of them");
   const Ending unnamed =
       run_hone({"eval", "plain", "--data", workshop() / "reviews.csv"}, folder.path());
   EXPECT_EQ(unnamed.code, 1);
@@ -477,7 +478,7 @@ TEST(Data, OfSetsInCellsIsLearntAndMeasured) {
   EXPECT_EQ(result["eval_samples"], 2);
   folder.file("none.csv", "text,labels\nfoo,love\nbar,peace\n");
   expect_refusal({"eval", "model", "--data", "none.csv"}, folder.path(),
-                 "none.csv: line 3: label 'peace' is none of the model's classes: love, war");
+                 "none.csv: line 3: label 'peace' is not one of the model's classes: love, war");
 }
 
 // A model in a cache as huggingface_hub lays it out: files are links into `blobs`.
@@ -509,7 +510,7 @@ TEST(Model, MayBeNamedAsOnTheHub) {
     EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder.path() / "trained" / name))) << name;
   folder.file("other.csv", "text,label\na,worse\n");
   expect_refusal({"train", "me/film-model", "--data", "other.csv", "-o", "none"}, folder.path(),
-                 "other.csv: line 2: label 'worse' is none of the model's classes: bad, good");
+                 "other.csv: line 2: label 'worse' is not one of the model's classes: bad, good");
   expect_refusal({"predict", "me/film", "a"}, folder.path(),
                  "me/film: no such model folder, nor a folder me; for a model of the Hugging Face "
                  "hub, run `hf download me/film` first, as it is not in the local cache " +

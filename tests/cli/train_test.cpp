@@ -221,9 +221,10 @@ TEST(Train, BeginsWithAFreshHeadForOtherLabelsWhenTold) {
   };
   const Ending refused = run_hone(words({}), folder.path());
   EXPECT_EQ(refused.code, 1);
-  for (const char* part : {"label 'art' is none of the model's classes: bad, good; the data's are: "
-                           "art, law, sport; map them with --label_map art=CLASS",
-                           "; give --ignore_mismatched_sizes"})
+  for (const char* part :
+       {"label 'art' is not one of the model's classes: bad, good; the data's are: "
+        "art, law, sport; map them with --label_map art=CLASS",
+        "; give --ignore_mismatched_sizes"})
     EXPECT_NE(refused.messages.find(part), std::string::npos) << refused.messages;
   const Ending done = run_well(words({"--ignore_mismatched_sizes"}), folder.path());
   EXPECT_NE(

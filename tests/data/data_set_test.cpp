@@ -69,7 +69,7 @@ TEST(ReviewFolder, MatchesTheClassesOfAModel) {
   DataOptions options{.source = folder.path().string(), .label_names = {"pos", "neg"}};
   EXPECT_EQ(labels(load(options).train), (Labels{1, 0}));
   options.label_names = {"NEGATIVE", "POSITIVE"};
-  expect_user_error("label 'neg' is none of the model's classes: NEGATIVE, POSITIVE",
+  expect_user_error("label 'neg' is not one of the model's classes: NEGATIVE, POSITIVE",
                     [&] { load(options); });
   options.label_map = "neg=NEGATIVE,pos=POSITIVE";
   const DataSet data = load(options);
@@ -149,7 +149,7 @@ TEST(LabelledFile, UsesTheNamesAModelKnows) {
   EXPECT_EQ(labels(load({.source = path.string(), .label_names = {"neg", "pos"}}).train),
             (Labels{1, 0}));
   expect_user_error(
-      path.string() + ": line 2: label 'pos' is none of the model's classes: bad, good", [&] {
+      path.string() + ": line 2: label 'pos' is not one of the model's classes: bad, good", [&] {
         load({.source = path.string(), .label_names = {"bad", "good"}});
       });
 }
@@ -158,7 +158,8 @@ TEST(LabelledFile, HasNoMoreClassesThanTheModel) {
   TemporaryFolder folder;
   const fs::path path = folder.file("d.csv", "text,label\na,1\nb,0\nc,2\n");
   expect_user_error(
-      path.string() + ": line 4: label '2' is none of the model's classes: LABEL_0, LABEL_1", [&] {
+      path.string() + ": line 4: label '2' is not one of the model's classes: LABEL_0, LABEL_1",
+      [&] {
         load({.source = path.string(), .label_names = {"LABEL_0", "LABEL_1"}});
       });
 }
@@ -171,10 +172,10 @@ TEST(LoadDataSet, MatchesMadeClassesWithThoseOfAModel) {
   EXPECT_EQ(own.hash, other.hash);
   for (std::size_t i = 0; i < own.train.size(); ++i)
     EXPECT_EQ(own.train[i].label, 1 - other.train[i].label);
-  expect_user_error("synth:tail?n=10: label 'negative' is none of the model's classes: bad, good",
-                    [] {
-                      load({.source = "synth:tail?n=10", .label_names = {"bad", "good"}});
-                    });
+  expect_user_error(
+      "synth:tail?n=10: label 'negative' is not one of the model's classes: bad, good", [] {
+        load({.source = "synth:tail?n=10", .label_names = {"bad", "good"}});
+      });
 }
 
 TEST(LabelledFile, MayHaveMinusOneAsAClass) {

@@ -84,7 +84,7 @@ TEST(LabelLists, HoldNumbersOfLabels) {
             (LabelRows{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}));
   EXPECT_NE(mismatch_of([] {
               lists({{"0"}, {"1"}}, {.of_model = {"a", "b", "c"}});
-            }).find("label '0' is none of the model's classes: a, b, c"),
+            }).find("label '0' is not one of the model's classes: a, b, c"),
             std::string::npos)
       << "they may be the numbers of other labels";
 }
@@ -93,7 +93,7 @@ TEST(LabelLists, OfAModelAreItsLabels) {
   EXPECT_EQ(lists({{"b"}}, {.of_model = {"a", "b"}}).targets.rows, (LabelRows{{0, 1}}));
   EXPECT_NE(mismatch_of([] {
               lists({{"b"}, {"c"}}, {.of_model = {"a", "b"}});
-            }).find("d.csv: line 3: label 'c' is none of the model's classes: a, b"),
+            }).find("d.csv: line 3: label 'c' is not one of the model's classes: a, b"),
             std::string::npos);
   EXPECT_EQ(lists({{}, {}}, {.of_model = {"a", "b"}}).targets.rows, (LabelRows{{0, 0}, {0, 0}}));
   const KnownClasses unnamed{.of_model = {"LABEL_0", "LABEL_1", "LABEL_2"}};

@@ -128,8 +128,8 @@ TEST(FindClasses, ShowBothSidesOfAMismatch) {
     FAIL();
   } catch (const LabelMismatch& error) {
     const std::string what = error.what();
-    EXPECT_TRUE(
-        what.starts_with("d.csv: line 3: label 'fine' is none of the model's classes: bad, good"))
+    EXPECT_TRUE(what.starts_with(
+        "d.csv: line 3: label 'fine' is not one of the model's classes: bad, good"))
         << what;
     EXPECT_NE(what.find("the data's are: 0, fine, good"), std::string::npos) << what;
     EXPECT_TRUE(what.ends_with("`label_map` 0=CLASS,fine=CLASS")) << "good fits: " << what;
