@@ -194,9 +194,9 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   if (job.qat || run.parent_is_unrounded) write_unrounded(unrounded, model.model, folder);
   const ModelSize& size = fields.size = model_size(model.model, folder);
   const ModelSize baseline = model_size(run.parent.model, {});
-  lead_with(quantized.document, {size_figure("Size when packed (predicted)",
-                                             static_cast<double>(baseline.packed_bytes),
-                                             static_cast<double>(size.packed_bytes))});
+  lead_with(quantized.document,
+            {size_figure("Size when packed (predicted)", static_cast<double>(baseline.packed_bytes),
+                         static_cast<double>(size.packed_bytes))});
   quantized.document.key_figures.push_back({"Layers quantized", layers_text(run)});
   for (const std::string& line : {to_text(size), saved_remark(run)})
     if (!line.empty()) sections.front().blocks.push_back(Paragraph{line});

@@ -19,9 +19,8 @@ std::vector<std::string> native(const TemporaryFolder& folder,
 TEST(QuantizeNative, LeavesAFolderThatCommandsTakeWithAReport) {
   const TemporaryFolder folder;
   const Ending ending = run_well(native(folder, {"--keep_slower"}), workshop());
-  for (const char* said :
-       {"native int(bits=8,per=row) in ", "In memory", "Latency per example, batch size 1 (ms)",
-        " --to onnx "})
+  for (const char* said : {"native int(bits=8,per=row) in ", "In memory",
+                           "Latency per example, batch size 1 (ms)", " --to onnx "})
     EXPECT_NE(ending.output.find(said), std::string::npos) << said << "\n" << ending.output;
   const fs::path out = folder.path() / "native";
   EXPECT_EQ(entries(out),
@@ -38,8 +37,8 @@ TEST(QuantizeNative, LeavesAFolderThatCommandsTakeWithAReport) {
                      workshop())["arithmetic"],
             "native");
   const std::string page = read_page(out / "report.html"), card = read_file(out / "README.md");
-  for (const char* said : {"Native, median (ms)", "Latency per example at batch size 1: ",
-                           "classifier stays in fp32: "})
+  for (const char* said : {"Native, median (ms)",
+                           "Latency per example at batch size 1: ", "classifier stays in fp32: "})
     EXPECT_NE(page.find(said), std::string::npos) << said;
   EXPECT_NE(
       card.find("`hone unpack --loadable transformers` writes a copy that `transformers` loads."),

@@ -420,8 +420,7 @@ Document document_of(const NativeRun& run, const NativeOutcome& outcome,
                   static_cast<double>(found.size.stored_bytes))};
   std::ranges::move(latency_figures(found.times), std::back_inserter(figures));
   lead_with(document, std::move(figures));
-  document.key_figures.push_back(
-      layers_figure(found, run.job.invocation.setting("keep_slower")));
+  document.key_figures.push_back(layers_figure(found, run.job.invocation.setting("keep_slower")));
   document.output = run.job.output.folder;
   document.next = next_commands(run, outcome);
   return document;

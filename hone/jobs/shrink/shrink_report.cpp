@@ -31,8 +31,8 @@ std::vector<std::string> joined(std::initializer_list<std::vector<std::string>> 
 // Headline, key figures and evidence.
 void fill_document(const ShrinkFindings& f, const ShrunkModel& judged, Document& document) {
   const SizeAndTime& takes = judged.takes;
-  describe_change(document, size_and_speed(takes.size_before, takes.size, takes.times),
-                  judged.both, f.data.measured, /*joint=*/", ");
+  describe_change(document, size_and_speed(takes.size_before, takes.size, takes.times), judged.both,
+                  f.data.measured, /*joint=*/", ");
   lead_with(document, size_and_latency_figures(takes));
   if (!f.proven)
     document.headline = fmt::format(

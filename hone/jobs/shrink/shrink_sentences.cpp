@@ -143,9 +143,11 @@ std::vector<std::string> loadable_sentences(const ShrinkFindings& f,
   if (all.size() == 1) {
     lines.emplace_back("No weight is packed, so no other folder was written.");
   } else {
-    lines.push_back(fmt::format("{}/ is the same model packed ({}), for hone only: {}. On {}, {}.",
-                                all[1].name, all[1].arithmetic, size_and_speed(all[1].takes.size_before, all[1].takes.size, all[1].takes.times),
-                                short_name_and_size(f.data.measured), all[1].both.verdict.summary));
+    lines.push_back(
+        fmt::format("{}/ is the same model packed ({}), for hone only: {}. On {}, {}.", all[1].name,
+                    all[1].arithmetic,
+                    size_and_speed(all[1].takes.size_before, all[1].takes.size, all[1].takes.times),
+                    short_name_and_size(f.data.measured), all[1].both.verdict.summary));
   }
   return lines;
 }
