@@ -51,6 +51,19 @@ void zoom_to(Range crowd, Panel& panel) {
   panel.y.range = Range{crowd.low - margin, crowd.high + margin};
 }
 
+// The heights of points in this window that differ by more than rounding.
+std::size_t distinct_heights(const std::vector<Point>& points, const Range& window,
+                             double rounding) {
+  std::size_t distinct = 0;
+  double last = -std::numeric_limits<double>::infinity();
+  for (const Point& point : points) {
+    if (point.y < window.low || point.y > window.high || point.y - last <= rounding) continue;
+    ++distinct;
+    last = point.y;
+  }
+  return distinct;
+}
+
 bool zoom(Panel& panel) {
   if (panel.series.size() < 2 || panel.y.range) return false;
   std::vector<Point> points;
@@ -62,9 +75,10 @@ bool zoom(Panel& panel) {
   Range all = {points.front().y, points.front().y};
   for (const Point& point : points) widen(all, point);
   const Range crowd = crowd_of(points, panel.y.better);
-  // Means of equal numbers may differ in their last bits: there is nothing to see between them.
-  constexpr double kOneHeight = 1e-9;
-  if (height(crowd) <= kOneHeight * height(all) || 2 * height(crowd) > height(all)) return false;
+  if (2 * height(crowd) > height(all)) return false;
+  // Means of equal numbers may differ in their last bits. Two flat lines show nothing new from near.
+  constexpr double kRounding = 1e-9;
+  if (distinct_heights(points, crowd, kRounding * height(all)) < 3) return false;
   zoom_to(crowd, panel);
   return true;
 }
@@ -133,7 +147,7 @@ std::optional<Figure> zoomed_to_crowd(Figure figure) {
     if (is_like_first || zoom(panel)) add_outside(panel, outside);
     any_like_first |= is_like_first;
   }
-  if (any_like_first) add_note("All panels show the points of the first one.");
+  if (any_like_first) add_note("Panels with the same x axis show the same points.");
   if (!outside.empty()) add_note(fmt::format("Outside this range: {}.", fmt::join(outside, ", ")));
   figure.title += ", where values lie close";
   return figure;

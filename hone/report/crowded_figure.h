@@ -12,7 +12,7 @@ namespace hone {
 /// thirds of them. References that are near join it. Panels with the same x axis label show of each series the points that the
 /// first panel shows, the same x, and zoom in to them; others are zoomed in as the first one, if they crowd. Nothing is returned
 /// where the first panel has one series, or its window, with the spreads, is more than half as high as all that is drawn there,
-/// or of one height but for rounding. The title says that it is the second look, and its note which references and curves lie
+/// or its points have fewer than three heights. The title says that it is the second look, and its note which references and curves lie
 /// outside.
 std::optional<Figure> zoomed_to_crowd(Figure figure);
 

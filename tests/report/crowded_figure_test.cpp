@@ -58,6 +58,7 @@ TEST(CrowdedFigure, LeavesOthersAsTheyAre) {
   EXPECT_FALSE(
       zoomed_to_crowd(figure_of({curve({50, 80, 80, 80}, 20), curve({50, 80, 80, 80}, 20)})));
   EXPECT_FALSE(zoomed_to_crowd(figure_of({curve({50, 80}), curve({80})})));
+  EXPECT_FALSE(zoomed_to_crowd(figure_of({curve({50, 80, 80, 80}), curve({50, 81, 81, 81})})));
   const double almost = std::nextafter(80.0, 81.0);
   EXPECT_FALSE(
       zoomed_to_crowd(figure_of({curve({50, 80, 80, 80}), curve({50, almost, 80, almost})})));
