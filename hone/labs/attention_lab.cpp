@@ -299,12 +299,12 @@ Figure memory_figure(const std::vector<FoundAttention>& all) {
           .panels = {panel}};
 }
 
-// "naive 17.0 ms, fused 15.6 ms: 1.17× faster (95% CI 1.08 to 1.19)"
+// "naive 17.0 ms, fused 15.6 ms: 1.17× faster in paired rounds (95% CI 1.08 to 1.19)"
 std::string times_text(const FoundAttention& found) {
   const AttentionTimesResult& fused = found.fp32(AttentionWay::fused);
   return fmt::format("naive {} ms, fused {} ms: {}",
                      three_digits(found.fp32(AttentionWay::naive).median_ms),
-                     three_digits(fused.median_ms), speedup_text(fused.speedup.value()));
+                     three_digits(fused.median_ms), paired_speedup_text(fused.speedup.value()));
 }
 
 std::string bytes_text(const std::optional<std::int64_t>& count) {
@@ -521,7 +521,7 @@ const Fields& fields_of(const LabAttentionResult*) {
       field<&L::dtype>("dtype", "Type of operands and results: fp32, bf16 or fp16.", "Type"),
       field<&L::impl>("impl", "The implementation; null: neither was run.", "Implementation"),
       field<&L::first_ms>("first_ms", Unit::milliseconds, "The first run; null: not run.",
-                          "First (ms)"),
+                          "First call (ms)"),
       field<&L::median_ms>("median_ms", Unit::milliseconds, "Median run; null: not run.",
                            "Median (ms)"),
       inlined<&L::speedup>(),

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -109,19 +110,21 @@ TEST_F(PipelineLab, AnswerTheirQuestionsOnAFrontPage) {
 }
 
 // Of options for all labs each gets those that it takes.
-TEST_F(PipelineLab, AllGetTheDataThatTheyRead) {
+TEST_F(PipelineLab, AllGetTheOptionsThatTheyTake) {
   const fs::path second = folder.path() / "x.partial/stages/lab.0.2.json";
-  const Ending ending = run_hone_until({"lab", "all", "--data", "synth:tail?n=400&test=60",
-                                        "--max_seq_length", "16", "--seed", "7", "-o", "x"},
-                                       folder.path(), SIGINT, [&] { return path_exists(second); });
-  const auto told = [&](const char* text) {
+  const Ending ending =
+      run_hone_until({"lab", "all", "--data", "synth:tail?n=400&test=60", "--max_seq_length", "16",
+                      "--device", "cpu", "--seed", "7", "-o", "x"},
+                     folder.path(), SIGINT, [&] { return path_exists(second); });
+  const auto told = [&](const std::string& text) {
     return ending.messages.find(text) != std::string::npos;
   };
-  EXPECT_TRUE(
-      told("hone lab 0.1 --fidelity quick --data 'synth:tail?n=400&test=60' "
-           "--max_seq_length 16 -o lab/0.1 --seed 7"))
-      << ending.messages;
-  EXPECT_TRUE(told("hone lab 0.2 --fidelity quick -o lab/0.2 --seed 7")) << ending.messages;
+  for (const char* lab : {"0.1", "0.2"})
+    EXPECT_TRUE(
+        told(fmt::format("hone lab {} --fidelity quick --data 'synth:tail?n=400&test=60' "
+                         "--max_seq_length 16 -o lab/{} --seed 7",
+                         lab, lab)))
+        << ending.messages;
 }
 
 TEST_F(PipelineLab, HandOnWhatTheyTrainedSoThatAllWantTheStore) {
