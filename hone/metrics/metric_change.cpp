@@ -118,6 +118,16 @@ std::optional<std::int64_t> planned_texts(const ChangePlan& plan, double change,
   return texts_needed(std::abs(change + margin), std::get<DifferingTexts>(plan), z);
 }
 
+std::optional<std::int64_t> planned_texts(const MetricChange& c, double margin, double z) {
+  constexpr std::int64_t kMostTimes = 10;
+  const std::int64_t at_hand = effective_examples(c.examples, c.evidence);
+  const std::int64_t unchanged =
+      planned_examples(rates_seen({.examples = at_hand, .flip_interval = {}}), margin, z)
+          .value_or(0);
+  const std::optional<std::int64_t> count = planned_texts(c.plan, c.change, margin, z);
+  return count && *count <= kMostTimes * std::max(at_hand, unchanged) ? count : std::nullopt;
+}
+
 std::string condition_text(const ChangePlan& plan) {
   if (const auto* rates = std::get_if<DisagreementRates>(&plan)) return condition_text(*rates);
   const auto& texts = std::get<DifferingTexts>(plan);

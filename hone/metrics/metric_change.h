@@ -62,6 +62,10 @@ struct MetricChange {
 /// change `falls_short`.
 std::optional<std::int64_t> planned_texts(const ChangePlan& plan, double change, double margin,
                                           double z = kNormal975);
+/// The same of a change that was seen on these examples. Nothing also where more than ten times as many would be needed, and ten times
+/// as many as for a model whose answers are all the same: it lies so near to the margin that more examples are no remedy.
+std::optional<std::int64_t> planned_texts(const MetricChange& change, double margin,
+                                          double z = kNormal975);
 /// What is assumed of that: "the true change is the one seen".
 std::string condition_text(const ChangePlan& plan);
 /// What is planned with over several seeds of one figure: the means.

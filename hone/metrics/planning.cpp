@@ -83,18 +83,18 @@ std::string about_text(std::int64_t count) {
 }
 
 std::string plan_text(std::optional<std::int64_t> count, double change, double margin,
-                      std::int64_t most, const PlanWords& words) {
+                      const PlanWords& words) {
   if (count)
-    return fmt::format("{} {}{} would show {} to {} the limit (power 80%) if {}", words.about,
-                       grouped(rounded_up(*count)), words.unit, words.whom,
+    return fmt::format("{} {}{}{} would show {} to {} the limit (power 80%) if {}", words.about,
+                       grouped(rounded_up(*count)), words.kind, words.unit, words.whom,
                        change > -margin ? "be within" : "exceed", words.condition);
   if (change == -margin)
     return fmt::format("the change seen equals the limit, so no number of{} would do", words.unit);
   if (falls_short(change, margin))
     return fmt::format(
         "the change seen is less than the required gain, so more{} would not show it", words.unit);
-  return fmt::format("the change seen is so close to the limit that more than {}{} would be needed",
-                     grouped(most), words.unit);
+  return fmt::format("the change seen is too close to the limit for more{} to settle it",
+                     words.unit);
 }
 
 }  // namespace hone

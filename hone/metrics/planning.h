@@ -60,6 +60,7 @@ std::string about_text(std::int64_t count);
 /// What is planned, in words: "about 4,600 examples would show it to be within the limit (power 80%) if the true change is the
 /// one seen"; by assumed rates "… if both models are equally accurate and differ on one example in 74 (none was seen)".
 struct PlanWords {
+  std::string kind = "";  ///< before the unit where they are counted: " different"
   std::string unit = " examples";
   std::string whom = "it";      ///< is shown to be within the limit, or not
   std::string about = "about";  ///< "at least about": something else is needed as well
@@ -67,8 +68,8 @@ struct PlanWords {
 };
 
 /// `change` is kept where it lies within the margin, else lost. Without a count it is said that the change falls short of the
-/// gain asked for, or lies too near to the margin, for which `most` would not do.
+/// gain asked for, or lies too near to the margin.
 std::string plan_text(std::optional<std::int64_t> count, double change, double margin,
-                      std::int64_t most, const PlanWords& words);
+                      const PlanWords& words);
 
 }  // namespace hone

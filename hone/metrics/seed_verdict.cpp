@@ -41,16 +41,18 @@ void plan_seeds(Verdict& v, const SeedSpread& s, const MeanHalves& mean,
   if (gap > half || gap == 0 || falls_short(v.change, v.margin)) {
     if (!falls_short(v.change, v.margin))
       v.seeds_needed = planned_seeds(std::sqrt(gap * gap - half * half), *s.deviation);
-    v.summary += plan_text(v.seeds_needed, v.change, v.margin, kMostSeeds, {.unit = " seeds"});
+    v.summary += plan_text(v.seeds_needed, v.change, v.margin, {.unit = " seeds"});
     return;
   }
-  const ChangePlan plan = mean_plan(seeds);
-  v.examples_needed = planned_texts(plan, v.change, v.margin);
+  MetricChange seen = seeds.front();
+  seen.change = v.change;
+  seen.plan = mean_plan(seeds);
+  v.examples_needed = planned_texts(seen, v.margin);
   v.summary += "no number of seeds would do on these examples; " +
-               plan_text(v.examples_needed, v.change, v.margin, kMostExamples,
-                         {.unit = " different examples",
+               plan_text(v.examples_needed, v.change, v.margin,
+                         {.kind = " different",
                           .about = "at least about",
-                          .condition = condition_text(plan)});
+                          .condition = condition_text(seen.plan)});
 }
 
 // By the mean, for other seeds and texts.
@@ -111,15 +113,14 @@ void plan_each(Verdict& v, const std::vector<MetricChange>& seeds) {
   std::int64_t most = 0;
   const ChangePlan* hardest = &seeds.front().plan;
   for (const MetricChange& c : seeds) {
-    const std::int64_t planned =
-        planned_texts(c.plan, c.change, v.margin).value_or(kMostExamples + 1);
+    const std::int64_t planned = planned_texts(c, v.margin).value_or(kMostExamples + 1);
     if (planned > most) hardest = &c.plan;
     most = std::max(most, planned);
   }
   if (most <= kMostExamples) v.examples_needed = most;
-  v.summary += plan_text(
-      v.examples_needed, v.change, v.margin, kMostExamples,
-      {.unit = " different examples", .whom = "each seed", .condition = condition_text(*hardest)});
+  v.summary +=
+      plan_text(v.examples_needed, v.change, v.margin,
+                {.kind = " different", .whom = "each seed", .condition = condition_text(*hardest)});
 }
 
 // By each seed alone, for these seeds and other texts.

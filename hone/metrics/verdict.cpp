@@ -40,12 +40,6 @@ std::string undecided_text(const Verdict& v, const MetricChange& c) {
   return text;
 }
 
-// What is counted by the number of examples that would tell.
-std::string plan_unit(const MetricChange& c) {
-  return fmt::format("{} {}", c.evidence < 1 ? " different" : "",
-                     c.unit.empty() ? "examples" : c.unit);
-}
-
 Verdict verdict_by(const MetricChange& c, double margin, const Tested& tested) {
   Verdict v{.figure = c.figure,
             .margin = margin,
@@ -67,12 +61,14 @@ Verdict verdict_by(const MetricChange& c, double margin, const Tested& tested) {
     v.summary = decided_text(v, c.differs) + c.notes;
     return v;
   }
-  v.examples_needed = planned_texts(c.plan, c.change, margin, tested.score);
+  v.examples_needed = planned_texts(c, margin, tested.score);
   const bool worse = c.differs && c.interval && c.interval->high < 0;
   v.summary = fmt::format("{}{}, {}{}; {}", change_text(v), worse ? ", a significant drop" : "",
                           undecided_text(v, c), c.notes,
-                          plan_text(v.examples_needed, v.change, margin, kMostExamples,
-                                    {.unit = plan_unit(c), .condition = condition_text(c.plan)}));
+                          plan_text(v.examples_needed, v.change, margin,
+                                    {.kind = c.evidence < 1 ? " different" : "",
+                                     .unit = " " + (c.unit.empty() ? "examples" : c.unit),
+                                     .condition = condition_text(c.plan)}));
   return v;
 }
 
@@ -132,7 +128,8 @@ const Fields& fields_of(const Verdict*) {
       field<&V::examples_needed>(
           "examples_needed", Unit::examples,
           "About how many different examples would decide an inconclusive verdict four times out "
-          "of five, if the true change is the one seen; null: decided, or no number would do."),
+          "of five, if the true change is the one seen; null: decided, or the change is too close "
+          "to the limit (more than ten times the examples would be needed)."),
       field<&V::seeds_needed>("seeds_needed", Unit::seeds,
                               "The same in seeds; null: decided, or more seeds would not do."),
       omitted<&V::overruled_by>(), field<&V::summary>("summary", "The verdict as a clause."));

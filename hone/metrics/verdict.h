@@ -60,8 +60,9 @@ struct Verdict {
   std::optional<Grounds> grounds = {};
   /// For unclear ones, how many different texts would tell if the true change is the one seen; where none of them
   /// disagreed, also if disagreement is as rare as assumed then (`rates_seen`, `planned_examples` of
-  /// hone/metrics/planning.h): that it is kept where that lies within the margin, else that it is lost. Nothing where no
-  /// number would do, and where a gain is asked for and less was seen; over seeds only where more seeds would not do.
+  /// hone/metrics/planning.h): that it is kept where that lies within the margin, else that it is lost. Nothing where the change lies
+  /// too near to the margin (`planned_texts`), and where a gain is asked for and less was seen; over seeds only where more seeds would
+  /// not do.
   std::optional<std::int64_t> examples_needed = {};
   /// For unclear ones over seeds: how many seeds would do.
   std::optional<std::int64_t> seeds_needed = {};

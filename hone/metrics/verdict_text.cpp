@@ -26,7 +26,9 @@ std::string limit_text(double margin) {
 
 std::string decided_text(const Verdict& v, bool differ, const ChangeWords& words) {
   const bool seen = differ && v.change_interval;
-  const char* significant = seen && v.change_interval->low > 0 ? ", a significant gain"
+  const bool gain = seen && v.change_interval->low > 0;
+  if (gain && v.kept() && v.margin >= 0) return change_text(v, words) + ", a significant gain";
+  const char* significant = gain ? ", a significant gain"
                             : v.kept() && seen && v.change_interval->high < 0
                                 ? ", a significant drop"
                                 : "";

@@ -23,7 +23,8 @@ std::string change_text(const Verdict& verdict, const ChangeWords& words = {});
 std::string limit_text(double margin);
 
 /// A conclusive change: "accuracy changed by -0.30 points (95% CI -0.44 to -0.17), a significant drop, within the allowed drop of
-/// 0.50". `differ`: that the exact test, which asks for more where few predictions differ, finds a change too.
+/// 0.50". A significant gain needs no allowed drop, and has none. `differ`: that the exact test, which asks for more where few
+/// predictions differ, finds a change too.
 std::string decided_text(const Verdict& verdict, bool differ, const ChangeWords& words = {});
 
 /// A change for which nobody asked for a limit: "accuracy changed by -0.30 points (95% CI -0.44 to -0.17), a significant drop", and

@@ -19,6 +19,12 @@ std::string points_of(double share) {
   return fmt::format("{:g} point{}", points, points == 1 ? "" : "s");
 }
 
+// With its change in points behind it: where rounding makes both values alike, one of them.
+std::string values_before_points(double before, double after) {
+  const bool alike = before != after && share_text(before) == share_text(after);
+  return alike ? share_text(after) : values_text(before, after);
+}
+
 }  // namespace
 
 std::string values_text(double before, double after) {
@@ -48,16 +54,15 @@ std::string change_headline(const std::string& values, const Verdict& verdict) {
 }
 
 std::string unjudged_headline(double before, double after, const Verdict& v) {
-  std::string text = fmt::format("{} {}", v.figure.text, values_text(before, after));
-  if (v.change_interval)
-    text += fmt::format(" ({} points, 95% CI {} to {})", points_text(v.change),
-                        points_text(v.change_interval->low), points_text(v.change_interval->high));
-  return text;
+  if (!v.change_interval) return fmt::format("{} {}", v.figure.text, values_text(before, after));
+  return fmt::format("{} {} ({} points, 95% CI {} to {})", v.figure.text,
+                     values_before_points(before, after), points_text(v.change),
+                     points_text(v.change_interval->low), points_text(v.change_interval->high));
 }
 
 Fact change_figure(const TaskEvaluation& before, const TaskEvaluation& after) {
   return {metric_title(before.figure),
-          fmt::format("{} ({} points)", values_text(before.value, after.value),
+          fmt::format("{} ({} points)", values_before_points(before.value, after.value),
                       points_text(after.value - before.value))};
 }
 

@@ -19,7 +19,8 @@ std::string change_headline(double before, double after, const Verdict& verdict)
 /// The same with `values`: "94.6% → 94.7%", "-0.30 points".
 std::string change_headline(const std::string& values, const Verdict& verdict);
 
-/// The same where nobody asked for a limit: "accuracy 94.6% → 91.2% (-3.40 points, 95% CI -4.12 to -2.70)".
+/// The same where nobody asked for a limit: "accuracy 94.6% → 91.2% (-3.40 points, 95% CI -4.12 to -2.70)"; of values that
+/// rounding makes alike, one: "accuracy 94.6% (+0.04 points, 95% CI -0.20 to +0.28)".
 std::string unjudged_headline(double before, double after, const Verdict& verdict);
 
 /// The metric by which the task is judged: {"Accuracy", "94.6% → 94.7% (+0.10 points)"}.

@@ -84,10 +84,8 @@ std::string headline_of(const JudgedGates& judged, std::size_t gate) {
 }
 
 // See `ParentJudged::points_that_show`.
-std::optional<double> least_points(const MetricChange& change, const Verdict& hardest,
-                                   bool of_class) {
+std::optional<double> least_points(const MetricChange& change, const Verdict& hardest) {
   constexpr int kMostHalves = 20;
-  if (of_class) return std::nullopt;
   for (int halves = 1; halves <= kMostHalves; ++halves)
     if (const double points = halves / 2.0;
         points > 100 * hardest.margin &&
@@ -104,6 +102,17 @@ std::string why_inconclusive(const Verdict& v) {
   if (!v.overruled_by.empty()) return fmt::format("{}: {}", although, v.overruled_by);
   if (!within || v.candidates == 1) return "";
   return fmt::format("{}: the test is corrected for {} comparisons", although, v.candidates);
+}
+
+// The verdict, with the reason in a word where the interval says otherwise: "inconclusive (corrected p = 0.054)".
+Cell gate_verdict_cell(const Verdict& v) {
+  if (v.conclusion != Conclusion::inconclusive || !v.change_interval ||
+      v.change_interval->low < -v.margin)
+    return verdict_cell(v);
+  if (v.p_value > kVerdictLevel)
+    return toned(fmt::format("inconclusive (corrected p {})", p_text(v.p_value)), Tone::unclear);
+  return v.overruled_by.empty() ? verdict_cell(v)
+                                : toned("inconclusive on the split that decides", Tone::unclear);
 }
 
 // "may drop by up to 2 points", "must rise by at least 1 point"
@@ -163,27 +172,49 @@ JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Lo
   return judged;
 }
 
+std::optional<std::int64_t> examples_needed(const JudgedGates& judged, std::int64_t effective) {
+  std::optional<std::int64_t> most;
+  for (std::size_t i = 0; i < judged.gates.size(); ++i) {
+    const Verdict& v = judged.verdict.gates[i];
+    if (v.kept()) continue;
+    if (!v.examples_needed || v.change < -v.margin) return std::nullopt;
+    const double share = static_cast<double>(effective_of(judged.changes[i])) /
+                         static_cast<double>(std::max<std::int64_t>(1, effective));
+    const double needed = std::ceil(static_cast<double>(*v.examples_needed) / share);
+    most = std::max(most.value_or(0), static_cast<std::int64_t>(needed));
+  }
+  return most;
+}
+
 ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, const Truth& truth,
                           std::int64_t evaluations) {
   const std::vector<MetricChange> changes = gated_changes(gates, parent, parent, truth);
   const auto judged_once_of = [&](std::int64_t count) {
-    GateVerdict all = judge_gates(gates, changes, count);
-    GateVerdict asked;
-    for (std::size_t i = 0; i < gates.size(); ++i)
-      if (gates[i].margin > 0 && changes[i].of_whole_answers) asked.gates.push_back(all.gates[i]);
+    const GateVerdict all = judge_gates(gates, changes, count);
+    JudgedGates asked;
+    for (std::size_t i = 0; i < gates.size(); ++i) {
+      if (gates[i].margin <= 0 || !changes[i].of_whole_answers) continue;
+      asked.gates.push_back(gates[i]);
+      asked.changes.push_back(changes[i]);
+      asked.verdict.gates.push_back(all.gates[i]);
+    }
     return asked;
   };
   const auto shows = [&](std::int64_t count) {
-    return std::ranges::all_of(judged_once_of(count).gates, &Verdict::kept);
+    return std::ranges::all_of(judged_once_of(count).verdict.gates, &Verdict::kept);
   };
   ParentJudged judged{.passes = shows(evaluations)};
   if (judged.passes) return judged;
-  judged.hardest = hardest(judged_once_of(evaluations));
+  const JudgedGates asked = judged_once_of(evaluations);
+  judged.hardest = hardest(asked.verdict);
   const auto gate = std::ranges::find(gates, judged.hardest.figure, &Gate::figure);
   judged.counted = gated_examples(*gate);
-  judged.of_class = gate->of_class.has_value();
-  judged.points_that_show = least_points(changes[static_cast<std::size_t>(gate - gates.begin())],
-                                         judged.hardest, judged.of_class);
+  judged.examples_needed =
+      examples_needed(asked, effective_examples(parent.examples(), evidence(truth.texts)));
+  if (std::ranges::count_if(asked.verdict.gates, &Verdict::kept) + 1 ==
+      std::ssize(asked.verdict.gates))
+    judged.points_that_show =
+        least_points(changes[static_cast<std::size_t>(gate - gates.begin())], judged.hardest);
   std::int64_t low = 0, high = evaluations;  // the more evaluations, the harder
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
@@ -340,7 +371,7 @@ Table gate_table(const JudgedGates& judged) {
     }
     const Interval interval = v.change_interval.value_or(Interval{std::nan(""), std::nan("")});
     row.push_back(points_within(v.change, interval.low, interval.high));
-    row.push_back(verdict_cell(v));
+    row.push_back(gate_verdict_cell(v));
     row.push_back(v.examples_needed ? Cell(*v.examples_needed) : Cell(absent));
     table.add_row(std::move(row));
   }

@@ -59,6 +59,11 @@ struct JudgedGates {
 JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Logits& candidate,
                   const Truth& truth, std::int64_t evaluations = 1);
 
+/// How many different examples of the same kind would show that the gates hold that are not shown to, power 80%, of `effective` at hand:
+/// as many as the gate needs that needs most, whose class is as frequent among them as here. Nothing where all gates are decided, and
+/// where more examples would not show it of one of them: it exceeds its limit, or is too close to it.
+std::optional<std::int64_t> examples_needed(const JudgedGates& judged, std::int64_t effective);
+
 /// What the gates that allow a loss say of the parent beside itself: where they are not shown to be passed, no candidate can be
 /// expected to pass. A gate that asks for a gain, or allows no loss, is not for the parent to pass; and of a metric of numbers, such as
 /// R², the parent beside itself says nothing: a candidate whose numbers move little has a narrow interval.
@@ -66,10 +71,11 @@ struct ParentJudged {
   bool passes = true;
   Verdict hardest = {};      ///< the gate that is the hardest to pass
   std::string counted = {};  ///< what its `examples_needed` are: "examples of legal"
-  bool of_class = false;     ///< they are those of a class or label alone
+  std::optional<std::int64_t> examples_needed = {};  ///< see there
   std::int64_t evaluations_that_show =
       0;  ///< so many, fewer than those asked for, would show it; 0: not even one
-  /// The least limit of that gate, in half points, that the parent is shown to pass; none: of a class, or above 10 points.
+  /// The least limit of that gate, in half points, that the parent is shown to pass; none: above 10 points, or another gate is not
+  /// passed either.
   std::optional<double> points_that_show = {};
 };
 /// There is one gate at least.

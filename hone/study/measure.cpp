@@ -99,8 +99,9 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
 std::string metric_title(const MetricName& figure) { return capitalized(std::string(figure.text)); }
 
 std::string metric_headline(const std::string& measured_on, const TaskEvaluation& e) {
-  return fmt::format("{} on {}: {}; {}.", metric_title(e.figure), measured_on,
-                     sentence_text({e.value, e.interval.low, e.interval.high}), baseline_text(e));
+  return fmt::format("{} {} on {}; {}.", metric_title(e.figure),
+                     sentence_text({e.value, e.interval.low, e.interval.high}), measured_on,
+                     baseline_text(e));
 }
 
 MetricName figure_of(const Json& measurement) {

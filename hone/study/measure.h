@@ -27,7 +27,7 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
                     Context& context, const std::string& title,
                     ProgressEnd end = ProgressEnd::stays);
 
-/// "Accuracy on test, n = 4,000: 80.6% (95% CI 79.4 to 81.8); the most frequent class alone makes 50.1%."
+/// "Accuracy 80.6% (95% CI 79.4 to 81.8) on test, n = 4,000; always predicting the most frequent class scores 50.1%."
 std::string metric_headline(const std::string& measured_on, const TaskEvaluation& evaluation);
 
 /// The figure at the begin of a sentence: "Accuracy", "R²", "Micro F1".

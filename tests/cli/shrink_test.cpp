@@ -52,6 +52,8 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   EXPECT_NE(ending.output.find(needed), std::string::npos) << ending.output;
   EXPECT_EQ(ending.output.find("different examples"), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find("do not rely on it"), std::string::npos) << ending.output;
+  for (const char* command : {"hone predict", "hone export"})
+    EXPECT_EQ(ending.output.find(command), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find("No candidate was shown to be within the limit"), std::string::npos)
       << ending.output;
   for (const Json& step : found["candidates"]) EXPECT_NE(step["verdict"], "within limit");
@@ -71,6 +73,27 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   EXPECT_EQ(listed.output.find("Importance"), std::string::npos) << listed.output;
   EXPECT_LT(found["size"]["memory_bytes"], found["size_before"]["memory_bytes"]);
   run_well({"predict", "out/unproven", "some text"}, folder());
+}
+
+// One gate of two decides: it alone is inconclusive, and what it needs is counted in examples of the whole split.
+TEST_F(ShrinkCommand, NamesTheGateThatACandidateMisses) {
+  const std::string gate = "recall(good)>=-2";
+  const Ending ending = run_hone(shrink({"--only", "quantize", "--max_drop", "99", "--gate", gate,
+                                         "--budget", "1m", "-o", "out"}),
+                                 folder());
+  EXPECT_EQ(ending.code, 3) << ending.messages;
+  const Json found = results("out");
+  EXPECT_FALSE(found["proven"].get<bool>());
+  EXPECT_GT(found["examples_needed"].get<std::int64_t>(), 100);
+  EXPECT_EQ(found["gate"]["gates"][0]["verdict"], "within limit");
+  EXPECT_EQ(found["gate"]["gates"][1]["verdict"], "inconclusive");
+  ASSERT_FALSE(found["candidates"].empty());
+  for (const Json& candidate : found["candidates"])
+    EXPECT_EQ(candidate["gates_missed"], Json::array({gate})) << candidate["recipe"];
+  EXPECT_NE(ending.output.find("inconclusive for recall of good"), std::string::npos)
+      << ending.output;
+  EXPECT_NE(ending.output.find("Needed: about "), std::string::npos) << ending.output;
+  EXPECT_EQ(ending.output.find("hone predict"), std::string::npos) << ending.output;
 }
 
 // Although the vocabulary could take the only evaluation.
@@ -147,9 +170,13 @@ TEST_F(ShrinkCommand, MarksCandidatesThatAnEarlierRunHasTrained) {
              "[structure]\nneurons = [0, 0.5]\n[training]\n" +
                  training);
   const auto trained_before = [&](const std::string& output) {
-    run_well({"shrink", "model", "--data", "reviews.csv", "--recipe", "space.toml", "--max_drop",
-              "99", "--goal", "size", "--max_evaluations", "1", "-o", output},
-             folder());
+    const Ending ending =
+        run_well({"shrink", "model", "--data", "reviews.csv", "--recipe", "space.toml",
+                  "--max_drop", "99", "--goal", "size", "--max_evaluations", "1", "-o", output},
+                 folder());
+    EXPECT_NE(ending.messages.find("candidate 1: accuracy changed by"), std::string::npos)
+        << ending.messages;
+    EXPECT_NE(ending.output.find("trained for 2 steps more"), std::string::npos) << ending.output;
     const Json candidates = results(output)["candidates"];
     EXPECT_EQ(candidates.size(), 1u);
     EXPECT_EQ(candidates[0]["candidate"], 1);

@@ -80,23 +80,21 @@ TEST(PlannedSeeds, AreFiveAtLeastAndNotWithoutEnd) {
 
 TEST(PlanText, SaysWhatWouldBeShown) {
   EXPECT_EQ(
-      plan_text(1234, -0.002, 0.005, kMostExamples, {}),
+      plan_text(1234, -0.002, 0.005, {}),
       "about 1,300 examples would show it to be within the limit (power 80%) if the true change "
       "is the one seen");
   EXPECT_EQ(
-      plan_text(12, -0.11, 0.005, kMostSeeds, {.unit = " seeds"}),
+      plan_text(12, -0.11, 0.005, {.unit = " seeds"}),
       "about 12 seeds would show it to exceed the limit (power 80%) if the true change is the "
       "one seen");
   // What nobody saw is said to be assumed.
-  EXPECT_EQ(plan_text(1234, 0, 0.005, kMostExamples,
-                      {.condition = condition_text(rates_seen(counted(36, 0, 0)))}),
+  EXPECT_EQ(plan_text(1234, 0, 0.005, {.condition = condition_text(rates_seen(counted(36, 0, 0)))}),
             "about 1,300 examples would show it to be within the limit (power 80%) if both models "
             "are equally accurate and differ on one example in 74 (none was seen)");
-  EXPECT_EQ(plan_text(1234, 0, 0.005, kMostExamples,
-                      {.condition = condition_text(rates_seen(counted(36, 1, 1)))}),
-            plan_text(1234, 0, 0.005, kMostExamples, {}));
-  EXPECT_EQ(plan_text({}, -0.11, 0.005, kMostSeeds, {.unit = " seeds"}),
-            "the change seen is so close to the limit that more than 1,000 seeds would be needed");
+  EXPECT_EQ(plan_text(1234, 0, 0.005, {.condition = condition_text(rates_seen(counted(36, 1, 1)))}),
+            plan_text(1234, 0, 0.005, {}));
+  EXPECT_EQ(plan_text({}, -0.11, 0.005, {.unit = " seeds"}),
+            "the change seen is too close to the limit for more seeds to settle it");
 }
 
 }  // namespace

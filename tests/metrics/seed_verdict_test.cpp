@@ -192,7 +192,7 @@ TEST(VerdictOfSeeds, JudgesTheFigureOfAnyTask) {
   const Verdict lost = verdict_of_seeds(ratios({-1.2, -1.3, -1.25, -1.2, -1.3}, 0.003));
   EXPECT_EQ(lost.conclusion, Conclusion::exceeds_limit);
   EXPECT_NEAR(lost.change, -1.25, 1e-12);
-  const Verdict unclear = verdict_of_seeds(ratios({0.001, -0.001, 0.001, -0.001, 0}, 0.03));
+  const Verdict unclear = verdict_of_seeds(ratios({0.001, -0.001, 0.001, -0.001, 0}, 0.015));
   EXPECT_EQ(unclear.conclusion, Conclusion::inconclusive);
   EXPECT_GT(*unclear.examples_needed, 400);
   const Verdict two = verdict_of_seeds(ratios({0.01, 0.011}, 0.003));

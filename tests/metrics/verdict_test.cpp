@@ -67,6 +67,7 @@ TEST(Verdict, SaysItInASentence) {
     return v.summary.find(words) != std::string::npos;
   };
   EXPECT_TRUE(says(verdict(counted(10000, 10, 100), 0), "significant gain"));
+  EXPECT_FALSE(says(verdict(counted(10000, 10, 100)), "allowed drop"));
   EXPECT_TRUE(says(verdict(counted(10000, 40, 10)), "significant drop"));
   // So is a drop that is not shown to be within the limit.
   EXPECT_TRUE(says(verdict(counted(10000, 70, 30)), "significant drop, inconclusive"));
@@ -105,8 +106,7 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
       << edge.summary;
   const Verdict beside = verdict(counted(199999, 2000, 1000));
   EXPECT_FALSE(beside.examples_needed);
-  EXPECT_TRUE(beside.summary.ends_with(
-      "so close to the limit that more than 10,000,000 examples would be needed"))
+  EXPECT_TRUE(beside.summary.ends_with("too close to the limit for more examples to settle it"))
       << beside.summary;
 }
 
@@ -135,8 +135,10 @@ TEST(Verdict, AsksForMoreExamplesThanThereWere) {
         EXPECT_FALSE(v.examples_needed) << lost << " " << gained;
         continue;
       }
-      // A loss of just the margin, that no number tells from it, may have none.
-      EXPECT_TRUE(v.examples_needed || lost - gained == 15) << lost << " " << gained;
+      // Ten times as many that do not tell are no advice.
+      const auto planned = planned_examples(rates_seen(counted(3000, lost, gained)), 0.005);
+      EXPECT_EQ(v.examples_needed, planned && *planned <= 30'000 ? planned : std::nullopt)
+          << lost << " " << gained;
       EXPECT_GT(v.examples_needed.value_or(3001), 3000) << lost << " " << gained;
     }
   }

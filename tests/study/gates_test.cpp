@@ -42,8 +42,29 @@ TEST(ParentBesideItself, HasToShowThatItLosesNoMoreThanIsAllowed) {
   EXPECT_FALSE(passes(*few.points_that_show - 0.5));
 }
 
-TEST(ParentBesideItself, HasNoLimitThatShowsForOneClass) {
-  EXPECT_EQ(judged({"recall(yes)>=-0.5"}).points_that_show, std::nullopt);
+// The 200 examples of a class are half of all, so that twice as many of both are needed.
+TEST(ParentBesideItself, CountsExamplesOfAllClassesForAGateOnOne) {
+  const ParentJudged few = judged({"recall(yes)>=-0.5"});
+  EXPECT_EQ(few.examples_needed, 2 * *few.hardest.examples_needed);
+  ASSERT_TRUE(few.points_that_show.has_value());
+  // Where two gates are not passed, a wider limit of one shows nothing.
+  EXPECT_EQ(judged({"recall(yes)>=-0.5", "accuracy>=-0.5"}).points_that_show, std::nullopt);
+}
+
+TEST(ExamplesNeeded, AreThoseOfTheGateThatNeedsMost) {
+  const LabelScheme scheme = {.names = {"no", "yes"}};
+  JudgedGates judged{
+      .gates = {parse_gate("accuracy>=-2", scheme), parse_gate("recall(yes)>=-2", scheme)},
+      .changes = {{.examples = 1000}, {.examples = 250}}};
+  judged.verdict.gates = {{.margin = 0.02, .examples_needed = 1500},
+                          {.margin = 0.02, .examples_needed = 600}};
+  EXPECT_EQ(examples_needed(judged, 1000), 2400);
+  judged.verdict.gates[1].conclusion = Conclusion::within_limit;
+  EXPECT_EQ(examples_needed(judged, 1000), 1500);
+  judged.verdict.gates[0].change = -0.03;  // more examples would show it to exceed the limit
+  EXPECT_EQ(examples_needed(judged, 1000), std::nullopt);
+  judged.verdict.gates[0] = {.margin = 0.02};  // too close to it
+  EXPECT_EQ(examples_needed(judged, 1000), std::nullopt);
 }
 
 // Numbers that move little are told apart by few examples: nothing is known before a candidate is there.
@@ -131,6 +152,20 @@ TEST(GateTable, HasTheEffectiveNumberOfExamplesWhereTextsRepeat) {
   EXPECT_EQ(row["counted"], "examples of yes");
   EXPECT_EQ(row["examples"], 100);
   EXPECT_EQ(row["effective_examples"], 50);
+}
+
+TEST(GateTable, SaysWhatAVerdictWasTakenByThatTheIntervalContradicts) {
+  const auto shown = [](Verdict verdict) {
+    JudgedGates judged{.gates = {parse_gate("accuracy>=-2", kTwo)}, .changes = {{.examples = 9}}};
+    judged.verdict = {.gates = {std::move(verdict)}};
+    return to_json(gate_table(judged))[0]["verdict"].get<std::string>();
+  };
+  Verdict within{.margin = 0.02, .change_interval = Interval{-0.01, 0.01}, .p_value = 0.054};
+  EXPECT_NE(shown(within).find("0.054"), std::string::npos) << shown(within);
+  within.p_value = 1e-4;
+  EXPECT_NE(shown(overruled(within, "another split decides")), "inconclusive");
+  within.change_interval->low = -0.05;
+  EXPECT_EQ(shown(within), "inconclusive");
 }
 
 TEST(GateTable, ShowsTheChangeOfFewSeedsWithoutAnInterval) {

@@ -191,7 +191,7 @@ class Shrinking {
             ShrinkTrials& trials, std::int64_t looks_before, bool too_few_texts,
             const ShrinkTimer& timer, Context& context)
       : job_(job),
-        gates_(std::ssize(gates)),
+        gates_(gates),
         margin_(margin_for(gates, subject.parent_measured->evaluation.figure)),
         subject_(subject),
         trials_(trials),
@@ -248,9 +248,7 @@ class Shrinking {
       const std::int64_t number = std::ssize(judged) + 1;
       tell(*step, number, state);
       trials_.look(*step, number);
-      if (trials_.judged().back().trained_before)
-        say(fmt::format("candidate {} was trained in an earlier run; its weights are reused",
-                        number));
+      tell(trials_.judged().back());
     }
   }
 
@@ -261,10 +259,9 @@ class Shrinking {
 
   std::optional<double> enough_seconds() const { return enough_seconds_; }
 
-  // What goes on: shown to be kept, or, where that can be shown of nothing, not seen to be lost.
+  // What goes on: shown to be kept, or, where that can be shown of nothing, what more examples may show.
   bool stays(const JudgedPoint& one) const {
-    if (one.kept()) return true;
-    return too_few_texts_ && may_be_kept(one);
+    return one.kept() || (too_few_texts_ && one.may_be_shown());
   }
 
   bool may_be_kept(const JudgedPoint& one) const {
@@ -368,7 +365,7 @@ class Shrinking {
     const DisagreementRates rates{.lost = flips / 2, .gained = flips / 2};
     return chance_to_be_shown_kept(
         rates, margin_, static_cast<std::int64_t>(subject_.data.validation.size()),
-        normal_above(kVerdictLevel / static_cast<double>(job_.looks * gates_)));
+        normal_above(kVerdictLevel / static_cast<double>(job_.looks * std::ssize(gates_))));
   }
 
   void say(const std::string& sentence) const {
@@ -389,6 +386,20 @@ class Shrinking {
         clock_text(job_.budget_seconds)));
   }
 
+  // "  candidate 3: accuracy changed by +0.26 points (95% CI -0.61 to +1.16): within limit; 7.2% of the size, 14.7% of the latency"
+  void tell(const JudgedPoint& one) const {
+    const auto& measured = one.measured;
+    say(fmt::format(
+        "  candidate {}: {}{}", one.number,
+        measured
+            ? fmt::format("{}; {} of the size, {} of the latency",
+                          change_of_candidate(*measured,
+                                              subject_.parent_measured->evaluation.figure, gates_),
+                          percent_text(measured->shares.bytes), percent_text(measured->shares.time))
+            : fmt::format("failed: {}", one.failure.value_or("")),
+        one.trained_before ? "; trained in an earlier run, its weights are reused" : ""));
+  }
+
   // " Best so far: 10.5% of the size, 75.8% of the latency."
   std::string best_text(const ShrinkShares& shares) const {
     return fmt::format(" {} so far: {} of the size, {} of the latency.",
@@ -399,7 +410,7 @@ class Shrinking {
   static std::string percent_text(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
   const ShrinkJob& job_;
-  std::int64_t gates_;
+  const std::vector<Gate>& gates_;
   double margin_;  ///< of the metric by which the task is judged
   const TrialSubject& subject_;
   ShrinkTrials& trials_;
@@ -415,12 +426,9 @@ class Shrinking {
 // What more texts might show, and take less than what was chosen.
 std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
   if (!f.proven) return std::nullopt;
-  const auto may_be_shown = [&](const JudgedPoint& one) {
-    return one.measured && one.measured->conclusion == Conclusion::inconclusive &&
-           one.measured->examples_needed && one.measured->change > -f.margin();
-  };
-  return best_kept(f.job.goal, tried_points(f.points, may_be_shown),
-                   f.chosen ? goal_share(f.job.goal, f.points[*f.chosen].measured->shares) : 1);
+  return best_kept(
+      f.job.goal, tried_points(f.points, [](const JudgedPoint& one) { return one.may_be_shown(); }),
+      f.chosen ? goal_share(f.job.goal, f.points[*f.chosen].measured->shares) : 1);
 }
 
 }  // namespace
@@ -480,7 +488,9 @@ JobResult shrink_model(const ShrinkJob& job, Context& context) {
   findings.proven = findings.chosen.has_value() ||
                     (trimming.found && trimming.found->looked && trimming.found->applied);
   if (!findings.proven) {
-    findings.chosen = best_of([&](const JudgedPoint& one) { return shrinking.may_be_kept(one); });
+    findings.chosen = best_of([](const JudgedPoint& one) { return one.may_be_shown(); });
+    if (!findings.chosen)
+      findings.chosen = best_of([&](const JudgedPoint& one) { return shrinking.may_be_kept(one); });
     // Nothing but tokens went, and every answer there is the same.
     findings.proven = !findings.chosen && trimming.subject.has_value();
   }
@@ -493,6 +503,7 @@ JobResult shrink_model(const ShrinkJob& job, Context& context) {
     const ShrinkPoint& point = findings.points[*findings.chosen].point;
     configuration = trials.configuration_of(point);
     made.model = trials.model_of(point).model;
+    findings.trained_steps = training_steps(subject, configuration);
   }
   made.trained_on = record_of_trial(search_of(job, job.model), given, configuration);
   result = report_shrink(findings, made, std::move(result), output, context);

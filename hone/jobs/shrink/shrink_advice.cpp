@@ -15,17 +15,36 @@ namespace {
 
 constexpr double kLargestSplit = 0.5;
 
-// What gates on a class need is counted in examples of that class.
-bool has_class_gates(const ShrinkFindings& f) {
-  return std::ranges::any_of(f.gates, [](const Gate& gate) { return gate.of_class.has_value(); });
+// The most promising candidate is so close to the limit, or one of its gates so far beyond it, that more examples are no remedy.
+bool is_too_close(const ShrinkFindings& f) {
+  return f.chosen && !f.proven && !f.points[*f.chosen].may_be_shown();
 }
 
-// Those that show it, if all were different.
+// Those that show it, if all were different; 0: no number would.
 std::int64_t different_examples(const ShrinkFindings& f) {
-  if (has_class_gates(f)) return 0;
-  std::int64_t most = f.itself.passes ? 0 : f.itself.hardest.examples_needed.value_or(0);
+  if (is_too_close(f)) return 0;
+  std::int64_t most = f.itself.passes ? 0 : f.itself.examples_needed.value_or(0);
   if (f.chosen) most = std::max(most, f.points[*f.chosen].measured->examples_needed.value_or(0));
   return most;
+}
+
+// The limit to widen, and to how much.
+struct WiderLimit {
+  const Gate& gate;
+  double points = 0;
+};
+
+// To what the examples at hand may show of the gate that the baseline itself does not pass, else to twice that of the gate that the most
+// promising candidate misses. None: no such gate allows a drop, or the baseline misses several.
+std::optional<WiderLimit> wider_limit(const ShrinkFindings& f) {
+  if (!f.itself.passes && !f.itself.points_that_show) return std::nullopt;
+  const Gate& gate =
+      !f.itself.passes ? *std::ranges::find(f.gates, f.itself.hardest.figure, &Gate::figure)
+      : f.chosen
+          ? *std::ranges::find(f.gates, f.points[*f.chosen].measured->missed.at(0), &Gate::text)
+          : f.gates.front();
+  if (gate.margin <= 0) return std::nullopt;
+  return WiderLimit{gate, f.itself.points_that_show.value_or(std::min(100.0, 200 * gate.margin))};
 }
 
 // In rows of the validation split, as many of them repeated as now.
@@ -71,6 +90,12 @@ std::string training_command(const std::string& model) {
              : "";
 }
 
+// "1 point", of several gates "5 points for recall of science"
+std::string limit_text(const ShrinkFindings& f, const WiderLimit& wider) {
+  return allowed_drop_text(wider.points) +
+         (f.gates.size() == 1 ? "" : " for " + wider.gate.figure.text);
+}
+
 std::optional<NextCommand> again_with(const ShrinkFindings& f, const std::string& purpose,
                                       std::map<std::string, std::string> instead) {
   if (!f.job.invocation.command_with) return std::nullopt;
@@ -92,7 +117,6 @@ std::optional<ExamplesNeeded> examples_needed(const ShrinkFindings& f) {
 }
 
 std::string more_examples_sentence(const ShrinkFindings& f, std::int64_t different) {
-  if (has_class_gates(f)) return "More validation examples may show it.";
   const ExamplesNeeded needed = needed_for(f, different);
   if (const std::optional<double> split = needed.split())
     return fmt::format("Train the baseline again with --validation_split {:g} to find out.",
@@ -109,13 +133,21 @@ std::string more_examples_sentence(const ShrinkFindings& f, std::int64_t differe
 }
 
 std::string needed_sentence(const ShrinkFindings& f) {
+  if (f.proven) return "";
   const std::optional<ExamplesNeeded> needed = examples_needed(f);
-  if (!needed)
-    return f.proven || f.itself.passes
-               ? ""
-               : fmt::format("Needed: {}.", needed_text(f.itself, "--max_evaluations"));
-  std::string text =
-      fmt::format("Needed: about {} validation examples", grouped(needed->validation));
+  const std::optional<WiderLimit> wider = wider_limit(f);
+  if (!needed) {
+    if (!is_too_close(f) && f.itself.passes) return "";
+    return fmt::format(
+        "{} for more examples to settle it; a {} may.",
+        is_too_close(f)
+            ? fmt::format("The change of candidate {} is too close to the limit{}",
+                          f.points[*f.chosen].number, f.gates.size() == 1 ? "" : ", or beyond it,")
+            : std::string("The limit is too narrow"),
+        wider ? "limit of " + limit_text(f, *wider) : "larger limit");
+  }
+  std::string text = fmt::format("Needed: {}about {} validation examples",
+                                 f.points.empty() ? "at least " : "", grouped(needed->validation));
   if (const std::optional<double> split = needed->split())
     text += fmt::format(", which --validation_split {:g} sets aside from the {} at hand", *split,
                         grouped(needed->at_hand));
@@ -131,13 +163,13 @@ std::string needed_sentence(const ShrinkFindings& f) {
     text += fmt::format("; the {} split has {}", f.chosen_on().facts.part,
                         grouped(needed->in_validation));
   std::vector<std::string> ways;
-  if (!f.itself.passes && f.itself.points_that_show)
-    ways.push_back("a limit of " + allowed_drop_text(*f.itself.points_that_show));
+  if (wider && (!f.itself.passes || !needed->split()))
+    ways.push_back("a limit of " + limit_text(f, *wider));
   if (!f.itself.passes && f.itself.evaluations_that_show > 0)
     ways.push_back(
         fmt::format("the given limit with --max_evaluations {}", f.itself.evaluations_that_show));
   if (!ways.empty())
-    text += fmt::format(". The examples at hand are enough to show {}", fmt::join(ways, ", or "));
+    text += fmt::format(". The examples at hand may show {}", fmt::join(ways, ", or "));
   return text + ".";
 }
 
@@ -184,22 +216,25 @@ std::vector<NextCommand> commands_that_help(const ShrinkFindings& f) {
     add(again_with(f, "Then shrink that model",
                    {{"MODEL", model}, {"output_dir", free_name(model, "-small")}}));
   }
-  const bool has_gates = !f.job.gates.gates.empty();
-  if (!f.itself.passes && f.itself.points_that_show && !has_gates)
-    add(again_with(
-        f, "Or allow a drop of " + allowed_drop_text(*f.itself.points_that_show),
-        {{"max_drop", fmt::format("{:g}", *f.itself.points_that_show)},
-         {"output_dir", free_name(output, fmt::format("-drop{:g}", *f.itself.points_that_show))}}));
-  if (!f.is_nothing() || !f.itself.passes) return next;
-  if (f.enough_seconds)
+  if (f.is_nothing() && f.itself.passes && f.enough_seconds) {
     add(again_with(f, "Allow more time",
                    {{"budget", fmt::format("{:.0f}m", std::ceil(*f.enough_seconds / 60))},
                     {"output_dir", free_name(output, "-longer")}}));
-  else if (!has_gates)
-    add(again_with(
-        f, "Allow a drop of " + allowed_drop_text(200 * f.margin()),
-        {{"max_drop", fmt::format("{:g}", 200 * f.margin())},
-         {"output_dir", free_name(output, fmt::format("-drop{:g}", 200 * f.margin()))}}));
+    return next;
+  }
+  // A settable limit is that of --max_drop, or the only --gate.
+  const std::optional<WiderLimit> wider = wider_limit(f);
+  const std::vector<std::string>& typed = f.job.gates.gates;
+  if (!wider || (f.itself.passes && !next.empty())) return next;
+  const bool is_typed = std::ranges::find(typed, wider->gate.text) != typed.end();
+  if (is_typed && typed.size() > 1) return next;
+  const std::string points = fmt::format("{:g}", wider->points),
+                    name = wider->gate.text.substr(0, wider->gate.text.find(">="));
+  add(again_with(
+      f, fmt::format("{} a drop of {}", next.empty() ? "Allow" : "Or allow", limit_text(f, *wider)),
+      {is_typed ? std::pair<const std::string, std::string>("gate", name + ">=-" + points)
+                : std::pair<const std::string, std::string>("max_drop", points),
+       {"output_dir", free_name(output, "-drop" + points)}}));
   return next;
 }
 

@@ -22,8 +22,8 @@ struct ExamplesNeeded {
   std::optional<double> split() const;
 };
 
-/// As many as the most promising candidate needs, and the baseline beside itself, power 80%. None where the limit was shown to hold, where
-/// no number is known, and where examples of one class are counted.
+/// As many as the most promising candidate needs, and the baseline beside itself, power 80%. None where the limit was shown to hold, and
+/// where more examples would not show it.
 std::optional<ExamplesNeeded> examples_needed(const ShrinkFindings& findings);
 
 /// How to get the validation examples that a candidate needs, `different` ones if all were different, a sentence: "Train the baseline again
@@ -38,7 +38,7 @@ std::string needed_sentence(const ShrinkFindings& findings);
 std::string with_validation_split(const std::string& command, double split,
                                   const std::string& output);
 
-/// Commands that may show the limit to hold, or allow more, the first the one to run. None where it was shown.
+/// Commands that may show the limit to hold, or allow more, the first the one to run. None where it was shown, and where only words help.
 std::vector<NextCommand> commands_that_help(const ShrinkFindings& findings);
 
 }  // namespace hone

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <utility>
-
-#include "hone/base/text.h"
 
 namespace hone {
 namespace {
@@ -69,39 +66,7 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
   return panel;
 }
 
-// Two bars from 0 on: the baseline above the compressed model, each with its value beside it.
-Panel two_bars(const std::string& label, double before, double after,
-               const std::function<std::string(double)>& text) {
-  Panel panel{.x = {.label = label, .range = Range{0, 1.35 * std::max(before, after)}},
-              .y = {.range = Range{-0.6, 1.6}, .ticks = {{1, "baseline"}, {0, "compressed"}}}};
-  panel.series.push_back({.points = {{.x = before, .y = 1, .name = text(before)},
-                                     {.x = after, .y = 0, .name = text(after)}},
-                          .draw = Draw::bars,
-                          .with_names = true});
-  return panel;
-}
-
 }  // namespace
-
-Figure summary_figure(const SizeAndTime& takes, const TaskEvaluation& before,
-                      const TaskEvaluation& after) {
-  const auto mib = [](const ModelSize& size) {
-    return static_cast<double>(size.stored_bytes) / (1024 * 1024);
-  };
-  const ModelTimes& batch = takes.times.front();
-  const bool percent = !before.figure.may_be_negative;
-  const double scale = percent ? 100 : 1;
-  Figure figure{.width = 1000, .height = 240};
-  figure.panels = {two_bars("Size (MiB)", mib(takes.size_before), mib(takes.size),
-                            [](double value) { return three_digits(value); }),
-                   two_bars(fmt::format("Latency per example, batch size {} (ms)", batch.at_a_time),
-                            batch.times.before.median_ms, batch.times.after.median_ms,
-                            [](double value) { return three_digits(value); }),
-                   two_bars(fmt::format("{}{}", metric_title(before.figure), percent ? " (%)" : ""),
-                            scale * before.value, scale * after.value,
-                            [](double value) { return fmt::format("{:.1f}", value); })};
-  return figure;
-}
 
 Figure tried_figure(const ShrinkFindings& f) {
   constexpr double kMiB = 1024 * 1024;

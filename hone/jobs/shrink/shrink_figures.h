@@ -1,8 +1,6 @@
 #pragma once
 
 #include "hone/jobs/shrink/shrink_findings.h"
-#include "hone/jobs/size_and_time.h"
-#include "hone/metrics/task_evaluation.h"
 #include "hone/report/figure.h"
 
 namespace hone {
@@ -10,9 +8,5 @@ namespace hone {
 /// All points that were made: the figure the task is judged by against the bytes and against the time of a text, with the front of those
 /// that no other one beats in both, the model as it was given, and what was chosen. Points say which step they were.
 Figure tried_figure(const ShrinkFindings& findings);
-
-/// Size, latency and the task's metric of the baseline and of the compressed model: three panels of two bars.
-Figure summary_figure(const SizeAndTime& takes, const TaskEvaluation& before,
-                      const TaskEvaluation& after);
 
 }  // namespace hone

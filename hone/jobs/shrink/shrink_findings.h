@@ -40,6 +40,7 @@ struct ShrinkFindings {
   double seconds = 0;        ///< all of it took
   ParentJudged itself = {};  ///< the original: nothing that is tried can be shown to lose less
   std::string space = {};
+  std::int64_t trained_steps = 0;  ///< of what was chosen, more than the original
 
   /// Tests of the split that choices are made on, at most: of every gate in every evaluation. Verdicts there are corrected for so many.
   std::int64_t tests() const { return job.looks * std::ssize(gates); }

@@ -14,11 +14,15 @@ ShrunkModel write_and_measure(const ShrinkFindings& f, const TextModel& made,
   written.both = measure_after(made.model, before, f.subject.data, f.job.eval_batch_size, f.gates,
                                context, /*title=*/"", f.evaluations_behind());
   if (!f.proven)
-    overrule(written.both,
-             f.is_measured_where_chosen()
-                 ? "it is not shown to be within the limit"
-                 : fmt::format("no candidate was shown to be within the limit on {}, which decides",
-                               f.made_on()));
+    overrule(written.both, f.points[*f.chosen].measured->missed, [&](const Verdict& verdict) {
+      const std::string text = "it is not shown to be within the limit";
+      if (!f.is_measured_where_chosen())
+        return fmt::format("{} on {}, which decides", text, f.made_on());
+      const bool alone = verdict.change_interval && verdict.change_interval->low >= -verdict.margin;
+      return alone ? fmt::format("{}, as the test is corrected for {} comparisons", text,
+                                 verdict.candidates)
+                   : text;
+    });
   written.arithmetic = arithmetic_of_run(forward_graph(made.model), context.session());
   const fs::path folder = output / name;
   fs::create_directories(folder);

@@ -10,8 +10,10 @@
 #include "hone/jobs/shrink/shrink_result.h"
 #include "hone/jobs/shrink/shrink_sentences.h"
 #include "hone/jobs/shrink/shrink_tables.h"
+#include "hone/jobs/summary_figure.h"
 #include "hone/report/field_table.h"
 #include "hone/report/inline_svg.h"
+#include "hone/study/change_headline.h"
 #include "hone/study/evaluation_details.h"
 
 namespace hone {
@@ -39,8 +41,13 @@ void fill_document(const ShrinkFindings& f, const ShrunkModel& judged, Document&
         "No candidate was shown to be within the limit. Most promising: {}", document.headline);
   if (f.chosen && f.proven && !judged.both.gates.verdict.kept())
     document.evidence += fmt::format(" The result on {} is not confirmed.", f.made_on());
-  if (f.is_measured_where_chosen())
-    document.evidence += " It was chosen on the same examples, which flatters it.";
+  if (f.evaluations_behind() > 1)
+    document.evidence += fmt::format(
+        " The choice on these examples flatters the change; the verdict is corrected for up to {} "
+        "evaluations.",
+        f.job.looks);
+  if (const std::string caveat = training_sentence(f); !caveat.empty())
+    document.evidence += " " + caveat;
   if (const std::string tokens = removed_tokens_sentence(f); !tokens.empty())
     document.evidence += " " + tokens;
   if (std::string noise = noise_warning(judged.takes.times); !noise.empty())
@@ -51,17 +58,19 @@ std::vector<NextCommand> next_commands(const ShrinkFindings& f) {
   const std::string model = fmt::format("{}/{}", f.job.output.folder, f.judged_folder());
   std::vector<NextCommand> next = commands_that_help(f);
   const bool classes = f.subject.parent.model.facts.task() != Task::regression;
-  next.push_back({classes ? "Classify a text" : "Predict for a text",
-                  fmt::format("hone predict {} \"some text\"", shell_word(model))});
-  const std::vector<NextCommand> others = {
-      {"Evaluate it on other data, beside the baseline",
-       fmt::format("hone compare {} {} --data other.csv", shell_word(f.job.model),
-                   shell_word(model))},
-      command_to_export(model, f.job.data.options.source, f.job.output.folder + "-onnx"),
-      {"List the candidates",
-       fmt::format("hone study {}/study.db shrink", shell_word(f.job.output.folder))}};
-  next.insert(next.end(), others.begin(), others.end());
-  if (f.job.loadable)
+  if (f.proven)
+    next.push_back({classes ? "Classify a text" : "Predict for a text",
+                    fmt::format("hone predict {} \"some text\"", shell_word(model))});
+  next.push_back({"Evaluate it on other data, beside the baseline",
+                  fmt::format("hone compare {} {} --data other.csv", shell_word(f.job.model),
+                              shell_word(model))});
+  // Nobody is to use what is not shown to be within the limit.
+  if (f.proven)
+    next.push_back(
+        command_to_export(model, f.job.data.options.source, f.job.output.folder + "-onnx"));
+  next.push_back({"List the candidates",
+                  fmt::format("hone study {}/study.db shrink", shell_word(f.job.output.folder))});
+  if (f.job.loadable && f.proven)
     next.push_back(
         {"Load it in Python", fmt::format("AutoModelForSequenceClassification.from_pretrained({})",
                                           to_line(Json(model)))});
@@ -77,11 +86,11 @@ Section result_section(const ShrinkFindings& f, const std::vector<ShrunkModel>& 
       "",
       {PageTable{before_and_after_table(models),
                  fmt::format("{}, {}.", capitalized(measured_on), judged.arithmetic)},
-       figure_block(summary_figure(judged.takes, judged.both.before.evaluation,
-                                   judged.both.after.evaluation),
-                    folder / "summary",
-                    "Size, latency and accuracy of the baseline and the compressed model.",
-                    notes)}};
+       figure_block(
+           summary_figure(judged.takes.size_before, judged.takes.size, judged.takes.times.front(),
+                          judged.both.before.evaluation, judged.both.after.evaluation),
+           folder / "summary",
+           "Size, latency and accuracy of the baseline and the compressed model.", notes)}};
   if (const fs::path figure = folder / "summary.svg"; path_exists(figure))
     write_file(folder / "summary-dark.svg", dark_svg(read_file(figure)));
   for (Block& block : gate_blocks(judged.both.gates, measured_on))
@@ -154,6 +163,8 @@ void write_card(const ShrinkFindings& f, const ShrinkFields& fields, const Shrun
       {f.job.output.name_of(folder, output), f.job.invocation.command, std::move(facts),
        joined({choice_sentences(f),
                {end_sentence(f)},
+               f.trained_steps == 0 ? std::vector<std::string>{}
+                                    : std::vector<std::string>{training_sentence(f)},
                search_sentences(f),
                model_sentences(f, model)})},
       model.model, folder);

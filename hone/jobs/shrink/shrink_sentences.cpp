@@ -30,6 +30,11 @@ std::string trimmed_text(const ShrinkFindings& f) {
       grouped(static_cast<std::int64_t>(respelled())), short_name_and_size(f.data.measured));
 }
 
+std::string_view goal_text(ShrinkGoal goal) {
+  if (goal == ShrinkGoal::both) return "size and latency";
+  return goal == ShrinkGoal::size ? "size" : "latency";
+}
+
 }  // namespace
 
 std::string too_few_texts_sentence(const ShrinkFindings& f) {
@@ -52,10 +57,20 @@ std::vector<std::string> choice_sentences(const ShrinkFindings& f) {
   std::vector<std::string> lines;
   if (f.chosen) {
     const JudgedPoint& one = f.points[*f.chosen];
-    std::string line = fmt::format("{}: candidate {} ({}).", f.proven ? "Chosen" : "Most promising",
-                                   one.number, one.recipe);
+    std::string line = fmt::format(
+        "{}: candidate {} ({}){}.", f.proven ? "Chosen" : "Most promising", one.number, one.recipe,
+        f.proven
+            ? ""
+            : fmt::format(", the best by {} of those {}", goal_text(f.job.goal),
+                          one.may_be_shown()
+                              ? "that more examples may show to be within the limit"
+                              : fmt::format("whose {} dropped by no more than the limit",
+                                            f.subject.parent_measured->evaluation.figure.text)));
     if (!f.is_measured_where_chosen())
-      line += fmt::format(" On the {} split, {}.", f.chosen_on().facts.part, one.measured->summary);
+      line +=
+          fmt::format(" On {}, {}.", f.made_on(),
+                      change_of_candidate(*one.measured,
+                                          f.subject.parent_measured->evaluation.figure, f.gates));
     lines.push_back(std::move(line));
   }
   if (f.not_shown) {
@@ -92,6 +107,10 @@ std::string reused_sentence(const ShrinkFindings& f) {
       "{} of {} candidates were trained in an earlier run, and their weights reused; --no_cache "
       "trains again",
       reused, f.points.size());
+}
+
+std::string training_sentence(const ShrinkFindings& f) {
+  return training_caveat(f.trained_steps, f.trained_steps, "compression");
 }
 
 std::string removed_tokens_sentence(const ShrinkFindings& f) {

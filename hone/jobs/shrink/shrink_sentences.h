@@ -9,7 +9,7 @@
 /// What a report of shrinking says in words. All sentences have their full stop.
 namespace hone {
 
-/// That there are too few texts to show anything to be kept, with how many would do and how to get them; "": there are enough.
+/// That there are too few texts to show that anything is within the limit, with how many would do and how to get them; "": there are enough.
 std::string too_few_texts_sentence(const ShrinkFindings& findings);
 
 /// Whether to use the model that was written, and what to do if not: "You can use small/model: it is shown to be within the limit."
@@ -23,6 +23,9 @@ std::string end_sentence(const ShrinkFindings& findings);
 std::vector<std::string> search_sentences(const ShrinkFindings& findings);
 /// Candidates whose weights are of an earlier run, without its full stop; "" without such candidates.
 std::string reused_sentence(const ShrinkFindings& findings);
+
+/// That the change includes what training does; "": nothing was trained.
+std::string training_sentence(const ShrinkFindings& findings);
 
 /// How many tokens are gone, and what that changes; "": all are there.
 std::string removed_tokens_sentence(const ShrinkFindings& findings);

@@ -60,10 +60,10 @@ class BesideBaseline {
   Table table_;
 };
 
-// "within limit, chosen", "inconclusive, most promising"
+// "within limit, chosen", "inconclusive for recall of science, most promising"
 Cell result_cell(const ShrinkFindings& f, const JudgedPoint& one) {
   if (!one.measured) return "failed";
-  const std::string verdict(word_of(one.measured->conclusion));
+  const std::string verdict = verdict_of_candidate(*one.measured, f.gates);
   const Cell cell(one.chosen
                       ? fmt::format("{}, {}", verdict, f.proven ? "chosen" : "most promising")
                       : verdict);
@@ -84,13 +84,15 @@ std::string took_text(const JudgedPoint& one) {
              : "–";
 }
 
-// "61.6% (58.0 to 66.2)"
+// "61.6% (58.0 to 66.2)", of rounds that vary much "11.8% to 416.2%, noisy".
 Cell latency_cell(const std::optional<CandidateMeasurement>& measured, double ShrinkShares::*share,
                   std::optional<Interval> CandidateMeasurement::*interval) {
   if (!measured) return absent;
   const double value = 100 * (*measured).shares.*share;
   const std::optional<Interval>& within = (*measured).*interval;
   if (!within) return fmt::format("{:.1f}%", value);
+  if (Speedup{.value = value, .interval = within}.noisy())
+    return fmt::format("{:.1f}% to {:.1f}%, noisy", 100 * within->low, 100 * within->high);
   return fmt::format("{:.1f}% ({:.1f} to {:.1f})", value, 100 * within->low, 100 * within->high);
 }
 

@@ -1,5 +1,7 @@
 #include "hone/jobs/shrink/shrink_trials.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,6 +12,7 @@
 #include "hone/jobs/search/search_objective.h"
 #include "hone/jobs/search/search_report.h"
 #include "hone/jobs/search/study_tables.h"
+#include "hone/metrics/verdict_text.h"
 #include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/search/engine/recovery.h"
@@ -94,16 +97,40 @@ const Fields& fields_of(const CandidateMeasurement*) {
       field<&C::flip_share>("flip_share", Unit::share,
                             "Predictions that changed; null for regression."),
       field<&C::conclusion>("verdict", "By all gates, corrected for all evaluations."),
+      field<&C::missed>("gates_missed",
+                        "Gates with that verdict, as they were given; empty: all are "
+                        "within their limits."),
       field<&C::p_value>("p_value",
                          "Of a drop by the margin or more, by the gate that is the hardest to "
                          "pass, corrected for all evaluations.")
           .or_null(),
       field<&C::examples_needed>("examples_needed", Unit::examples,
-                                 "Examples that would show the observed change with power 80%; "
-                                 "null: it is shown, or no number would do."),
+                                 "Different examples of this split that would show it to be within "
+                                 "the limit, power 80%, by the gate that needs most; null: it is "
+                                 "shown, or more examples would not show it."),
       field<&C::summary>("summary", "The verdict as a clause."),
       field<&C::seconds>("seconds", Unit::seconds, "Time to make and evaluate it."));
   return fields;
+}
+
+std::string verdict_of_candidate(const CandidateMeasurement& measured,
+                                 const std::vector<Gate>& gates) {
+  std::vector<std::string> names;
+  for (const Gate& gate : gates)
+    if (std::ranges::find(measured.missed, gate.text) != measured.missed.end())
+      names.push_back(gate.figure.text);
+  return gates.size() == 1 || names.empty()
+             ? to_string(measured.conclusion)
+             : fmt::format("{} for {}", to_string(measured.conclusion), fmt::join(names, ", "));
+}
+
+std::string change_of_candidate(const CandidateMeasurement& measured, const MetricName& figure,
+                                const std::vector<Gate>& gates) {
+  return fmt::format("{}: {}",
+                     change_text({.figure = figure,
+                                  .change = measured.change,
+                                  .change_interval = measured.change_interval}),
+                     verdict_of_candidate(measured, gates));
 }
 
 const Fields& fields_of(const JudgedPoint*) {
@@ -370,9 +397,9 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
   if (trained_before_) run.set_user_attribute(kTrainedBeforeAttribute, true);
   const Truth truth = truth_of(subject_.data.validation);
   const TaskComparison comparison = compare(gate_.original.view(), model.measurement.view(), truth);
-  const GateVerdict verdict =
-      judge(gate_.gates, gate_.original.view(), model.measurement.view(), truth, gate_.looks)
-          .verdict;
+  const JudgedGates judged =
+      judge(gate_.gates, gate_.original.view(), model.measurement.view(), truth, gate_.looks);
+  const GateVerdict& verdict = judged.verdict;
   const Verdict& hardest_gate = hardest(verdict);
   const ShrinkTimer::Times times = timer_.times(model.model);
   const double bytes = static_cast<double>(stored_bytes(model.model));
@@ -397,9 +424,13 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
                                 .change_interval = comparison.change.interval.value_or(unknown),
                                 .conclusion = verdict.conclusion,
                                 .p_value = hardest_gate.p_value,
-                                .examples_needed = hardest_gate.examples_needed,
+                                .examples_needed = examples_needed(
+                                    judged, subject_.data.measured_choice().facts.effective_rows()),
                                 .summary = verdict.summary,
                                 .seconds = seconds.count()};
+  for (std::size_t i = 0; i < judged.gates.size(); ++i)
+    if (!verdict.kept() && verdict.gates[i].conclusion == verdict.conclusion)
+      measured.missed.push_back(judged.gates[i].text);
   if (comparison.counted) measured.flip_share = comparison.counted->flip_share;
   outcome.user_attributes[kJudged] = hone::to_json(measured);
   return outcome;

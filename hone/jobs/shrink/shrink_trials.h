@@ -39,12 +39,20 @@ struct CandidateMeasurement {
   Interval change_interval = {};                     ///< 95%, of this one alone
   std::optional<double> flip_share = {};             ///< none: a regression
   Conclusion conclusion = Conclusion::inconclusive;  ///< of all gates, corrected for all looks
-  double p_value = 1;                                ///< of the gate that is the hardest to pass
-  std::optional<std::int64_t> examples_needed = {};
-  std::string summary = {};  ///< in a sentence
+  std::vector<std::string> missed = {};  ///< gates of that conclusion, as typed; none: kept
+  double p_value = 1;                    ///< of the gate that is the hardest to pass
+  std::optional<std::int64_t> examples_needed = {};  ///< see `examples_needed` of gates
+  std::string summary = {};                          ///< in a sentence
   double seconds = 0;
 };
 const Fields& fields_of(const CandidateMeasurement*);
+/// "accuracy changed by +1.71 points (95% CI +0.82 to +2.80): inconclusive"; of several gates with those that decide: "…: inconclusive for
+/// recall of science".
+std::string change_of_candidate(const CandidateMeasurement& measured, const MetricName& figure,
+                                const std::vector<Gate>& gates);
+/// The same of the verdict alone: "inconclusive for recall of science".
+std::string verdict_of_candidate(const CandidateMeasurement& measured,
+                                 const std::vector<Gate>& gates);
 
 /// What became of a point.
 struct JudgedPoint {
@@ -59,6 +67,11 @@ struct JudgedPoint {
   bool chosen = false;                                ///< it is the result
 
   bool kept() const { return measured && measured->conclusion == Conclusion::within_limit; }
+  /// It is inconclusive, and more examples may show it to be within the limit.
+  bool may_be_shown() const {
+    return measured && measured->conclusion == Conclusion::inconclusive &&
+           measured->examples_needed;
+  }
 };
 const Fields& fields_of(const JudgedPoint*);
 
