@@ -285,10 +285,11 @@ std::string listed_pairs(NameSpan labels, std::span<const std::int32_t> class_of
                          NameSpan classes) {
   std::vector<std::string> pairs;
   std::set<std::string> listed;
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    if (listed.insert(labels[i]).second)
-      pairs.push_back(
-          fmt::format("{} = {}", labels[i], classes[static_cast<std::size_t>(class_of[i])]));
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::string& name = classes[static_cast<std::size_t>(class_of[i])];
+    if (name != labels[i] && listed.insert(labels[i]).second)
+      pairs.push_back(fmt::format("{} = {}", labels[i], name));
+  }
   return listed_names(pairs);
 }
 

@@ -58,7 +58,7 @@ std::vector<std::string> ordered_labels(std::span<const std::string> labels);
 /// "a, b, c"; of many the first ones and how many more there are.
 std::string listed_names(std::span<const std::string> names);
 
-/// "neg = NEGATIVE, pos = POSITIVE", each label once; of many the first ones.
+/// "neg = NEGATIVE, pos = POSITIVE", each label once; of many the first ones. Those with equal names are left out.
 std::string listed_pairs(std::span<const std::string> labels,
                          std::span<const std::int32_t> class_of,
                          std::span<const std::string> classes);

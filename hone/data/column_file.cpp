@@ -36,7 +36,7 @@ std::size_t find_stored_column(const std::vector<ColumnSchema>& columns, std::st
                name, column.type);
     return i;
   }
-  fail("no column '{}'; the columns are: {}{}", name, fmt::join(names, ", "),
+  fail("no column '{}'; the columns are: '{}'{}", name, fmt::join(names, "', '"),
        did_you_mean(name, names));
 }
 

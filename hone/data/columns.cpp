@@ -53,11 +53,13 @@ Names names_of(std::span<const DataColumn> columns) {
   return names;
 }
 
+// Names may hold commas.
 std::string listed(std::span<const DataColumn> columns) {
-  Names names = names_of(columns);
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (!columns[i].first_value.empty())
-      names[i] += fmt::format(" ('{}')", shorten(columns[i].first_value, 20));
+  Names names;
+  for (const DataColumn& column : columns)
+    names.push_back(column.first_value.empty()
+                        ? fmt::format("'{}'", column.name)
+                        : fmt::format("{} ('{}')", column.name, shorten(column.first_value, 20)));
   return fmt::format("the columns are: {}", fmt::join(names, ", "));
 }
 
@@ -372,15 +374,16 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
   if (!options.labelled) {
     choice.labels.clear();
   } else if (options.label_column.empty()) {
-    user_check(columns.size() != 1,
-               "there is one column, '{}', and so no labels; give texts with labels",
-               columns.empty() ? "" : columns[0].name);
+    if (columns.size() == 1)
+      throw NoLabelColumn(fmt::format(
+          "there is one column, '{}', and so no labels; give texts with labels", columns[0].name));
     if (choice.labels.empty() && !has_names(columns))
       if (std::string name = choose_label(columns, choice); !name.empty())
         choice.labels.push_back(std::move(name));
-    user_check(!choice.labels.empty() && !is_label(choice.text, choice),
-               "which column is the label? None is called {}; name it by `label_column`; {}",
-               fmt::join(kLabelNames, ", "), listed(columns));
+    if (choice.labels.empty() || is_label(choice.text, choice))
+      throw NoLabelColumn(
+          fmt::format("which column is the label? None is called {}; name it by `label_column`; {}",
+                      fmt::join(kLabelNames, ", "), listed(columns)));
     const bool is_missing =
         !has_columns(columns, label_columns(columns, known.label, options.task));
     note_found("label", choice.labels[0], "label", is_missing ? known.label : "", notes);

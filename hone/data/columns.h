@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hone/base/error.h"
 #include "hone/data/data_set.h"
 
 /// Which columns of a table are texts and labels.
@@ -56,6 +57,11 @@ struct ColumnChoice {
   std::string guessed = {};
 };
 
+/// A table has no column that is named as a label usually is.
+class NoLabelColumn : public UserError {
+  using UserError::UserError;
+};
+
 /// Returns the columns that `options` names, else those it remembers where the table has them, else
 /// those with usual names.
 ///
@@ -69,7 +75,7 @@ struct ColumnChoice {
 /// was chosen by another name than `text` and `label`.
 ///
 /// Throws `UserError`, with the columns there are: a chosen name twice, a column that is not there,
-/// no or more than one column that could be it.
+/// no or more than one column that could be it; `NoLabelColumn` where that is the label.
 ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptions& options,
                             std::vector<std::string>& notes);
 

@@ -43,6 +43,7 @@ void CsvReader::read_record(std::vector<std::string>& fields) {
     if (fields.size() < count) fields.emplace_back();
     std::string& field = fields[count - 1];
     field.clear();
+    const std::int64_t opened = line_;
     if (quotes_ && rest_.starts_with('"')) {
       read_quoted(field);
     } else {
@@ -54,6 +55,11 @@ void CsvReader::read_record(std::vector<std::string>& fields) {
       fields.resize(count);
       return skip_line_end();
     }
+    // A quote that closes a field lines below is often the opening one of another.
+    user_check(rest_.front() == separator_ || opened == line_,
+               "line {}: the quoted field that begins here has no closing quote before line {}, "
+               "where '{}' follows it; close the field, or write a quote inside quotes as \"\"",
+               opened, line_, rest_.front());
     user_check(rest_.front() == separator_,
                "line {}: a quoted field is followed by '{}'; write a quote inside quotes as \"\", "
                "or read quotes as text by `quoting` none",

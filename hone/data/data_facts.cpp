@@ -383,7 +383,7 @@ const Fields& fields_of(const MeasuredSplitResult*) {
           .or_null(),
       field<&M::cautions>("cautions",
                           "What makes the metrics too good or worthless, a few words each: `80 "
-                          "trained on`, `untrained head`."),
+                          "of them trained on`, `untrained head`."),
       field<&M::measured_on>("measured_on", "The same in a sentence."));
   return fields;
 }
@@ -414,13 +414,13 @@ bool is_validation_split(const MeasuredPart& part) { return part.facts.part == "
 
 const char* are(std::int64_t count) { return count == 1 ? "is" : "are"; }
 
-// "so the metrics are too optimistic"; of few examples, "which raises the accuracy by at most 0.09 points"
+// "so the metrics are too optimistic"; of few examples, "so the accuracy may be up to 0.09 points too high"
 std::string optimism_text(std::int64_t count, const MeasuredPart& part, std::string_view of = "",
                           bool may_be_more = false) {
   if (may_be_more || part.majority_label.empty() || !is_negligible(count, part.facts))
     return fmt::format("so the metrics{} are too optimistic", of);
   return fmt::format(
-      "which raises the accuracy{} by at most {:.2f} points", of,
+      "so the accuracy{} may be up to {:.2f} points too high", of,
       std::ceil(1e4 * static_cast<double>(count) / static_cast<double>(part.facts.rows)) / 100);
 }
 
@@ -435,7 +435,7 @@ std::vector<std::string> cautions_of(const MeasuredPart& part, CautionChoice cho
   const auto add = [&](std::int64_t count, const char* what, std::string_view at_least = "") {
     const bool may_be_more = !at_least.empty();
     if (count > 0 && (choice.with_negligible || may_be_more || !is_negligible(count, part.facts)))
-      words.push_back((count == rows ? "all of them" : std::string(at_least) + number(count)) +
+      words.push_back((count == rows ? "all" : std::string(at_least) + number(count)) + " of them" +
                       what);
   };
   if (!part.untrained.empty()) words.push_back(part.untrained);

@@ -146,13 +146,13 @@ struct MeasuredSplitResult {
 const Fields& fields_of(const MeasuredSplitResult*);
 MeasuredSplitResult measured_split_result(const MeasuredPart& part);
 
-/// What flatters the figures of the part or makes them worthless, a few words each: "80 trained on", "may be trained on",
+/// What flatters the figures of the part or makes them worthless, a few words each: "80 of them trained on", "may be trained on",
 /// "all of them used for choices", "untrained head". `warnings_of` has sentences.
 std::vector<std::string> cautions(const MeasuredPart& part);
 /// Those that concern at least 1% of the examples, for texts beside `describe`, which has all.
 std::vector<std::string> notable_cautions(const MeasuredPart& part);
 
-/// "validation, n = 200"; with its notable cautions: "test, n = 200, 80 trained on". That the validation split is used
+/// "validation, n = 200"; with its notable cautions: "test, n = 200, 80 of them trained on". That the validation split is used
 /// for choices goes without saying.
 std::string name_and_size(const MeasuredPart& part);
 /// The same without its cautions, for a page that has them elsewhere: "test, n = 200".

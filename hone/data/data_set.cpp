@@ -1,6 +1,6 @@
 #include "hone/data/data_set.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -45,13 +45,15 @@ std::string description(const std::string& source, DataSet& data) {
 }
 
 void warn_of_empty_texts(DataSet& data) {
-  for (const PartOfData& part : parts_of(data)) {
+  const std::vector<PartOfData> parts = parts_of(data);
+  for (const PartOfData& part : parts) {
     const auto count =
         std::count_if(part.examples->begin(), part.examples->end(),
                       [](const Example& example) { return trim(example.text).empty(); });
     if (count > 0)
-      data.warnings.push_back(
-          fmt::format("{}: {} of {} texts are empty", part.name, count, part.examples->size()));
+      data.warnings.push_back(fmt::format(
+          "{}{} of {} texts {} empty", parts.size() > 1 ? fmt::format("{}: ", part.name) : "",
+          grouped(count), grouped(std::ssize(*part.examples)), count == 1 ? "is" : "are"));
   }
 }
 
@@ -75,9 +77,26 @@ std::vector<Example*> examples_of(DataSet& data) {
   return examples;
 }
 
+// Names several empty labels at once; `LabelTable` refuses the only one.
+void check_labels_are_there(const WrittenData& written, const AnswerPlace& place) {
+  constexpr std::size_t kNamed = 4;
+  std::vector<std::string> places;
+  std::size_t empty = 0;
+  for (std::size_t row = 0; row < written.answers.size(); ++row)
+    if (trim(written.answers[row].value).empty() && ++empty <= kNamed) places.push_back(place(row));
+  if (empty < 2) return;
+  fail(
+      "{}: the label is empty, as in {} of {} rows: also {}{}; give these rows a label or leave "
+      "them out, as they can be neither learnt from nor measured",
+      places.front(), grouped(static_cast<long long>(empty)), grouped(std::ssize(written.answers)),
+      fmt::join(places.begin() + 1, places.end(), ", "),
+      empty > kNamed ? fmt::format(" and {} more", empty - kNamed) : "");
+}
+
 // The parts' labels are numbered each for itself.
 void take_classes(DataSet& data, const WrittenData& written, const KnownClasses& known,
                   const AnswerPlace& place) {
+  check_labels_are_there(written, place);
   std::vector<WrittenLabel> labels;
   std::size_t row = 0;
   for (const PartOfData& part : parts_of(data)) {

@@ -97,9 +97,10 @@ Names strangers(const Names& labels, const ClassMatch& match) {
 
 void note_match(const ClassMatch& match, const Names& labels, const Names& classes,
                 std::string_view what, Names& notes) {
-  if (match.how.empty()) return;
-  notes.push_back(fmt::format("{} are matched with those of the model {}: {}", what, match.how,
-                              listed_pairs(labels, match.class_of, classes)));
+  const std::string pairs = match.how.empty() ? "" : listed_pairs(labels, match.class_of, classes);
+  if (pairs.empty()) return;
+  notes.push_back(
+      fmt::format("{} are matched with those of the model {}: {}", what, match.how, pairs));
 }
 
 // Class numbers, whatever names there are.
@@ -161,15 +162,23 @@ LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownC
   return {match.in_order ? ordered_labels(own) : known.of_model, match.class_of};
 }
 
-void note_alike(const Names& names, Names& notes) {
-  std::map<std::string, std::string> by_key;
-  for (const std::string& name : names) {
-    const auto [first, is_new] = by_key.emplace(folded_name(name), name);
+// The rarer of two names is the likelier slip.
+void note_alike(const LabelClasses& classes, std::span<const WrittenLabel> labels, Names& notes) {
+  const Names& names = classes.names;
+  std::vector<std::int64_t> rows(names.size());
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    rows[static_cast<std::size_t>(classes.class_of[i])] += labels[i].rows;
+  std::map<std::string, std::size_t> by_key;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto [first, is_new] = by_key.emplace(folded_name(names[i]), i);
     if (is_new) continue;
+    const bool is_rarer = rows[i] <= rows[first->second];
+    const std::size_t rarer = is_rarer ? i : first->second, other = is_rarer ? first->second : i;
     notes.push_back(fmt::format(
-        "the classes '{}' and '{}' differ only in case or blanks; `label_map` '{}={}' makes them "
-        "one",
-        shown_name(first->second), shown_name(name), name, first->second));
+        "the classes '{}' ({}) and '{}' ({}) differ only in case or blanks; `label_map` '{}={}' "
+        "makes them one",
+        shown_name(names[rarer]), grouped(rows[rarer]), shown_name(names[other]),
+        grouped(rows[other]), names[rarer], names[other]));
     return;
   }
 }
@@ -185,7 +194,7 @@ LabelClasses classes_of_data(std::span<const WrittenLabel> labels, const KnownCl
                labels[i].where, shown_name(own[i]), listed_names(classes.names));
     classes.class_of.push_back(static_cast<std::int32_t>(found - classes.names.begin()));
   }
-  note_alike(classes.names, notes);
+  note_alike(classes, labels, notes);
   return classes;
 }
 

@@ -17,7 +17,8 @@ namespace hone {
 /// A label as it is written.
 struct WrittenLabel {
   std::string text;
-  std::string where;  ///< of the first one: "reviews.csv: line 7"
+  std::string where;      ///< of the first one: "reviews.csv: line 7"
+  std::int64_t rows = 1;  ///< that have it
 };
 
 /// The different labels of some files, in the order in which they come. Examples keep the number of
@@ -34,7 +35,9 @@ class LabelTable {
     const std::string label = canonical(text);
     if (trim(text).size() != text.size() && first_with_blanks_.empty()) first_with_blanks_ = text;
     const auto found = numbers_.find(label);
-    return found != numbers_.end() ? found->second : add({label, where()});
+    if (found == numbers_.end()) return add({label, where()});
+    ++labels_[static_cast<std::size_t>(found->second)].rows;
+    return found->second;
   }
   const std::vector<WrittenLabel>& labels() const { return labels_; }
   /// Adds to `notes`, once, that blanks around a label were left out, if any were.

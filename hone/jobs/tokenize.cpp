@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <numeric>
 
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/data/columns.h"
 #include "hone/data/row_order.h"
 #include "hone/data/synthetic_words.h"
 #include "hone/jobs/job_data.h"
@@ -63,22 +66,45 @@ DataSet read_data(const TokenizeJob& job, bool labelled, Context& context) {
   return load_data_set(options, context.pool);
 }
 
-// The validation split is drawn by class. Data that training would refuse has no classes here.
-void split_as_training_does(const TokenizeJob& job, DataSet& data, Context& context) {
-  DataSet labelled = data;
+/// The data as training reads it.
+struct Labelled {
+  std::optional<DataSet> data = {};  ///< none: it has no labels, or training would refuse them
+  std::string refusal = {};
+};
+
+Labelled read_labels(const TokenizeJob& job, Context& context) {
   try {
-    labelled = read_data(job, /*labelled=*/true, context);
-  } catch (const UserError&) {
+    return {.data = read_data(job, /*labelled=*/true, context)};
+  } catch (const NoLabelColumn&) {
+    return {};
+  } catch (const UserError& error) {
+    return {.refusal = error.what()};
   }
-  DataSet source =
-      split(std::move(labelled), {.validation_split = JobData().validation_split, .seed = job.seed})
-          .source;
-  data.train = std::move(source.train);
-  data.validation = std::move(source.validation);
+}
+
+void tell_of_data(const DataSet& data, const Labelled& labelled, const Context& context) {
+  const DataSet& read = labelled.data ? *labelled.data : data;
+  tell_notes(context, read.notes);
+  tell_warnings(context, read.warnings);
+  if (labelled.data) tell_warnings(context, training_warnings(read));
+  if (!labelled.refusal.empty())
+    tell_warnings(context, {"`hone train` would refuse the labels: " + labelled.refusal});
+}
+
+// The validation split is drawn by class. Data that training would refuse has no classes here.
+void split_as_training_does(const TokenizeJob& job, std::optional<DataSet>& labelled,
+                            DataSet& data) {
+  DataSet source = split(labelled ? *labelled : data,
+                         {.validation_split = JobData().validation_split, .seed = job.seed})
+                       .source;
+  data.train = source.train;
+  data.validation = source.validation;
+  if (labelled) labelled = std::move(source);
 }
 
 // Of fresh weights, as `hone train` would learn it: without the texts that it sets aside.
-TokenizerOfModel open_tokenizer(const TokenizeJob& job, DataSet& data, Context& context) {
+TokenizerOfModel open_tokenizer(const TokenizeJob& job, std::optional<DataSet>& labelled,
+                                DataSet& data, Context& context) {
   const VocabularyOptions options{job.model, job.data.source, job.vocabulary};
   check_reads_texts(facts_of_model(job.model), job.model, "a tokenizer");
   const bool learns = learns_vocabulary(options);
@@ -98,7 +124,7 @@ TokenizerOfModel open_tokenizer(const TokenizeJob& job, DataSet& data, Context& 
     return {read_tokenizer(encoder, facts), positions, encoder.limit,
             fmt::format("from the folder of {}", job.model)};
   }
-  if (learns) split_as_training_does(job, data, context);
+  if (learns) split_as_training_does(job, labelled, data);
   if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context))
     return {std::move(learnt->tokenizer), positions, std::nullopt,
             fmt::format("learned from {} training texts, as `hone train {}` learns it",
@@ -125,8 +151,10 @@ std::vector<TokenView> views_of(const DataSet& data, const Tokenizer& tokenizer,
   return views;
 }
 
-DataIdentity identity_of(const TokenizeJob& job, const DataSet& data,
-                         const std::vector<TokenFacts>& parts) {
+DataIdentity identity_of(const TokenizeJob& job, const std::optional<DataSet>& labelled,
+                         const DataSet& data, const std::vector<TokenFacts>& parts) {
+  if (labelled)
+    return split(*labelled, {.validation_split = 0, .use = DataUse::measurement}).identity;
   DataIdentity identity;
   identity.source = job.data.source;
   identity.hash = data.hash;
@@ -137,9 +165,55 @@ DataIdentity identity_of(const TokenizeJob& job, const DataSet& data,
   return identity;
 }
 
-// The lengths, then each text with its tokens.
+std::string columns_text(const NamedColumns& columns, const Labelled& labelled) {
+  std::string text = fmt::format("The text is column '{}'", shown_name(columns.text));
+  if (!columns.text_pair.empty())
+    text += fmt::format(", the second text '{}'", shown_name(columns.text_pair));
+  if (!labelled.refusal.empty()) return text + "; `hone train` would refuse the labels.";
+  return text + (columns.label.empty()
+                     ? "; no column was taken for the label."
+                     : fmt::format(", the label '{}'.", shown_name(columns.label)));
+}
+
+// The classes with their counts, the most frequent first.
+Table classes_table(const DataIdentity& identity) {
+  std::vector<Column> columns = {
+      {"class", identity.parts.front().task == Task::multi_label ? "Label" : "Class"}};
+  for (const PartFacts& part : identity.parts)
+    columns.push_back({part.part, capitalized(part.part)});
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (std::size_t i = 0; i < identity.labels.size(); ++i) {
+    order.emplace_back(0, i);
+    for (const PartFacts& part : identity.parts) order.back().first -= part.class_rows[i];
+  }
+  std::ranges::sort(order);
+  Table table(std::move(columns));
+  for (const auto& [count, i] : order) {
+    std::vector<Cell> cells = {shown_name(identity.labels[i])};
+    for (const PartFacts& part : identity.parts) cells.emplace_back(part.class_rows[i]);
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+// What the columns and the labels are.
+void add_labels(const DataIdentity& identity, const NamedColumns& columns, const Labelled& labelled,
+                std::vector<Block>& blocks) {
+  constexpr std::size_t kMostListed = 100;
+  if (!columns.text.empty()) blocks.push_back(Paragraph{columns_text(columns, labelled)});
+  if (!labelled.data) return;
+  if (labelled.data->task != Task::regression && identity.labels.size() <= kMostListed) {
+    blocks.push_back(PageTable{classes_table(identity)});
+    return;
+  }
+  for (const PartFacts& part : identity.parts)
+    blocks.push_back(Paragraph{
+        fmt::format("{}: {}.", capitalized(part.part), class_counts_text(part, identity.labels))});
+}
+
+// The lengths and the labels, then each text with its tokens.
 void fill_document(const TokenizeJob& job, const TokenizerOfModel& model, const TextLimit& limit,
-                   TokenizeResult& result) {
+                   std::vector<Block> of_labels, TokenizeResult& result) {
   Document& document = result.document;
   std::int64_t texts = 0, tokens = 0, cut = 0, unknown = 0;
   for (const TokenFacts& facts : result.parts) {
@@ -161,8 +235,10 @@ void fill_document(const TokenizeJob& job, const TokenizerOfModel& model, const 
             "batches of {}, and in batches grouped by length.",
             model.source, limit.tokens, kept_tokens_text(limit.truncation),
             limit.of_folder ? fmt::format(" (from {})", limit.source) : "", job.batch_size)}}});
+  std::vector<Block>& blocks = document.sections.front().blocks;
+  std::ranges::move(of_labels, std::back_inserter(blocks));
   for (const TokenView& view : result.views)
-    document.sections.front().blocks.push_back(Preformatted{to_text(view, job.columns)});
+    blocks.push_back(Preformatted{to_text(view, job.columns)});
 }
 
 }  // namespace
@@ -209,7 +285,9 @@ const Fields& fields_of(const TokenizeFields*) {
   static const Fields fields = describe<T>(
       "tokenize", "A dataset as tokens.",
       field<&T::model>("model", "The model whose tokenizer was used, as it was named."),
-      field<&T::data>("data", "The data, without its labels."),
+      field<&T::data>("data",
+                      "The data as training reads it; without classes where it has no labels that "
+                      "training would take."),
       field<&T::vocabulary>("vocabulary", "The vocabulary of the tokenizer."),
       field<&T::texts>("texts", "The first texts of every split, as many as --examples."),
       field<&T::splits>("splits", "Every split that has texts."),
@@ -227,9 +305,9 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   DataSet data = read_data(job, /*labelled=*/false, context);
   const double read_seconds = seconds_since(start);
-  tell_notes(context, data.notes);
-  tell_warnings(context, data.warnings);
-  const TokenizerOfModel model = open_tokenizer(job, data, context);
+  Labelled labelled = read_labels(job, context);
+  tell_of_data(data, labelled, context);
+  const TokenizerOfModel model = open_tokenizer(job, labelled.data, data, context);
   tell_warnings(context, {length_warning(job.cut.max_seq_length, model.positions)});
 
   TextLimit limit = text_limit(job.cut, model.positions, model.limit);
@@ -251,7 +329,7 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
     result.parts.push_back(token_facts(name, set, model.tokenizer, job.batch_size));
   }
   result.views = views_of(data, model.tokenizer, limit, job.texts);
-  const DataIdentity identity = identity_of(job, data, result.parts);
+  const DataIdentity identity = identity_of(job, labelled.data, data, result.parts);
   const int threads = context.pool.threads();
   result.fields = to_json(TokenizeFields{.model = job.model,
                                          .data = data_result(identity),
@@ -266,9 +344,13 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
                                          .threads = threads,
                                          .read_seconds = read_seconds,
                                          .tokenize_seconds = tokenize_seconds});
-  const auto texts_per_second = static_cast<long long>(static_cast<double>(identity.rows) /
-                                                       (read_seconds + tokenize_seconds));
-  fill_document(job, model, limit, result);
+  std::int64_t texts = 0;
+  for (const TokenFacts& facts : result.parts) texts += facts.texts;
+  const auto texts_per_second =
+      static_cast<long long>(static_cast<double>(texts) / (read_seconds + tokenize_seconds));
+  std::vector<Block> of_labels;
+  add_labels(identity, labelled.data ? labelled.data->columns : data.columns, labelled, of_labels);
+  fill_document(job, model, limit, std::move(of_labels), result);
   result.document.key_figures.push_back(
       {"Speed", fmt::format("{} texts/s on {} threads", grouped(texts_per_second), threads)});
   return result;

@@ -16,7 +16,7 @@ namespace hone {
 /// A dataset to tokenize, and the tokenizer.
 struct TokenizeJob {
   std::string model;                ///< whose tokenizer to use, as `open_model` takes it
-  DataOptions data = {};            ///< labels are not read
+  DataOptions data = {};            ///< labels that training would refuse are left out
   TextCut cut = {};                 ///< see `text_limit`
   std::int64_t batch_size = 32;     ///< for the share of padding
   std::int64_t texts = 2;           ///< first examples of each split to show with their tokens

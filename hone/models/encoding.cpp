@@ -95,8 +95,10 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
       !unknown.empty() && std::ranges::none_of(warnings, is_of_unknown))
     warnings.push_back(std::move(unknown));
   if (set.truncated_texts > 0)
-    warnings.push_back(fmt::format("{}: {} of {} texts were cut to {} tokens{}", name,
-                                   set.truncated_texts, set.size(), limit.tokens, reason(limit)));
+    warnings.push_back(fmt::format("{}: {} of {} texts {} cut to {} tokens{}", name,
+                                   grouped(set.truncated_texts), grouped(set.size()),
+                                   set.truncated_texts == 1 ? "was" : "were", limit.tokens,
+                                   reason(limit)));
   if (set.replaced_bytes > 0)
     warnings.push_back(fmt::format("{}: {}", name, not_utf8_warning(set.replaced_bytes)));
   return set;

@@ -165,7 +165,6 @@ void check_vocabulary(TextModel& source) {
       surplus, rows));
 }
 
-// With the tokenizer of its folder.
 // A report's folder holds models in folders of its own.
 void check_has_config(const fs::path& folder) {
   std::error_code error;
@@ -176,9 +175,8 @@ void check_has_config(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
     if (path_exists(entry.path() / "config.json")) inside.push_back(entry.path().string());
   std::ranges::sort(inside);
-  user_check(inside.empty(), "{}: is no model folder, as it has no config.json; {} {}",
-             folder.string(), inside.size() == 1 ? "a model is" : "models are",
-             fmt::join(inside, ", "));
+  user_check(inside.empty(), "{}: not a model folder: it has no config.json; it contains the {} {}",
+             folder.string(), inside.size() == 1 ? "model" : "models", fmt::join(inside, ", "));
 }
 
 // Names the models in the folder where `name` was expected: one that `shrink` could not show to be within the limit has another name.
@@ -221,7 +219,10 @@ void check_not_interrupted(const fs::path& name) {
 }
 
 void check_no_slip(const fs::path& name) {
-  const std::string near = nearest(name.filename().string(), models_in(name.parent_path()));
+  std::vector<std::string> names = models_in(name.parent_path());
+  if (!name.has_parent_path())
+    for (const Preset& preset : kPresets) names.emplace_back(preset.name);
+  const std::string near = nearest(name.filename().string(), names);
   user_check(near.empty(), "{}: no such model folder; did you mean '{}'?", name.string(),
              (name.parent_path() / near).string());
 }

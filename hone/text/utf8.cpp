@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "hone/base/text.h"
 #include "hone/text/character.h"
 
 namespace hone {
@@ -64,9 +65,9 @@ std::size_t space_at_end(std::string_view text) {
 
 std::string not_utf8_warning(std::int64_t replaced) {
   return fmt::format(
-      "{} ill-formed bytes were read as U+FFFD; the texts are not UTF-8: name their encoding by "
-      "`encoding`, e.g. latin-1",
-      replaced);
+      "{} {} read as U+FFFD; the texts are not UTF-8: name their encoding by `encoding`, e.g. "
+      "latin-1",
+      counted_text(replaced, "ill-formed byte"), replaced == 1 ? "was" : "were");
 }
 
 std::string composed(std::string_view text) {

@@ -180,7 +180,7 @@ TEST(LoadDataSet, ReadsSeveralColumnsAsSetsOfLabels) {
   EXPECT_EQ(load_answers(file, {.remembered = {"", "", "rude,threat"}}).hash, data.hash);
   expect_user_error("; did you mean 'threat'?",
                     [&] { load_answers(file, {.label_column = "rude,thread"}); });
-  expect_user_error("no column 'rude,threat'; the columns are: text, rude, threat", [&] {
+  expect_user_error("no column 'rude,threat'; the columns are: 'text', 'rude', 'threat'", [&] {
     load_answers(file, {.label_column = "rude,threat", .task = Task::single_label});
   });
 }

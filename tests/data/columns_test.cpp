@@ -44,7 +44,7 @@ TEST(Columns, TheOnlyWordsAreTheText) {
   expect_user_error(
       "which column is the text? None is called text, sentence, review, content, "
       "comment, tweet; name it by `text_column`, and the second texts of pairs by "
-      "`text_pair_column`; the columns are: title, body, label",
+      "`text_pair_column`; the columns are: 'title', 'body', 'label'",
       [] {
         choose({{"title"}, {"body"}, {"label"}});
       });
@@ -53,8 +53,8 @@ TEST(Columns, TheOnlyWordsAreTheText) {
 TEST(Columns, TheLabelMustBeFoundUnlessNotWanted) {
   expect_user_error(
       "which column is the label? None is called label, labels, class, target, "
-      "sentiment, category, stars; name it by `label_column`; the columns are: text, "
-      "score",
+      "sentiment, category, stars; name it by `label_column`; the columns are: 'text', "
+      "'score'",
       [] {
         choose({{"text"}, {"score", false}});
       });
@@ -64,9 +64,9 @@ TEST(Columns, TheLabelMustBeFoundUnlessNotWanted) {
 
 TEST(Columns, NamedOnesMustBeThere) {
   const Columns columns = {{"text"}, {"label"}};
-  expect_user_error("no column 'texts'; the columns are: text, label; did you mean 'text'?",
+  expect_user_error("no column 'texts'; the columns are: 'text', 'label'; did you mean 'text'?",
                     [&] { choose(columns, {.source = "", .text_column = "texts"}); });
-  expect_user_error("no column 'y'; the columns are: text, label",
+  expect_user_error("no column 'y'; the columns are: 'text', 'label'",
                     [&] { choose(columns, {.source = "", .label_column = "y"}); });
   expect_user_error("no column 'b'",
                     [&] { choose(columns, {.source = "", .text_pair_column = "b"}); });
@@ -80,8 +80,8 @@ TEST(Columns, MustDiffer) {
     choose({{"text"}, {"label"}}, {.source = "", .text_column = "label", .label_column = "label"});
   });
   expect_user_error(
-      "the column 'text' is there twice; rename one; the columns are: text, label, "
-      "text",
+      "the column 'text' is there twice; rename one; the columns are: 'text', "
+      "'label', 'text'",
       [] {
         choose({{"text"}, {"label"}, {"text"}});
       });

@@ -57,6 +57,8 @@ TEST(Csv, CountsLinesInsideQuotes) {
 TEST(Csv, NamesTheLineOfABadQuote) {
   expect_user_error("line 2: a quoted field is never closed", [] { read("a\nb,\"c\nd"); });
   expect_user_error("line 2: a quoted field is followed by 'c'", [] { read("a\n\"b\"c\n"); });
+  expect_user_error("line 2: the quoted field that begins here has no closing quote before line 4",
+                    [] { read("a,b\n1,\"open\n2,x\n3,\"c, d\"\n"); });
 }
 
 TEST(CsvReader, RefusesFieldsWithoutEnd) {

@@ -67,7 +67,8 @@ TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
   EXPECT_EQ(json["calibrated_on_rows"], 1);
   EXPECT_EQ(json["majority_share"], 0.6);
   EXPECT_EQ(describe(part),
-            "test, n = 5, 2 trained on, 1 used for choices: where from; always predicting 'bad' "
+            "test, n = 5, 2 of them trained on, 1 of them used for choices: where from; always "
+            "predicting 'bad' "
             "scores 60.0%");
 }
 
@@ -104,7 +105,7 @@ TEST(Cautions, SayThatNothingIsKnownOfWhatWasTrainedOn) {
     return after_training(std::nullopt, "data", row_hashes(reviews(count, 1)), {});
   };
   EXPECT_EQ(cautions(measured(reviews(12, 0), later(0))), Names{"may be trained on"});
-  EXPECT_EQ(cautions(measured(examples, later(4))), Names{"at least 5 trained on"});
+  EXPECT_EQ(cautions(measured(examples, later(4))), Names{"at least 5 of them trained on"});
   EXPECT_EQ(cautions(measured(reviews(4, 0), later(4))), Names{"all of them trained on"});
 }
 
@@ -127,17 +128,18 @@ TEST(Cautions, OfFewExamplesAreStatedOnce) {
   part.majority_label = "good";
   EXPECT_EQ(name_and_size(part), "test, n = 7,000");
   EXPECT_EQ(notable_cautions(part), Names{});
-  EXPECT_EQ(cautions(part), Names{"6 trained on"});
-  EXPECT_TRUE(describe(part).starts_with("test, n = 7,000, 6 trained on: ")) << describe(part);
+  EXPECT_EQ(cautions(part), Names{"6 of them trained on"});
+  EXPECT_TRUE(describe(part).starts_with("test, n = 7,000, 6 of them trained on: "))
+      << describe(part);
   const std::string warning = warnings_of(part, {}).at(0);
-  EXPECT_NE(warning.find("by at most 0.09 points"), std::string::npos) << warning;
+  EXPECT_NE(warning.find("up to 0.09 points too high"), std::string::npos) << warning;
   part.trained_on_more = true;  // by what is known
-  EXPECT_EQ(name_and_size(part), "test, n = 7,000, at least 6 trained on");
+  EXPECT_EQ(name_and_size(part), "test, n = 7,000, at least 6 of them trained on");
   part.facts.duplicate_rows = 0;
   EXPECT_EQ(warnings_of(part, {}).at(0).find("at most"), std::string::npos);
   part.trained_on_more = false;
   part.trained_on_rows = 70;
-  EXPECT_EQ(name_and_size(part), "test, n = 7,000, 70 trained on");
+  EXPECT_EQ(name_and_size(part), "test, n = 7,000, 70 of them trained on");
 }
 
 TEST(Cautions, SayWhatIsUntrained) {
@@ -310,14 +312,14 @@ TEST(Duplicates, OfValidationAndTestAreNamedToo) {
                                           {"test.csv: line 4", "validation.csv: line 5"}}};
   part.trained_on_rows = 0;
   part.chosen_on_rows = 2;
-  EXPECT_EQ(cautions(part), std::vector<std::string>{"2 also in the validation split"});
+  EXPECT_EQ(cautions(part), std::vector<std::string>{"2 of them also in the validation split"});
   EXPECT_EQ(warnings_of(part, {}),
             std::vector<std::string>{"2 of 9 test examples are also in the validation split, where "
                                      "choices are made, so the metrics of the chosen model are too "
                                      "optimistic: test.csv: line 2 is validation.csv: line "
                                      "3; test.csv: line 4 is validation.csv: line 5"});
   part.chosen_on_rows = 3;  // one more of an earlier training
-  EXPECT_EQ(cautions(part), std::vector<std::string>{"3 used for choices"});
+  EXPECT_EQ(cautions(part), std::vector<std::string>{"3 of them used for choices"});
   EXPECT_EQ(warnings_of(part, {}).size(), 2u);
 }
 

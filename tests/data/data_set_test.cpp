@@ -197,6 +197,7 @@ TEST(LabelledFile, NamesTheRecordAtFault) {
   refuses("d.csv", "", "the file is empty; expected a header line");
   refuses("d.csv", "text,label\n", "the file holds no examples");
   refuses("d.csv", "text,label\na,1\nb,\n", "line 3: the label is empty");
+  refuses("d.csv", "text,label\na,\nb,1\nc,\n", "line 2: the label is empty, as in 2 of 3 rows");
   refuses("d.csv", "text,label\na,1\nb,c,0\n",
           "line 3: expected 2 fields as in the first row, got 3");
   refuses("d.csv", "text,label\na,-1\nb,-1\n", "all labels are -1, which means no label");
@@ -218,7 +219,7 @@ TEST(LabelledFile, WarnsOfEmptyTexts) {
   TemporaryFolder folder;
   const DataSet data = load(folder.file("d.csv", "text,label\n,1\n \t,0\nc,0\n"));
   EXPECT_EQ(data.train.size(), 3u);
-  EXPECT_EQ(data.warnings, (Names{"train: 2 of 3 texts are empty"}));
+  EXPECT_EQ(data.warnings, (Names{"2 of 3 texts are empty"}));
 }
 
 TEST(LabelledFile, KeepsBytesThatAreNotUtf8UnlessStrict) {
@@ -236,7 +237,7 @@ TEST(LabelledFile, CountsWhatItReplacesInJson) {
   const DataSet data = load(path);
   EXPECT_EQ(texts(data.train), (Names{"caf\xef\xbf\xbd"}));
   ASSERT_EQ(data.warnings.size(), 1u);
-  EXPECT_NE(data.warnings[0].find(path.string() + ": 1 ill-formed bytes"), std::string::npos);
+  EXPECT_NE(data.warnings[0].find(path.string() + ": 1 ill-formed byte was"), std::string::npos);
   expect_user_error(path.string() + ": line 1: the text is not UTF-8; name its encoding",
                     [&] { load({.source = path.string(), .strict = true}); });
 }
@@ -345,7 +346,7 @@ TEST(DataFolder, ReadsAllFilesByTheColumnsOfTheFirst) {
   TemporaryFolder folder;
   folder.file("train.csv", "review,label\na,0\n");
   const fs::path test = folder.file("test.csv", "text,label\nb,1\n");
-  expect_user_error(test.string() + ": no column 'review'; the columns are: text, label",
+  expect_user_error(test.string() + ": no column 'review'; the columns are: 'text', 'label'",
                     [&] { load(folder.path()); });
 }
 

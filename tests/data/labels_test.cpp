@@ -70,6 +70,28 @@ TEST(LabelTable, RefusesEmptyLabels) {
                     [&] { table.number_of("", [] { return std::string("a.csv: line 7"); }); });
 }
 
+TEST(FindClasses, MapsTheRarerOfTwoAlikeNamesToTheOther) {
+  for (const std::int64_t upper : {1, 9}) {
+    Names notes;
+    const std::vector<WrittenLabel> labels = {{"Science", "a.csv: line 2", upper},
+                                              {"science", "a.csv: line 3", 5}};
+    find_classes(labels, {}, notes);
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_NE(notes[0].find(upper < 5 ? "'Science=science'" : "'science=Science'"),
+              std::string::npos)
+        << notes[0];
+  }
+}
+
+TEST(FindClasses, NotesOnlyNamesThatDiffer) {
+  Names notes;
+  const std::vector<WrittenLabel> labels = {{"doc", "a.csv: line 2"}, {"Games", "a.csv: line 3"}};
+  find_classes(labels, {.of_model = {"doc", "games"}}, notes);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("Games = games"), std::string::npos) << notes[0];
+  EXPECT_EQ(notes[0].find("doc"), std::string::npos) << notes[0];
+}
+
 TEST(FindClasses, NumbersLabelsByKind) {
   struct Case {
     Names labels;
@@ -188,7 +210,7 @@ TEST(FindClasses, NameClassesThatDifferOnlyInCase) {
   const Found found = find({"Neg", "pos", "neg"});
   EXPECT_EQ(found.classes.names, (Names{"Neg", "neg", "pos"}));
   ASSERT_EQ(found.notes.size(), 1u);
-  EXPECT_NE(found.notes[0].find("'Neg' and 'neg'"), std::string::npos) << found.notes[0];
+  EXPECT_NE(found.notes[0].find("'neg=Neg'"), std::string::npos) << found.notes[0];
 }
 
 TEST(LabelTable, TellsHowTooManyLabelsAreNumbers) {

@@ -137,7 +137,7 @@ TEST(Parquet, RefusesNestedAndOtherColumnsByName) {
       golden_parquet("nested"), "tokens");
   expect_refused("column 'when' is of type timestamp", golden_parquet("nested"), "when");
   expect_refused("column 'none' is of type null", golden_parquet("nulls"), "none");
-  expect_refused("no column 'txt'; the columns are: text, label; did you mean 'text'?",
+  expect_refused("no column 'txt'; the columns are: 'text', 'label'; did you mean 'text'?",
                  golden_parquet("hub"), "txt");
 }
 

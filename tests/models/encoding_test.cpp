@@ -36,7 +36,7 @@ TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
   EXPECT_EQ(encoded.protocol, Protocol::original);
   EXPECT_EQ(warnings,
             (std::vector<std::string>{
-                "train: 1 of 2 texts were cut to 6 tokens", "test: " + not_utf8_warning(1),
+                "train: 1 of 2 texts was cut to 6 tokens", "test: " + not_utf8_warning(1),
                 "test: 1 of 1 examples were used for choices, so the metrics are too optimistic"}));
 }
 
@@ -95,7 +95,7 @@ TEST(EncodePart, SaysWhichTokensOfLongTextsAreKept) {
                 testing::quiet_context(), warnings);
     return warnings.empty() ? std::string() : warnings.back();
   };
-  const std::string cut = "data: 1 of 1 texts were cut to 4 tokens";
+  const std::string cut = "data: 1 of 1 texts was cut to 4 tokens";
   EXPECT_EQ(warning(Truncation::head), cut);
   EXPECT_EQ(warning(Truncation::tail), cut + " (the last ones)");
   EXPECT_EQ(warning(Truncation::head_tail),
