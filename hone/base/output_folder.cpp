@@ -243,9 +243,16 @@ void OutputFolder::check_destination() {
              "{}: exists already and has no {} of this program, which replaces only what it wrote; "
              "give another output folder",
              destination_.string(), kRecordFile);
-  user_check(options_.overwrite || options_.resume,
-             "{}: exists already; give another output folder or `overwrite`",
-             destination_.string());
+  if (!options_.overwrite && !options_.resume) {
+    const fs::path partial = with_ending(destination_, ".partial");
+    const std::optional<FolderRecord> left =
+        options_.resumable ? read_record(partial) : std::nullopt;
+    fail("{}: exists already; give another output folder or `overwrite`{}", destination_.string(),
+         left && !left->finished && left->given_up.empty()
+             ? fmt::format("; `overwrite` with `resume` continues the interrupted run in {}",
+                           partial.string())
+             : "");
+  }
   user_check(!path_exists(aside_),
              "{}: is in the way of what `overwrite` sets aside; move it, or give another output "
              "folder",

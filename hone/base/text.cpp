@@ -177,6 +177,8 @@ std::string three_digits(double value) {
   // What rounds up to the next power of ten, as 9.996 does, has a decimal less.
   constexpr double kRoundsDown = 1 - 0.0005;
   const auto decimals = 2 - static_cast<int>(std::floor(std::log10(size / kRoundsDown)));
+  constexpr double kWholeNumbers = 1e15;
+  if (decimals < 0 && size < kWholeNumbers) return grouped(std::llround(value));
   return fmt::format("{:.{}f}", value, std::max(0, decimals));
 }
 

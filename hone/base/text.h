@@ -41,7 +41,7 @@ std::size_t byte_unit(double bytes);
 /// In such a unit, for sizes that stand below each other: "0.63 MiB".
 std::string bytes_in_unit(double bytes, std::size_t unit, bool decimals);
 
-/// Three significant digits, as every ratio and every measured time has them: "1.84", "0.00360", "1178"; "3.10e-07" below 1e-5.
+/// Three significant digits, as every ratio and every measured time has them: "1.84", "0.00360", "1,178"; "3.10e-07" below 1e-5.
 std::string three_digits(double value);
 /// How many times as fast one piece of work is as another, with the direction: "1.84× faster", "1.07× slower" for 0.937.
 std::string speed_text(double ratio);

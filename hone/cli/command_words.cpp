@@ -162,7 +162,7 @@ std::string missing_value(const CLI::App& app, const Words& words) {
     const CLI::Option* option = option_in(app, word);
     if (option != nullptr && option->get_items_expected_min() > 0 && next.starts_with("--") &&
         option_in(app, next) != nullptr)
-      return fmt::format("{} needs a value behind it, not the option {}", word, name_in(next));
+      return fmt::format("{} needs a value; the option {} follows it", word, name_in(next));
   }
   return "";
 }

@@ -35,8 +35,8 @@ OptionSpellings spellings_in(const CLI::App& app, const std::vector<std::string>
 std::vector<std::string> spellings_of(const CLI::Option& option, const CLI::App& app,
                                       const std::vector<std::string>& words);
 
-/// The first option of `words` that another option follows where its value should stand, as "--lora needs a value behind it, not
-/// the option --data"; empty: there is no such option.
+/// The first option of `words` that another option follows where its value should stand, as "--lora needs a value; the option
+/// --data follows it"; empty: there is no such option.
 std::string missing_value(const CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace hone

@@ -59,7 +59,7 @@ std::string count_problem(const Attempt& made, const Words& words) {
       return fmt::format("--{} is given {}; give it once", argument_name(*option),
                          option->count() == 2 ? "twice" : fmt::format("{} times", option->count()));
     if (std::string_view(made.error->what()).starts_with(option->get_name() + ":"))
-      return fmt::format("--{} needs a value behind it", argument_name(*option));
+      return fmt::format("--{} needs a value", argument_name(*option));
   }
   return "";
 }

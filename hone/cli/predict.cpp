@@ -4,9 +4,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/screen.h"
+#include "hone/data/labelled_file.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/prediction_lines.h"
 
@@ -71,6 +73,16 @@ PredictionSink printer(const PredictArguments& a, const PredictionSubject& subje
   return [lines](const std::vector<Prediction>& some) { print(lines.lines(some)); };
 }
 
+// Whoever gives a file that way would read an answer to its name.
+std::string file_note(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts)
+    if (!text_file_ending(text).empty() &&
+        (path_exists(text) || text.find_first_of(" \t\n") == std::string::npos))
+      return fmt::format("'{0}' is taken as a text; `--data {0}` reads the texts in a file",
+                         shown_name(text));
+  return "";
+}
+
 std::vector<TextRow> given_texts(const PredictArguments& a) {
   std::vector<TextRow> rows;
   for (std::size_t i = 0; i < a.texts.size(); ++i) {
@@ -96,6 +108,7 @@ void predict(PredictArguments& a) {
         read_lines(STDIN_FILENO, "standard input", a.job.data.form.encoding, a.job.data.strict);
   } else if (a.job.data.source.empty()) {
     a.job.texts = given_texts(a);
+    if (const std::string note = file_note(a.texts); !note.empty()) tell_notes(context, {note});
   }
   a.job.reader = [&](const PredictionSubject& subject) { return printer(a, subject); };
   predict_texts(a.job, context);

@@ -41,7 +41,7 @@ Options options_of(const RunsArguments*) {
       option<&A::sort>("sort", "column to sort by; -COLUMN: descending")
           .takes({.shown = "[-]COLUMN", .takes_minus = true}),
       option<&A::job, &RunsJob::reverse>("reverse", "reverse the order"),
-      option<&A::columns>("columns", "columns to show; by default those that differ").shown("LIST"),
+      option<&A::columns>("columns", "columns to show, by their names in --json").shown("LIST"),
       option<&A::job, &RunsJob::html>("html", "write a page with all learning curves")
           .takes({.shown = "FILE|FOLDER", .files = true, .access = Access::writes}),
       overwrite_option<&A::job, &RunsJob::overwrite>("replace the files of --html"),

@@ -73,11 +73,14 @@ std::vector<std::string> words_of(const CLI::App& app,
 }
 
 Invocation invocation_of(const CLI::App& app) {
-  Invocation invocation{command_name(app), command_line(app), settings_of(app),
-                        values_of(app, default_of)};
-  invocation.command_with = [&app](const std::map<std::string, std::string>& instead) {
+  // A command that resumed a job runs it again only without this flag.
+  const auto command_with = [&app](std::map<std::string, std::string> instead) {
+    instead.emplace("resume", "");
     return command_line(app, instead, option_spellings());
   };
+  Invocation invocation{command_name(app), command_with({}), settings_of(app),
+                        values_of(app, default_of)};
+  invocation.command_with = command_with;
   return invocation;
 }
 

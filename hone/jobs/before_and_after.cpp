@@ -1,5 +1,7 @@
 #include "hone/jobs/before_and_after.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "hone/base/text.h"
@@ -59,7 +61,7 @@ bool BeforeAndAfter::clearly_lost() const {
 }
 
 std::string use_sentence(const JudgedGates& gates, const std::string& folder) {
-  if (!gates.any()) return "No limit was tested; --max_drop, here or of `hone compare`, tests one.";
+  if (!gates.any()) return "No limit was tested. To test one, run `hone compare` with --max_drop.";
   switch (gates.verdict.conclusion) {
     case Conclusion::within_limit:
       return fmt::format("You can use {}: it is shown to be within the limit.", folder);
@@ -73,18 +75,29 @@ std::string use_sentence(const JudgedGates& gates, const std::string& folder) {
       "Measure {} on more examples before you use it: the limit is not shown to hold.", folder);
 }
 
-void overrule(BeforeAndAfter& both, const std::string& why) {
-  const auto inconclusive = [&](Verdict& one) {
-    if (one.conclusion == Conclusion::exceeds_limit) return;
-    one = overruled(one, why);
-    one.examples_needed.reset();
-  };
-  inconclusive(both.verdict);
+NextCommand command_to_test_limit(const std::string& before, const std::string& after,
+                                  const std::string& data) {
+  return {"Test a limit", fmt::format("hone compare {} {} --data {} --max_drop 1",
+                                      shell_word(before), shell_word(after), shell_word(data))};
+}
+
+void overrule(BeforeAndAfter& both, const std::vector<std::string>& missed,
+              const std::function<std::string(const Verdict& verdict)>& why) {
   GateVerdict& all = both.gates.verdict;
-  std::ranges::for_each(all.gates, inconclusive);
-  if (all.conclusion == Conclusion::exceeds_limit) return;
+  std::vector<std::string> open;
+  for (std::size_t i = 0; i < all.gates.size(); ++i) {
+    Verdict& one = all.gates[i];
+    if (one.conclusion != Conclusion::exceeds_limit &&
+        std::ranges::find(missed, both.gates.gates[i].text) != missed.end()) {
+      one = overruled(one, why(one));
+      one.examples_needed.reset();
+    }
+    if (one.conclusion == Conclusion::inconclusive) open.push_back(one.summary);
+  }
+  both.verdict = shown_verdict(both.gates, both.verdict.figure).value_or(both.verdict);
+  if (all.conclusion == Conclusion::exceeds_limit || open.empty()) return;
   all.conclusion = Conclusion::inconclusive;
-  all.summary = all.gates.size() == 1 ? all.gates.front().summary : why;
+  all.summary = fmt::format("{}", fmt::join(open, "; "));
 }
 
 void describe_change(Document& document, const std::string& label, const BeforeAndAfter& both,
@@ -181,16 +194,17 @@ std::vector<std::string> concerns(const BeforeAndAfter& both,
   return sentences;
 }
 
-std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data) {
+std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data,
+                                                   std::string_view after) {
   const std::string& measured = data.measured.facts.part;
   const std::vector<std::string> doubts = notable_cautions(data.measured);
   return {{"before", "baseline, " + measured, doubts},
-          {"after", "compressed, " + measured, doubts}};
+          {"after", fmt::format("{}, {}", after, measured), doubts}};
 }
 
 std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
-                                               const EncodedSplits& data) {
-  const std::vector<NamedFigures> figures = before_and_after_figures(data);
+                                               const EncodedSplits& data, std::string_view after) {
+  const std::vector<NamedFigures> figures = before_and_after_figures(data, after);
   return {{figures[0].name, both.before.evaluation, {}},
           {figures[1].name, both.after.evaluation, {}, both.lost}};
 }

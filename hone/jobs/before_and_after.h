@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,12 +47,16 @@ BeforeAndAfter measure_after(const Model& model, const Measurement& before,
                              const std::vector<Gate>& gates, Context& context,
                              const std::string& title = "", std::int64_t evaluations = 1);
 
-/// Makes the verdicts and gates inconclusive that are not shown to exceed the limit: something else decides, `why` says what
-/// (`overruled`). What more of these examples would show is of no use then, and not said.
-void overrule(BeforeAndAfter& both, const std::string& why);
+/// Makes the gates inconclusive that are in `missed`, as they were typed, and are not shown to exceed their limit: something else decides,
+/// `why` says what of each verdict (`overruled`). What more of these examples would show is of no use then, and not said.
+void overrule(BeforeAndAfter& both, const std::vector<std::string>& missed,
+              const std::function<std::string(const Verdict& verdict)>& why);
 
 /// What to do with the model in `folder`: use it, measure it on more examples, or leave it; where no limit was given, how to test one.
 std::string use_sentence(const JudgedGates& gates, const std::string& folder);
+/// The command that compares the models in two folders and tests a drop of one point.
+NextCommand command_to_test_limit(const std::string& before, const std::string& after,
+                                  const std::string& data);
 
 /// Sets the headline, key figures and evidence of a document: how the metric changed on `part`, and which classes lost. `label`
 /// names what was made or gained, and `joint` stands between both in the headline, which begins with the change where it is clearly a
@@ -97,11 +102,13 @@ ChangeSeedsResult change_seeds_result(const std::vector<Json>& results, const Se
 std::vector<std::string> concerns(const BeforeAndAfter& both,
                                   const std::vector<std::string>& labels, std::string_view change);
 
-/// What is measured, with its names: "before, test" and "after, test".
-std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data);
+/// What is measured, with its names: "baseline, test" and "compressed, test", or `after` in place of "compressed".
+std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data,
+                                                   std::string_view after = "compressed");
 /// The same with what was measured.
 std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
-                                               const EncodedSplits& data);
+                                               const EncodedSplits& data,
+                                               std::string_view after = "compressed");
 
 /// What the figures of a model whose files have no head are worth, and of what was made of it; `trained`: after its head was
 /// drawn. Empty where it has one.

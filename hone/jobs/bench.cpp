@@ -88,7 +88,7 @@ std::vector<KernelTimeResult> kernel_results(const BenchTimes& times) {
 }
 
 Table times_table(const BenchTimes& times) {
-  std::vector<Column> columns = {{"first_ms", "First (ms per batch)"},
+  std::vector<Column> columns = {{"first_ms", "First call (ms per batch)"},
                                  {"min_ms", "Minimum (ms per batch)"},
                                  {"median_ms", "Median (ms per batch)"},
                                  {"runs", "Runs"},
@@ -183,10 +183,10 @@ void describe_bench(const BenchTimes& times, const BenchFields& fields, const Be
                     Document& document) {
   const std::int64_t batch = times.batch;
   document.title = times.what;
-  document.headline = fmt::format("{} of {}: {} ms per example at batch size {} ({} examples/s)",
-                                  job.options.train ? "Training step" : "Inference", job.model,
-                                  three_digits(times.median_ms / static_cast<double>(batch)), batch,
-                                  three_digits(1e3 * static_cast<double>(batch) / times.median_ms));
+  document.headline = fmt::format(
+      "{} of {}: {} ms per example ({})", job.options.train ? "Training step" : "Inference",
+      job.model, three_digits(times.median_ms / static_cast<double>(batch)),
+      batch_text(batch, times.of_images ? 0 : static_cast<double>(times.tokens)));
   document.key_figures = bench_figures(times, batch);
   document.evidence = fmt::format("Median of {} runs of {} on {}.", times.runs, times.what,
                                   !times.on_host       ? times.device

@@ -281,7 +281,7 @@ AttentionTimesResult attention_result(const AttentionTimes& times, const Attenti
 Table attention_table(const std::vector<AttentionTimes>& all, const AttentionShape& shape) {
   Table table({{"dtype", "Type"},
                {"impl", "Implementation"},
-               {"first_ms", "First (ms)"},
+               {"first_ms", "First call (ms)"},
                {"min_ms", "Minimum (ms)"},
                {"median_ms", "Median (ms)"},
                {"runs", "Runs"},
@@ -303,10 +303,11 @@ Table attention_table(const std::vector<AttentionTimes>& all, const AttentionSha
   return table;
 }
 
-// "fused 1.23 ms, 2.31× faster (95% CI 2.20 to 2.41), 45.0% of peak"
+// "fused 1.23 ms, 2.31× faster in paired rounds (95% CI 2.20 to 2.41), 45.0% of peak"
 std::string attention_text(const AttentionTimes& one, const AttentionShape& shape) {
   std::string text = fmt::format("{} {} ms", to_string(one.way), three_digits(one.median_ms));
-  if (one.speedup && one.way != AttentionWay::naive) text += ", " + speedup_text(*one.speedup);
+  if (one.speedup && one.way != AttentionWay::naive)
+    text += ", " + paired_speedup_text(*one.speedup);
   return text + fmt::format(", {} of peak", share_text(one.share_of_peak(shape)));
 }
 

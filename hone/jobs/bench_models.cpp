@@ -88,20 +88,16 @@ struct TimedSize {
   double per_example(double ms) const { return ms / static_cast<double>(batch); }
 };
 
-// "small: 1.84× faster than my-model (1.52 → 0.83 ms per example at batch size 32)"
+// "small: 1.84× faster than my-model (batch size 32, 128 tokens)". The medians, whose ratio differs from the median ratio, are key figures.
 std::string models_headline(const std::vector<ModelRounds>& all, const TimedSize& size) {
   const ModelRounds &first = all.front(), &fastest = fastest_of(all);
   const ModelRounds& shown = all.size() == 2 ? all.back() : fastest;
-  const std::string first_ms = three_digits(size.per_example(first.median_ms));
-  const std::string unit = fmt::format("ms per example at batch size {}", size.batch);
+  const std::string of = batch_text(size.batch, size.tokens);
   if (&shown == &first)
-    return fmt::format("{}: {} {}{}", first.model, first_ms, unit,
+    return fmt::format("{}: {} ms per example ({}){}", first.model,
+                       three_digits(size.per_example(first.median_ms)), of,
                        all.size() > 1 ? ", the fastest" : "");
-  const bool contradicted = shown.speedup.contradicts(first.median_ms, shown.median_ms);
-  return fmt::format("{}: {}{} ({}{} → {} {})", shown.model,
-                     speedup_headline(shown.speedup, first.model),
-                     contradicted ? " in paired rounds" : "", contradicted ? "medians " : "",
-                     first_ms, three_digits(size.per_example(shown.median_ms)), unit);
+  return fmt::format("{}: {} ({})", shown.model, speedup_headline(shown.speedup, first.model), of);
 }
 
 void describe_models(const std::vector<ModelRounds>& all, const TimedSize& size,
@@ -113,9 +109,9 @@ void describe_models(const std::vector<ModelRounds>& all, const TimedSize& size,
   for (const ModelRounds& one : all)
     document.key_figures.push_back(
         {fmt::format("{}: {}", one.model, title),
-         fmt::format(
-             "{} ms{}", three_digits(size.per_example(one.median_ms)),
-             &one == &first ? std::string(", baseline") : ", " + speedup_text(one.speedup))});
+         fmt::format("{} ms{}", three_digits(size.per_example(one.median_ms)),
+                     &one == &first ? std::string(", baseline")
+                                    : ", " + paired_speedup_text(one.speedup))});
   document.evidence = fmt::format(
       "Medians of {} paired rounds of {}, {}. All models get new buffers in each round.",
       first.rounds_ms.size(), what, on);
@@ -131,9 +127,9 @@ void describe_models(const std::vector<ModelRounds>& all, const TimedSize& size,
             "rounds differ in the layout of memory like processes do. It needs {} rounds. Another "
             "load of the machine can change the speedup by more.",
             kFewestForRepeatInterval)},
-        Paragraph{"Inputs are random, without padding, so latencies differ from those of reports "
-                  "on data, whose texts have other lengths. `hone compare` shows how predictions "
-                  "changed."}},
+        Paragraph{"Inputs are random, without padding. Texts of other lengths have other latencies "
+                  "and speedups: give --tokens the padded tokens of a report to repeat it. `hone "
+                  "compare` shows how predictions changed."}},
        /*folded=*/true}};
 }
 
@@ -148,7 +144,8 @@ const Fields& fields_of(const ModelRounds*) {
       field<&M::format>("format", "Of its quantizers; null: it has none."),
       field<&M::weight_bytes>("weight_bytes", Unit::bytes, "Bytes of its weights in memory.",
                               "Weights in memory"),
-      field<&M::first_ms>("first_ms", Unit::milliseconds, kFirstRunMeaning, "First (ms per batch)"),
+      field<&M::first_ms>("first_ms", Unit::milliseconds, kFirstRunMeaning,
+                          "First call (ms per batch)"),
       field<&M::min_ms>("min_ms", Unit::milliseconds, "Fastest run.", "Minimum (ms per batch)"),
       field<&M::median_ms>("median_ms", Unit::milliseconds, "Median run.", "Median (ms per batch)"),
       field<&M::timed_runs>("timed_runs", kTimedRunsMeaning),

@@ -149,7 +149,6 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
       notes.push_back(fmt::format("{}: {}", model->label, concern));
   outcome.document.headline =
       headline_of(outcome, unjudged_headline(a.value, b.value, outcome.verdict));
-  outcome.document.key_figures = {change_figure(a, b), flips_figure(c.comparison)};
   const MetricChange& change = c.comparison.change;
   outcome.document.evidence = evidence_of(measured, outcome, change.differs, change.notes);
   if (!lost.empty())
@@ -157,8 +156,9 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   describe_models(a, outcome, comparison_table({c.first, c.second}));
   if (!texts.rows.empty())
     outcome.document.sections.push_back(
-        {fmt::format("{} of {} changed predictions, correct → wrong first, each label in turn",
-                     texts.rows.size(), grouped(std::ssize(c.flips))),
+        {fmt::format("{} of {} changed predictions{}", texts.rows.size(),
+                     grouped(std::ssize(c.flips)),
+                     c.flips.size() > 1 ? ", correct → wrong first, each label in turn" : ""),
          {texts}});
   outcome.document.sections.push_back(
       {"Statistics", {PageTable{statistics_table({c.first, c.second})}}, /*folded=*/true});

@@ -277,7 +277,7 @@ void fill_document(const CompileFields& result, const CompileJob& job,
                                          three_digits(times.after.median_ms))},
                             {"Generated code", functions}};
     document.evidence = fmt::format("Medians of {} runs of each in turn, in this process: {}.",
-                                    job.runs, speedup_text(times));
+                                    job.runs, paired_speedup_text(times.ratio()));
   }
   Section groups{"", {}};
   if (result.groups.empty())

@@ -247,6 +247,11 @@ JobResult export_model(const ExportJob& job, Context& context) {
   if (written.check) document.evidence = written.check->summary();
   if (written.check_reason)
     document.evidence = fmt::format("The check did not run: {}.", *written.check_reason);
+  if (job.target == ExportTarget::onnx && job.check.data.source.empty())
+    document.evidence = fmt::format(
+        "Predictions of the file were not measured. Give {} with data to compare them with hone's "
+        "in ONNX Runtime.",
+        job.invocation.setting("check"));
   Facts facts{{{"Weights", weights_text(fields)}}};
   facts.rows.insert(facts.rows.end(), written.facts.begin(), written.facts.end());
   document.sections = {{"", {std::move(facts)}}};

@@ -278,7 +278,7 @@ class Run {
     }
   }
 
-  // "train  step 50  epoch 0.16  validation loss 0.5123  accuracy 81.2 ± 2.3%  best so far"; on a terminal where that
+  // "train  step 50  epoch 0.16  validation loss 0.5123  accuracy 81.2% (78.9 to 83.4)  best so far"; on a terminal where that
   // is too long in fewer letters, and then on several lines: nothing is left out.
   std::string evaluation_text(const TaskEvaluation& e, const StepRecord& record) const {
     const auto columns = static_cast<std::size_t>(context_.progress.line_columns());

@@ -467,7 +467,7 @@ Document iterations_document(const IterationTimes& times) {
     const Told one = usual_calls(way, times.ignored);
     std::string text = fmt::format("{} ms per call", three_digits(one.median_ms.value));
     if (const TimesInTurn* turns = turns_of(comparisons, way.way))
-      text += ", " + speedup_text(*turns);
+      text += ", " + paired_speedup_text(turns->ratio());
     document.key_figures.push_back({way.way, text + fmt::format("; first output after {} ms",
                                                                 three_digits(one.start_ms.value))});
   }

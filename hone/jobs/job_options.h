@@ -135,7 +135,9 @@ OptionDef run_batch_option() {
 }
 template <auto... kMembers>
 OptionDef run_tokens_option() {
-  return option<kMembers...>("tokens", "tokens per example; by default 128 at most").from(1);
+  return option<kMembers...>(
+             "tokens", "tokens per example; by default 128, or fewer if the model reads fewer")
+      .from(1);
 }
 
 }  // namespace hone

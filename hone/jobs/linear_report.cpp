@@ -140,7 +140,7 @@ Table linear_table(const std::vector<LinearTimes>& all) {
   Table table({{"rows", "Rows"},
                {"way", "Implementation"},
                {"kernel", "Kernel"},
-               {"first_ms", "First (ms)"},
+               {"first_ms", "First call (ms)"},
                {"min_ms", "Minimum (ms)"},
                {"median_ms", "Median (ms)"},
                {"speedup", "Speedup"},
@@ -216,10 +216,10 @@ std::vector<FastestLinear> fastest_linears(const std::vector<LinearTimes>& all) 
   return fastest;
 }
 
-// "packed int(bits=4), 0.0412 ms, 5.10× faster (95% CI 4.90 to 5.30), 61.0% of the bandwidth of memory"
+// "packed int(bits=4), 0.0412 ms, 5.10× faster in paired rounds (95% CI 4.90 to 5.30), 61.0% of the bandwidth of memory"
 std::string linear_text(const LinearTimes& one) {
   std::string text = fmt::format("{}, {} ms", one.name(), three_digits(one.median_ms));
-  if (one.speedup && one.way != ProductWay::fp32) text += ", " + speedup_text(*one.speedup);
+  if (one.speedup && one.way != ProductWay::fp32) text += ", " + paired_speedup_text(*one.speedup);
   if (!*one.in_cache)
     text += fmt::format(", {} of the bandwidth of memory", share_text(one.share_of_bandwidth()));
   return text;

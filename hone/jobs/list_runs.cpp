@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/runs_figure.h"
 #include "hone/report/document.h"
@@ -9,6 +11,18 @@
 
 namespace hone {
 namespace {
+
+// What the columns hold that were chosen for want of others.
+std::string columns_note(const Table& table) {
+  const auto shows = [&](std::string_view key) {
+    return std::ranges::find(table.columns(), key, &Column::key) != table.columns().end();
+  };
+  return fmt::format("{}{}For more columns, use `--columns`; `--json` prints all.",
+                     shows("size") ? "File size: the weights as stored; a model that is not packed "
+                                     "gets smaller by `hone pack`. "
+                                   : "",
+                     shows("latency") ? "Latency: median per example at batch size 1. " : "");
+}
 
 // Drawn into the page alone, which goes without it if it cannot be drawn.
 void add_curves(const Figure& figure, const Context& context, Section& section) {
@@ -82,13 +96,15 @@ JobResult list_runs(const RunsJob& job, const Context& context) {
   const std::size_t count = table.rows().size();
   document.headline = fmt::format("{} run{}", count, count == 1 ? "" : "s");
   document.evidence = groups_note(ranked);
+  const std::string cautions = cautions_note(ranked);
   result.fields =
       to_json(RunsFields{std::move(ranked.rows), std::move(ranked.groups), runs.skipped});
   Section rows{"", {}};
   if (!common.empty())
     rows.blocks.push_back(
         Paragraph{fmt::format("The same in all runs: {}.", fmt::join(common, "; "))});
-  rows.blocks.push_back(PageTable{table});
+  rows.blocks.push_back(PageTable{table, job.columns.empty() ? columns_note(table) : ""});
+  if (!cautions.empty()) rows.blocks.push_back(Paragraph{cautions});
   document.sections.push_back(std::move(rows));
   if (job.html.empty()) return result;
   write_page(job, table, document, runs, context);

@@ -16,6 +16,8 @@
 namespace hone {
 namespace {
 
+constexpr std::string_view kChanged = "changed";  // a pass or a merged adapter may compress nothing
+
 std::vector<OperationCount> count_operations(const Graph& before, const Graph& after) {
   std::vector<OperationCount> counts;
   const auto count_of = [&](const Node& node) -> OperationCount& {
@@ -100,7 +102,8 @@ std::vector<Section> sections_of(const ModelChange& change,
   first.blocks.push_back(Paragraph{change.loading});
   std::vector<Section> sections = {std::move(first)};
   if (change.answers)
-    sections.push_back(details_section(named_evaluations(*change.answers, *data), labels));
+    sections.push_back(
+        details_section(named_evaluations(*change.answers, *data, kChanged), labels));
   sections.push_back(
       {"Operations",
        {PageTable{operations_table(change, /*of_all=*/true), "By kind, in the training graph."}},
@@ -139,7 +142,8 @@ ModelChange measure_change(const TextModel& before, const TextModel& after, cons
   if (data) {
     const Measurement measured =
         measure_before(before, *data, batch_size, context, notes, "the change");
-    change.answers = measure_after(after.model, measured, *data, batch_size, /*gates=*/{}, context);
+    change.answers = measure_after(after.model, measured, *data, batch_size, /*gates=*/{}, context,
+                                   fmt::format("{}, {}", kChanged, data->measured.facts.part));
     std::vector<std::string> doubts;
     for (const std::string& concern :
          concerns(change.answers->after.evaluation, after.model.facts.labels))

@@ -237,9 +237,13 @@ Model packed_to_run(Model model, Context& context) {
   return model;
 }
 
-std::string latency_title(std::int64_t batch_size, double tokens, double padded) {
-  return fmt::format("Latency per example (batch size {}{})", batch_size,
+std::string batch_text(std::int64_t batch_size, double tokens, double padded) {
+  return fmt::format("batch size {}{}", batch_size,
                      tokens == 0 ? "" : ", " + tokens_text(tokens, padded));
+}
+
+std::string latency_title(std::int64_t batch_size, double tokens, double padded) {
+  return fmt::format("Latency per example ({})", batch_text(batch_size, tokens, padded));
 }
 
 std::string latency_title(const ModelTimes& one) {
@@ -271,15 +275,24 @@ std::string times_line(const ModelTimes& one, int threads) {
       three_digits(times.before.min_ms), three_digits(times.after.min_ms));
 }
 
+std::string bench_options(const ModelTimes& one) {
+  return fmt::format(
+      " --batch_size {}{}", one.at_a_time,
+      one.noun == "texts" ? fmt::format(" --tokens {}", std::llround(one.padded)) : "");
+}
+
 std::string noise_warning(const std::vector<ModelTimes>& times) {
-  std::vector<std::string> sizes;
+  std::vector<std::string> sizes, options;
   for (const ModelTimes& one : times)
-    if (one.times.ratio().noisy()) sizes.push_back(std::to_string(one.at_a_time));
+    if (one.times.ratio().noisy()) {
+      sizes.push_back(std::to_string(one.at_a_time));
+      options.push_back(fmt::format("`hone bench{}`", bench_options(one)));
+    }
   if (sizes.empty()) return "";
   return fmt::format(
       "Latencies at batch size {} are noisy, as they varied between rounds: other programs were "
-      "running, or there are more threads than cores. Repeat with `hone bench` on an idle machine.",
-      fmt::join(sizes, " and "));
+      "running, or there are more threads than cores. On an idle machine, repeat them with {}.",
+      fmt::join(sizes, " and "), fmt::join(options, " and "));
 }
 
 }  // namespace hone

@@ -64,16 +64,22 @@ double latency_ms(const ModelOnExamples& timed, const Model& baseline, Context& 
 /// A model as it runs from its smallest file: its weights packed, where any have formats.
 Model packed_to_run(Model model, Context& context);
 
-/// "Latency per example (batch size 32, 11.4 tokens padded to 19.8)"; where nothing is padded, "… (batch size 32, 128 tokens)"; without
-/// tokens those of images.
+/// "batch size 32, 11.4 tokens padded to 19.8"; where nothing is padded, "batch size 32, 128 tokens"; without tokens, as of images, "batch
+/// size 32".
+std::string batch_text(std::int64_t batch_size, double tokens, double padded = 0);
+/// "Latency per example (batch size 32, 11.4 tokens padded to 19.8)": the same, with what is measured.
 std::string latency_title(std::int64_t batch_size, double tokens, double padded = 0);
 std::string latency_title(const ModelTimes& one);
 
-/// Latencies as key figures: {"Latency per example (batch size 32, 21.3 tokens padded to 30)", "0.75 → 0.41 ms, 1.84× faster (95% CI 1.79 to 1.90)"}.
+/// Latencies as key figures: {"Latency per example (batch size 32, 21.3 tokens padded to 30)", "0.75 → 0.41 ms, 1.84×
+/// faster in paired rounds (95% CI 1.79 to 1.90)"}.
 std::vector<Fact> latency_figures(const std::vector<ModelTimes>& times);
 
-/// "Latency per example at batch size 32: 0.75 → 0.41 ms, 1.84× faster (95% CI 1.79 to 1.90). …"
+/// "Latency per example at batch size 32: 0.75 → 0.41 ms, 1.84× faster in paired rounds (95% CI 1.79 to 1.90). …"
 std::string times_line(const ModelTimes& one, int threads);
+
+/// Options of `hone bench` for the same batch size and padded tokens: " --batch_size 32 --tokens 20"; without tokens of images.
+std::string bench_options(const ModelTimes& one);
 
 /// Says at which batch sizes rounds varied so much that a speedup says little; "": at none.
 std::string noise_warning(const std::vector<ModelTimes>& times);

@@ -410,18 +410,21 @@ void TextPredictor::check_memory_for(std::int64_t batch, std::int64_t tokens) {
 std::vector<std::string> TextPredictor::warnings() const {
   const bool classified = question_ == Question::label;
   std::vector<std::string> lines;
-  const auto add = [&](std::int64_t count, const std::string& what) {
+  const auto add = [&](std::int64_t count, std::string_view one, std::string_view several,
+                       const std::string& what) {
     if (count > 0)
-      lines.push_back(fmt::format("{} of {} texts {}", grouped(count), grouped(texts), what));
+      lines.push_back(fmt::format("{} of {} texts {} {}", grouped(count), grouped(texts),
+                                  count == 1 ? one : several, what));
   };
   if (std::string line = unknown_warning(unknown, tokens, "the texts"); !line.empty())
     lines.push_back(std::move(line));
-  add(cut, fmt::format("were cut to {} tokens{}", limit_.tokens, reason(limit_)));
-  add(empty, fmt::format("are empty; they were {} like any other",
-                         classified ? "classified" : "embedded"));
+  add(cut, "was", "were", fmt::format("cut to {} tokens{}", limit_.tokens, reason(limit_)));
+  add(empty, "is", "are",
+      fmt::format("empty and {} like any other", classified ? "classified" : "embedded"));
   if (classified && without_number > 0)
     lines.push_back(without_prediction_text(without_number, texts));
-  if (!classified) add(without_number, "have an embedding with numbers that are not finite");
+  if (!classified)
+    add(without_number, "has", "have", "an embedding with numbers that are not finite");
   if (replaced_bytes > 0) lines.push_back(not_utf8_warning(replaced_bytes));
   return lines;
 }

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
@@ -38,6 +36,7 @@ constexpr RunColumn kColumns[] = {
     {"data", "Data"},
     {"data_hash", "Data hash"},
     {"protocol", "Protocol"},
+    {"start", "Start (UTC)"},
     {"split", "Split"},
     {"n", "n"},
     {"examples_hash", "Examples hash"},
@@ -55,10 +54,10 @@ constexpr RunColumn kColumns[] = {
     {"verdict", "Drop"},
     {"flip_share", "Predictions changed", RunColumn::flips},
     {"margin_snr_db", "Margin SNR (dB)", RunColumn::number, 1},
-    {"size", "Size", RunColumn::bytes},
-    {"size_before", "Size of the baseline", RunColumn::bytes},
-    {"compression_ratio", "Times smaller", RunColumn::ratio},
-    {"latency", "Latency per example, batch size 1 (ms)", RunColumn::ratio},
+    {"size", "File size", RunColumn::bytes},
+    {"size_before", "File size of the baseline", RunColumn::bytes},
+    {"compression_ratio", "Times smaller, file", RunColumn::ratio},
+    {"latency", "Latency (ms)", RunColumn::ratio},
     {"latency_before", "Latency per example of the baseline (ms)", RunColumn::ratio},
     {"speedup", "Speedup", RunColumn::ratio},
     {"average_weight_bits", "Bits per weight", RunColumn::bits},
@@ -66,35 +65,11 @@ constexpr RunColumn kColumns[] = {
     {"arithmetic", "Arithmetic"},
 };
 
-// Shown by default if rows differ in them. The others are shown by --columns.
-constexpr std::string_view kUnasked[] = {"folder",
-                                         "group",
-                                         "state",
-                                         "step",
-                                         "command",
-                                         "model",
-                                         "variant",
-                                         "format",
-                                         "data",
-                                         "split",
-                                         "n",
-                                         "seeds",
-                                         "eval_accuracy",
-                                         "eval_r2",
-                                         "eval_f1_micro",
-                                         "eval_majority_share",
-                                         "eval_loss",
-                                         "limit",
-                                         "verdict",
-                                         "flip_share",
-                                         "change",
-                                         "size",
-                                         "compression_ratio",
-                                         "latency",
-                                         "speedup",
-                                         "average_weight_bits",
-                                         "protocol",
-                                         "cautions"};
+// Shown by default if rows differ in them, few enough for a terminal. The others are shown by --columns.
+constexpr std::string_view kUnasked[] = {"folder",  "group",         "state",   "step",
+                                         "command", "variant",       "format",  "protocol",
+                                         "start",   "eval_accuracy", "eval_r2", "eval_f1_micro",
+                                         "seeds",   "size",          "latency"};
 
 // Settings of where something is written or how it is shown, or that have a column of their own.
 constexpr std::string_view kNoDifference[] = {
@@ -207,6 +182,13 @@ Cell cell_of(const Json& row, const std::string& key) {
   const RunColumn* column = known_column(key);
   const Json& value = value_of(row, key);
   if (value.is_null()) return absent;
+  if (key == "start" && value.is_string()) {  // to the minute
+    constexpr std::size_t kDay = 10, kMinute = 16;
+    const auto time = value.get<std::string>();
+    return time.size() < kMinute
+               ? time
+               : time.substr(0, kDay) + " " + time.substr(kDay + 1, kMinute - kDay - 1);
+  }
   if (key == "cautions") return fmt::format("{}", fmt::join(value, "; "));
   // For a few seeds, show no mean and no spread.
   if (const Json& values = values_of(row, key);
@@ -248,13 +230,24 @@ bool is_constant(const Json& rows, const std::string& key) {
       rows, [&](const Json& row) { return value_of(row, key) == value_of(rows.front(), key); });
 }
 
-// Whether all rows of a group have the same value, as for facts of the examples.
-bool is_constant_in_groups(const Json& rows, const std::string& key) {
-  std::map<Json, Json> value_of_group;
-  return std::ranges::all_of(rows, [&](const Json& row) {
-    return value_of_group.emplace(row.at("group"), value_of(row, key)).first->second ==
-           value_of(row, key);
-  });
+// "neurons -75% and 2 more", of the steps of a recipe; a format has its commas in parentheses.
+std::string short_recipe(const std::string& recipe) {
+  const std::size_t end = recipe.find(", ");
+  if (end == std::string::npos) return recipe;
+  std::int64_t more = 0;
+  for (std::size_t at = end; at != std::string::npos; at = recipe.find(", ", at + 1)) ++more;
+  return fmt::format("{} and {} more", recipe.substr(0, end), more);
+}
+
+// Those with a run that has metrics.
+std::vector<RunGroup> measured_groups(const RankedRuns& runs) {
+  std::vector<RunGroup> measured;
+  for (const RunGroup& group : runs.groups)
+    if (std::ranges::any_of(runs.rows, [&](const RunRow& row) {
+          return row.group == group.group && row.measured.has_value();
+        }))
+      measured.push_back(group);
+  return measured;
 }
 
 // Settings of different commands cannot be compared. An interrupted run does not record its command.
@@ -265,29 +258,29 @@ bool are_of_one_command(const std::vector<RunRow>& rows) {
   return commands.size() <= 1;
 }
 
-// The columns in which rows differ, and always the folder and the metrics. Of the settings of one command only those that
-// every run has: an interrupted one records fewer.
+// The columns in which rows differ, and always the folder and the metrics. Formats and settings only of runs of one command, and
+// settings that every run has: an interrupted one records fewer.
 std::vector<std::string> telling_columns(const Json& rows, bool of_one_command,
                                          std::vector<std::string>& common) {
   std::vector<std::string> chosen;
   // Metrics by which tasks are judged are shown wherever they were measured.
   constexpr std::string_view kFigures[] = {"eval_accuracy", "eval_r2", "eval_f1_micro"};
-  // `groups_note` has these.
-  constexpr std::string_view kOfGroups[] = {"data", "split", "n", "eval_majority_share"};
-  // Values that no reader asks about.
-  const auto is_usual = [](const Json& value) { return value == "finished" || value == "honest"; };
+  const auto says_something = [&](const std::string& key) {
+    return std::ranges::any_of(rows, [&](const Json& row) {
+      const Json& value = value_of(row, key);
+      // Values that no reader asks about.
+      const bool is_usual =
+          value == "finished" || value == "honest" || (key == "seeds" && value == 1);
+      return !value.is_null() && !is_usual;
+    });
+  };
   const auto consider = [&](const std::string& key) {
-    if (!is_constant(rows, "group") && among(kOfGroups, key) && is_constant_in_groups(rows, key))
-      return;
-    const bool is_figure = among(kFigures, key) && std::ranges::any_of(rows, [&](const Json& row) {
-                             return !member(row, key).is_null();
-                           });
+    if (!says_something(key) || (key == "format" && !of_one_command)) return;
     // Of one run there is nothing to be told apart by.
-    const Json& value = value_of(rows.front(), key);
-    const bool is_said = !value.is_null() && key != "group" && !is_usual(value);
-    if (key == "folder" || is_figure || (is_said && rows.size() == 1) || !is_constant(rows, key)) {
+    const bool is_told = among(kFigures, key) || (rows.size() == 1 && key != "group");
+    if (key == "folder" || is_told || !is_constant(rows, key)) {
       chosen.push_back(key);
-    } else if (is_said) {
+    } else if (key != "group") {
       common.push_back(
           fmt::format("{}: {}", header_of(key), display_text(cell_of(rows.front(), key))));
     }
@@ -329,7 +322,12 @@ RankedRuns rank_runs(const Runs& runs, const std::string& sort_key, bool reverse
   RankedRuns ranked;
   for (const RunFolder& folder : runs.folders)
     ranked.rows.insert(ranked.rows.end(), folder.rows.begin(), folder.rows.end());
-  for (RunRow& row : ranked.rows) {
+  std::vector<RunRow*> in_order;  // those without metrics last: people see no number of theirs
+  for (RunRow& row : ranked.rows) in_order.push_back(&row);
+  std::ranges::stable_partition(in_order,
+                                [](const RunRow* row) { return row->measured.has_value(); });
+  for (RunRow* one : in_order) {
+    RunRow& row = *one;
     RunGroup group = group_of(row);
     const auto found = std::ranges::find_if(
         ranked.groups, [&](const RunGroup& other) { return same(group, other); });
@@ -356,10 +354,18 @@ RankedRuns rank_runs(const Runs& runs, const std::string& sort_key, bool reverse
 
 Table runs_table(const RankedRuns& runs, const std::vector<std::string>& columns,
                  std::vector<std::string>& common) {
-  const Json rows = to_json(runs.rows);
+  Json rows = to_json(runs.rows);
   std::vector<std::string> keys;
   for (const std::string& name : columns) keys.push_back(resolve_key(name, rows));
-  if (keys.empty()) keys = telling_columns(rows, are_of_one_command(runs.rows), common);
+  if (keys.empty()) {
+    for (std::size_t i = 0; i < runs.rows.size(); ++i) {
+      if (!runs.rows[i].measured) rows[i]["group"] = nullptr;
+      if (runs.rows[i].format) rows[i]["format"] = short_recipe(*runs.rows[i].format);
+    }
+    if (measured_groups(runs).size() < 2)
+      for (Json& row : rows) row["group"] = nullptr;
+    keys = telling_columns(rows, are_of_one_command(runs.rows), common);
+  }
   std::vector<Column> shown;
   for (const std::string& key : keys) shown.push_back({key, header_of(key)});
   Table table(shown);
@@ -372,27 +378,52 @@ Table runs_table(const RankedRuns& runs, const std::vector<std::string>& columns
 }
 
 std::string groups_note(const RankedRuns& runs) {
-  if (runs.groups.size() < 2) return "";
+  const std::vector<RunGroup> groups = measured_groups(runs);
+  if (groups.empty()) return "";
   std::string note =
-      "The runs were measured on different examples, so they cannot be ranked across groups:";
+      groups.size() == 1
+          ? "Measured on"
+          : "The runs were measured on different examples, so they cannot be ranked across groups:";
   std::vector<std::string> named;
-  for (std::size_t i = 0; i < runs.groups.size(); ++i) {
-    const RunGroup& g = runs.groups[i];
-    const std::string texts = fmt::format("{} of {}{}", g.split.value_or("an unknown split"),
-                                          g.data.value_or("unknown data"),
-                                          g.n ? fmt::format(", n = {}", grouped(*g.n)) : "");
+  for (const RunGroup& g : groups) {
+    const std::string data = g.data.value_or("examples without a name");
+    const std::string texts =
+        fmt::format("{}{}", g.split ? fmt::format("{} of {}", *g.split, data) : data,
+                    g.n ? fmt::format(", n = {}", grouped(*g.n)) : "");
     const auto alike = std::ranges::find(named, texts);
-    note += fmt::format("{} group {} is {}", i == 0 ? "" : ";", i + 1, texts);
+    if (groups.size() > 1)
+      note += fmt::format("{} group {} is", g.group == groups.front().group ? "" : ";", g.group);
+    note += " " + texts;
     if (g.majority_share)
       note += fmt::format(", most frequent class {}", share_text(*g.majority_share));
     if (!g.examples_hash) {
       note += " (the examples were not recorded)";
     } else if (alike != named.end()) {
-      note += fmt::format(" (other examples than group {})", alike - named.begin() + 1);
+      note += fmt::format(" (other examples than group {})",
+                          groups[static_cast<std::size_t>(alike - named.begin())].group);
     }
     named.push_back(texts);
   }
   return note + ".";
+}
+
+std::string cautions_note(const RankedRuns& runs) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> folders;  // of each caution
+  for (const RunRow& row : runs.rows) {
+    if (!row.measured || row.cautions.empty()) continue;
+    const std::string text =
+        fmt::format("{}{}", row.n ? fmt::format("n = {}, ", grouped(*row.n)) : "",
+                    fmt::join(row.cautions, ", "));
+    auto found =
+        std::ranges::find(folders, text, &std::pair<std::string, std::vector<std::string>>::first);
+    if (found == folders.end()) found = folders.insert(found, {text, {}});
+    if (!among(found->second, row.folder)) found->second.push_back(row.folder);
+  }
+  std::string note;
+  for (const auto& [text, names] : folders)
+    note +=
+        fmt::format("{}{} ({})", note.empty() ? "Cautions: " : "; ", fmt::join(names, ", "), text);
+  return note.empty() ? "" : note + ".";
 }
 
 }  // namespace hone

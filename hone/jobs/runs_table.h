@@ -23,7 +23,7 @@ const Fields& fields_of(const RunGroup*);
 
 struct RankedRuns {
   std::vector<RunRow> rows;      ///< each with its `group`
-  std::vector<RunGroup> groups;  ///< in their order of appearance
+  std::vector<RunGroup> groups;  ///< those with metrics first, each kind in order of appearance
 };
 
 /// The rows of all folders, in their order; with a `sort_key` sorted by its value within each group, rows without a value last.
@@ -31,13 +31,16 @@ struct RankedRuns {
 /// for one that no row has.
 RankedRuns rank_runs(const Runs& runs, const std::string& sort_key, bool reverse);
 
-/// The columns called `columns`, or by default the metrics and settings in which rows differ. Values that are the same in all
-/// rows go to `common` ("part: test"), those that are the same within each group to `groups_note`. Throws `UsageError` for a
-/// column that no row has.
+/// The columns called `columns`, or by default few: what the runs were, their metric, size and latency, and of runs of one command
+/// the settings in which they differ. Values of these that are the same in all rows go to `common` ("Command: train"). Throws
+/// `UsageError` for a column that no row has.
 Table runs_table(const RankedRuns& runs, const std::vector<std::string>& columns,
                  std::vector<std::string>& common);
 
-/// A sentence that lists the groups; "" for one.
+/// A sentence with the split, data and n of each group that has metrics; "" without any.
 std::string groups_note(const RankedRuns& runs);
+
+/// A sentence with the cautions that metrics are to be read with, and whose they are; "" without any.
+std::string cautions_note(const RankedRuns& runs);
 
 }  // namespace hone

@@ -1,19 +1,16 @@
 #include "hone/jobs/size_and_time.h"
 
-#include <cmath>
-
 #include "hone/base/text.h"
 #include "hone/study/change_headline.h"
 
 namespace hone {
 namespace {
 
-// "540,674 parameters (baseline 738,178, 26.8% fewer).", "738,178 parameters, as in the baseline."
+// "540,674 parameters (baseline 738,178, 1.37× smaller).", "738,178 parameters, as in the baseline."
 std::string parameters_text(std::int64_t after, std::int64_t before) {
   if (after == before) return fmt::format("{} parameters, as in the baseline.", grouped(after));
-  const double fewer = 100 * (1 - static_cast<double>(after) / static_cast<double>(before));
-  return fmt::format("{} parameters (baseline {}, {:.1f}% {}).", grouped(after), grouped(before),
-                     std::fabs(fewer), fewer > 0 ? "fewer" : "more");
+  return fmt::format("{} parameters (baseline {}, {}).", grouped(after), grouped(before),
+                     size_change(static_cast<double>(before), static_cast<double>(after)));
 }
 
 std::string bytes_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }

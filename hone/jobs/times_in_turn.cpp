@@ -276,7 +276,6 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
 
 namespace {
 
-// "1.84× faster in paired rounds (95% CI 1.79 to 1.90)"
 std::string speedup_text(const Speedup& speedup, std::string_view rounds) {
   const std::string value = speed_text(speedup.value);
   if (!speedup.interval) return fmt::format("{}, too few rounds for a 95% CI", value);
@@ -291,12 +290,20 @@ std::string speedup_text(const Speedup& speedup, std::string_view rounds) {
 }  // namespace
 
 std::string speedup_text(const Speedup& speedup) { return speedup_text(speedup, ""); }
+std::string paired_speedup_text(const Speedup& speedup) {
+  return speedup_text(speedup, " in paired rounds");
+}
 
 std::string speedup_headline(const Speedup& speedup, std::string_view baseline) {
   const auto against = [&](std::string text, std::string_view word) {
     return baseline.empty() ? text : fmt::format("{} {} {}", text, word, baseline);
   };
   if (!speedup.interval) return against("too few rounds to measure a speedup", "over");
+  if (speedup.noisy() && (speedup.shown_faster() || speedup.shown_slower()))
+    return against(
+        fmt::format("{}× {}", speed_range_text(speedup.interval->low, speedup.interval->high),
+                    speedup.shown_faster() ? "faster" : "slower"),
+        "than");
   if (speedup.shown_faster() || speedup.shown_slower())
     return against(speed_text(speedup.value), "than");
   return against("no measurable speedup", "over");
@@ -306,9 +313,8 @@ std::string latency_change_text(const TimesInTurn& times) {
   const double before = times.before.median_ms, after = times.after.median_ms;
   const std::string medians = fmt::format("{} → {} ms", three_digits(before), three_digits(after));
   if (times.ratio().contradicts(before, after))
-    return fmt::format("medians {}, but {}", medians,
-                       speedup_text(times.ratio(), " in paired rounds"));
-  return fmt::format("{}, {}", medians, speedup_text(times));
+    return fmt::format("medians {}, but {}", medians, paired_speedup_text(times.ratio()));
+  return fmt::format("{}, {}", medians, paired_speedup_text(times.ratio()));
 }
 
 }  // namespace hone

@@ -130,12 +130,16 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
 std::string speedup_text(const Speedup& speedup);
 inline std::string speedup_text(const TimesInTurn& times) { return speedup_text(times.ratio()); }
 
+/// The same beside the two medians, whose ratio differs from the median ratio of the rounds: "1.84× faster in paired rounds (95% CI 1.79
+/// to 1.90)".
+std::string paired_speedup_text(const Speedup& speedup);
+
 /// The same for a headline, without the interval: "1.84× faster", "1.07× slower", "no measurable speedup", each against `baseline`
-/// if it has a name.
+/// if it has a name. Of a noisy one the interval instead: "3.39 to 12.8× faster".
 std::string speedup_headline(const Speedup& speedup, std::string_view baseline = {});
 
-/// The medians and the speedup: "1.52 → 0.22 ms, 6.6× faster (95% CI 5.9 to 13)", "medians 0.145 → 0.153 ms, but 1.04× faster in paired
-/// rounds (95% CI …)".
+/// The medians and the speedup: "1.52 → 0.22 ms, 6.6× faster in paired rounds (95% CI 5.9 to 13)", "medians 0.145 → 0.153 ms, but
+/// 1.04× faster in paired rounds (95% CI …)".
 std::string latency_change_text(const TimesInTurn& times);
 
 }  // namespace hone

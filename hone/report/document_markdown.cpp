@@ -94,8 +94,8 @@ struct MarkdownWriter {
   void operator()(const Chapters& block) {
     std::string lines;
     for (const Chapters::Chapter& one : block.rows)
-      lines += fmt::format("- [{}]({}){}: {}\n", escaped(one.title), one.file,
-                           one.question.empty() ? "" : " – " + sentence(one.question),
+      lines += fmt::format("- [{}]({}){} {}\n", escaped(one.title), one.file,
+                           one.question.empty() ? ":" : " – " + sentence(one.question),
                            sentence(one.answer));
     add(lines);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
@@ -48,14 +49,7 @@ Range check_range(const Axis& axis) {
   return range;
 }
 
-// Multiples of 1, 2 or 5 times a power of ten, at most about `count` of them, `closest` apart or more.
-std::vector<Tick> linear_ticks(Range range, int count, double closest = 0) {
-  const double least = std::max(closest, (range.high - range.low) / count);
-  const double power = std::pow(10, std::floor(std::log10(least)));
-  double step = 10 * power;
-  for (double factor : {5.0, 2.0, 1.0}) {
-    if (factor * power >= least) step = factor * power;
-  }
+std::vector<Tick> multiples(Range range, double step) {
   std::vector<Tick> ticks;
   // Of numbers so large for their range none lies a step from the next.
   if (range.low + step == range.low || range.high - step == range.high) return ticks;
@@ -64,6 +58,19 @@ std::vector<Tick> linear_ticks(Range range, int count, double closest = 0) {
     ticks.push_back({i * step, tick_text(i * step)});
   }
   return ticks;
+}
+
+// Multiples of 1, 2 or 5 times a power of ten, at most about `count` of them, `closest` apart or more. One tick alone gives no scale, so
+// the next smaller step is taken then.
+std::vector<Tick> linear_ticks(Range range, int count, double closest = 0) {
+  const double least = std::max(closest, (range.high - range.low) / count);
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  constexpr double kSteps[] = {0.5, 1, 2, 5, 10};
+  const double* const step =
+      std::find_if(kSteps + 1, kSteps + 4, [&](double factor) { return factor * power >= least; });
+  const double smaller = *std::prev(step) * power;
+  std::vector<Tick> ticks = multiples(range, *step * power);
+  return ticks.size() < 2 && smaller >= closest ? multiples(range, smaller) : ticks;
 }
 
 // Powers of ten, all or every n-th; over less than two decades also their multiples by 2 and 5.

@@ -333,18 +333,33 @@ void leave_room_for_labels(const Panel& panel, const PanelLayout& layout, AxisVi
   }
 }
 
-// Title and labels, and the room that they leave for the plot.
-void lay_out_height(const Panel& panel, const Box& cell, PanelLayout& layout) {
+void wrap_title_and_label(const Panel& panel, const Box& cell, PanelLayout& layout) {
   layout.title.lines = lines_of(panel.title, kPanelTitleSize, cell.right - layout.plot.left);
   layout.x_label.lines = lines_of(axis_label(panel.x), kFontSize, cell.right - cell.left);
-  layout.plot.bottom += kLineHeight + kGap / 2 + height_of(layout.x_label);
-  layout.plot.top -= height_of(layout.title) + kGap;
+}
+
+/// What title and label of the x axis take of a cell.
+struct TextHeights {
+  double title = 0, x_label = 0;
+
+  void include(const PanelLayout& layout) {
+    title = std::max(title, height_of(layout.title));
+    x_label = std::max(x_label, height_of(layout.x_label));
+  }
+};
+
+// The room that title and labels leave for the plot. `heights` are at least those of the panel.
+void lay_out_height(const Panel& panel, const Box& cell, const TextHeights& heights,
+                    PanelLayout& layout) {
+  constexpr double kTicks = kLineHeight + kGap / 2;
+  layout.plot.bottom += kTicks + heights.x_label;
+  layout.plot.top -= heights.title + kGap;
   const Box& plot = layout.plot;
   layout.y = y_view(panel, cell, plot.top - plot.bottom);
   leave_room_for_labels(panel, layout, layout.y);
   layout.title.x = plot.left;
   layout.title.y = plot.top + 14 + height_of(layout.title) - kLineHeight;
-  layout.x_label.y = cell.bottom + height_of(layout.x_label) - kLineHeight / 2;
+  layout.x_label.y = plot.bottom - kTicks - kLineHeight / 2;
   layout.y_label.y = middle_within((plot.bottom + plot.top) / 2, widest(layout.y_label.lines),
                                    cell.bottom, cell.top);
 }
@@ -385,10 +400,17 @@ AxisView x_view(const Panel& panel, const PanelLayout& layout) {
   const double width = layout.plot.right - layout.plot.left;
   HONE_ASSERT(width > 50 && layout.plot.top - layout.plot.bottom > 50,
               "no room for panel '{}'; the figure needs more pixels", panel.title);
-  AxisView view = view_axis(panel.x, x_values(panel), std::max(2, static_cast<int>(width / 60)),
-                            /*with_zero=*/false);
+  const auto view_of = [&](const Axis& axis) {
+    return view_axis(axis, x_values(panel), std::max(2, static_cast<int>(width / 60)),
+                     /*with_zero=*/false);
+  };
+  AxisView view = view_of(panel.x);
+  const double end = view.range.high;
   leave_room_for_names(panel, layout, view);
-  return view;
+  if (view.range.high == end) return view;
+  Axis longer = panel.x;  // its ticks go on to its end
+  longer.range = view.range;
+  return view_of(longer);
 }
 
 // How far the names of ticks reach out of the cell at the right.
@@ -483,8 +505,16 @@ FigureLayout lay_out(const Figure& figure) {
   for (std::size_t i = 0; i < boxes.size(); ++i)
     layout.panels.push_back(lay_out_sides(figure.panels[i], boxes[i]));
   if (figure.stacked) align_left(layout.panels);
+  // Plots side by side have one height, whatever their labels need.
+  TextHeights of_all;
   for (std::size_t i = 0; i < boxes.size(); ++i) {
-    lay_out_height(figure.panels[i], boxes[i], layout.panels[i]);
+    wrap_title_and_label(figure.panels[i], boxes[i], layout.panels[i]);
+    of_all.include(layout.panels[i]);
+  }
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    TextHeights own;
+    own.include(layout.panels[i]);
+    lay_out_height(figure.panels[i], boxes[i], figure.stacked ? own : of_all, layout.panels[i]);
     lay_out_width(figure.panels[i], boxes[i], layout.panels[i]);
   }
   return layout;

@@ -27,24 +27,8 @@ std::string display_real(double value, int digits, std::string_view unit) {
   return rounded_text(value, digits).append(unit);
 }
 
-// Of halves that read differently, how much of the longer the shorter is at least where one stands for both.
-constexpr double kNearlyEven = 0.9;
-
-// Whether one half of the interval says both.
-bool has_even_halves(const Estimate& e) {
-  if (std::isnan(e.value) || std::isnan(e.low)) return true;
-  if (e.runs > 0 || (e.of != Quantity::share && e.of != Quantity::points)) return false;
-  const double below = e.value - e.low, above = e.high - e.value, half = std::max(below, above);
-  const int digits = decimals_of(e.of);
-  const bool alike = percent_number(below, digits) == percent_number(above, digits);
-  if (e.of == Quantity::points) return alike;
-  return (alike || std::min(below, above) >= kNearlyEven * half) && e.value - half >= 0 &&
-         e.value + half <= 1;
-}
-
 /// What all cells of a column have because one of them needs it.
 struct ColumnForm {
-  bool both_ends = false;     ///< of intervals
   bool all_decimals = false;  ///< of what may be whole
   double least_bytes = std::numeric_limits<double>::infinity(), most_bytes = 0;
 
@@ -72,17 +56,13 @@ std::string display_quantity(double value, Quantity of) {
   return std::isinf(value) ? "never" : grouped(std::llround(value));
 }
 
-std::string display_estimate(const Estimate& e, bool both_ends) {
+std::string display_estimate(const Estimate& e) {
   if (std::isnan(e.value)) return std::string(kAbsent);
   const auto shown = [&](double value) { return display_quantity(value, e.of); };
   const std::string unit = is_percentage(e.of) ? "%" : "";
   const std::string runs = e.runs > 0 ? fmt::format(", {} runs", e.runs) : "";
   if (std::isnan(e.low)) return shown(e.value) + unit;
-  if (both_ends)
-    return fmt::format("{}{} ({} to {}{})", shown(e.value), unit, shown(e.low), shown(e.high),
-                       runs);
-  const double half = std::max(e.value - e.low, e.high - e.value);
-  return fmt::format("{} ± {}{}", shown(e.value), percent_number(half, decimals_of(e.of)), unit);
+  return fmt::format("{}{} ({} to {}{})", shown(e.value), unit, shown(e.low), shown(e.high), runs);
 }
 
 std::string display_runs(const PerRun& runs) {
@@ -105,8 +85,6 @@ std::string display_tally(const Tally& tally) {
 }
 
 void ColumnForm::add(const Cell& cell) {
-  if (const auto* estimate = std::get_if<Estimate>(&cell.value()))
-    both_ends |= !has_even_halves(*estimate);
   if (const auto* real = std::get_if<Real>(&cell.value()))
     all_decimals |= real->may_be_whole && !shows_whole(real->value);
   if (const auto* size = std::get_if<Bytes>(&cell.value())) {
@@ -129,7 +107,7 @@ std::string display(const Cell& cell, const ColumnForm& form) {
             [](Significant cell) { return display_quantity(cell.value, Quantity::number); },
             [](Percent cell) { return display_real(100 * cell.share, cell.digits, "%"); },
             [&](Bytes cell) { return display_bytes(static_cast<double>(cell.count), form); },
-            [&](const Estimate& cell) { return display_estimate(cell, form.both_ends); },
+            [](const Estimate& cell) { return display_estimate(cell); },
             [](const PerRun& cell) { return display_runs(cell); },
             [](const Tally& cell) { return display_tally(cell); },
             [](PValue cell) { return display_p(cell.value); },

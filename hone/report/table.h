@@ -69,17 +69,11 @@ inline int decimals_of(Quantity of) {
 
 /// A share, the difference of two, or a number, with the 95% interval [low, high] it was measured to lie in:
 ///
-///     90.3 ± 0.8%             a share, where one half says both: they read the same, or differ by a tenth at most, of
-///                              which the longer is given, and no end lies outside of 0 to 100%
-///     69.1% (56.0 to 79.7)    elsewhere
-///     1.34% (1.15 to 1.56)    a share of flips: always, as few of them are even
-///     -0.23 ± 0.41             points: the difference, times 100; where both halves read the same, for which side of a
-///                              margin an end lies on decides
-///     -0.23 (-0.61 to +0.18)   elsewhere
+///     69.1% (56.0 to 79.7)    a share
+///     1.34% (1.15 to 1.56)    a share of flips
+///     -0.23 (-0.61 to +0.18)  points: the difference, times 100
 ///     0.912 (0.887 to 0.931)   a number, such as a correlation or a ratio, with three significant digits
 ///     50.9% (47.3 to 52.7, 3 runs)   of several runs: their mean, and in place of an interval the lowest and the highest
-///
-/// In a column all have both ends if one of them needs them, so that they are compared like with like.
 ///
 /// For programs: the value under the column's key, the interval under KEY_interval (CSV: KEY_low, KEY_high), the numbers
 /// of examples and of runs under KEY_n and KEY_runs where they are known. Where low is NaN no interval is known.
@@ -207,7 +201,7 @@ std::string sentence_text(const Estimate& share);
 
 /// What a person sees in a cell: "83.8%", "4,386,178", "∞", "–". A NaN shows as "–" too.
 std::string display_text(const Cell& cell);
-/// The same for all cells of a column, which have both ends of their intervals, and decimals, if one of them needs them.
+/// The same for all cells of a column, which have decimals if one of them needs them.
 std::vector<std::string> display_column(const Table& table, std::size_t column);
 
 /// RFC 4180 with a header line of keys; raw numbers in the shortest form that reads back the same,
@@ -218,8 +212,8 @@ Json to_json(const Table& table);
 
 /// Lines for people, UTF-8, each ending in a newline: aligned columns, to the left if they have any text. A table that is wider than `style` has columns takes the first of
 /// these forms that fits; none leaves a column out or breaks a header:
-/// - long texts shortened in the middle, by which all stay apart that differ (`shortened_apart`); of a table of two
-///   columns the second is broken into lines instead;
+/// - long texts shortened in the middle, by which all stay apart that differ (`shortened_apart`); prose, and of a table of
+///   two columns the second, is broken into lines instead;
 /// - the first column on lines of its own, above the others, and these on one to four lines;
 /// - a record for each row: the first cell, then a line for each other cell that is not absent, after its header. Cells of
 ///   several words are broken into lines.

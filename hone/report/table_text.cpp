@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kColumnGap = 2;  // spaces between two columns
 // Texts are not shortened below these: the first column says which row it is, and prose is to be read.
 constexpr std::size_t kShortestText = 28, kShortestName = 14;
-constexpr std::size_t kMostLines = 4;  // of a row under its name
+constexpr std::size_t kMostLines = 4;    // of a row under its name
+constexpr std::size_t kMostOfProse = 6;  // lines of a cell
 constexpr std::string_view kIndent = "  ";
 
 /// A piece of text that fills a column's line, and its colour.
@@ -25,6 +26,7 @@ struct Piece {
 struct TextColumn {
   bool to_the_left = false;
   bool text = false;              ///< whether cells may be shortened
+  bool prose = false;             ///< whether cells are broken into lines instead
   bool row_names = false;         ///< the first column
   std::size_t shortest_text = 0;  ///< how far
   std::size_t width = 0;
@@ -52,10 +54,11 @@ TextColumns text_columns(const Table& table) {
       column.text |= cell.is_text();
     }
     column.to_the_left = column.text;
-    const bool prose = std::ranges::any_of(
-        column.cells, [](const Piece& cell) { return std::ranges::count(cell.text, ' ') > 2; });
+    column.prose = column.text && std::ranges::any_of(column.cells, [](const Piece& cell) {
+                     return std::ranges::count(cell.text, ' ') > 2;
+                   });
     column.row_names = i == 0;
-    column.shortest_text = i == 0 || prose ? kShortestText : kShortestName;
+    column.shortest_text = i == 0 || column.prose ? kShortestText : kShortestName;
     column.width = std::max(cells_width(column), display_width(column.header));
     columns.push_back(std::move(column));
   }
@@ -115,6 +118,13 @@ bool shorten(TextColumn& column, std::size_t width) {
   return true;
 }
 
+// Whether the column is prose that takes few lines.
+bool is_broken(const TextColumn& column) {
+  return column.prose && std::ranges::all_of(column.cells, [&](const Piece& cell) {
+           return broken_line(cell.text, column.width).size() <= kMostOfProse;
+         });
+}
+
 // Columns of which the texts are shortened, always the widest, until they fit into `room`; nothing where they do not.
 std::optional<TextColumns> shortened_to(TextColumns columns, const Stack& stack, std::size_t room) {
   while (stack.total_width(columns) > room) {
@@ -131,7 +141,7 @@ std::optional<TextColumns> shortened_to(TextColumns columns, const Stack& stack,
     --widest->width;
   }
   for (TextColumn& column : columns)
-    if (column.text && !shorten(column, column.width)) return std::nullopt;
+    if (column.text && !is_broken(column) && !shorten(column, column.width)) return std::nullopt;
   return columns;
 }
 
@@ -170,31 +180,37 @@ std::string rule_line(const TextColumns& columns, std::string_view indent, const
   return std::string(indent) + line_of(columns, rules, style) + "\n";
 }
 
-std::string row_line(const TextColumns& columns, std::size_t row, const TextStyle& style) {
-  std::vector<Piece> pieces;
-  for (const TextColumn& column : columns) pieces.push_back(column.cells[row]);
-  return line_of(columns, pieces, style) + "\n";
+// One line, or as many as its prose takes.
+std::string row_lines(const TextColumns& columns, std::size_t row, const TextStyle& style) {
+  std::vector<std::vector<std::string>> cells;
+  std::size_t lines = 1;
+  for (const TextColumn& column : columns) {
+    const std::string& text = column.cells[row].text;
+    cells.push_back(column.prose ? broken_line(text, column.width) : std::vector{text});
+    lines = std::max(lines, cells.back().size());
+  }
+  std::string text;
+  for (std::size_t line = 0; line < lines; ++line) {
+    std::vector<Piece> pieces;
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      pieces.push_back({line < cells[i].size() ? shortened(cells[i][line], columns[i].width) : "",
+                        columns[i].cells[row].tone});
+    text += line_of(columns, pieces, style) + "\n";
+  }
+  return text;
 }
 
 std::string grid(const TextColumns& columns, std::size_t rows, const TextStyle& style) {
   std::string text = header_line(columns, "", style) + rule_line(columns, "", style);
-  for (std::size_t row = 0; row < rows; ++row) text += row_line(columns, row, style);
+  for (std::size_t row = 0; row < rows; ++row) text += row_lines(columns, row, style);
   return text;
 }
 
 // Names and what they are: the second column is broken into lines.
 std::string facts(TextColumns columns, std::size_t rows, const TextStyle& style) {
+  columns[1].prose = true;
   columns[1].width = style.columns - columns[0].width - kColumnGap;
-  std::string text = header_line(columns, "", style) + rule_line(columns, "", style);
-  for (std::size_t row = 0; row < rows; ++row) {
-    Piece name = columns[0].cells[row];
-    for (const std::string& line : broken_line(columns[1].cells[row].text, columns[1].width)) {
-      const Piece value{shortened(line, columns[1].width), columns[1].cells[row].tone};
-      text += line_of(columns, {name, value}, style) + "\n";
-      name.text.clear();
-    }
-  }
-  return text;
+  return grid(columns, rows, style);
 }
 
 // Whether no cell can be broken into lines, so that what is too long is to be shortened.
@@ -222,7 +238,8 @@ std::string under_names(const TextColumn& names, const std::vector<TextColumns>&
   text += rule_line(lines.front(), kIndent, style);
   for (std::size_t row = 0; row < rows; ++row) {
     text += name_lines(whole.cells[row], style);
-    for (const TextColumns& line : lines) text += std::string(kIndent) + row_line(line, row, style);
+    for (const TextColumns& line : lines)
+      text += std::string(kIndent) + row_lines(line, row, style);
   }
   return text;
 }

@@ -185,12 +185,10 @@ std::optional<std::vector<std::string>> shortened_apart(const std::vector<std::s
 }
 
 bool is_within_figure(std::string_view text, std::size_t space) {
-  constexpr std::string_view kWithin = "±";
   const std::string_view before = text.substr(0, space), after = text.substr(space + 1);
   const auto digit = [](std::string_view of, std::size_t at) {
     return at < of.size() && '0' <= of[at] && of[at] <= '9';
   };
-  if (before.ends_with(kWithin) || after.starts_with(kWithin)) return true;
   const auto word = [&](std::string_view end) {
     if (!before.ends_with(end)) return false;
     const std::size_t at = before.size() - end.size();

@@ -39,8 +39,7 @@ std::string shortened(std::string_view text, std::size_t columns);
 std::optional<std::vector<std::string>> shortened_apart(const std::vector<std::string>& texts,
                                                         std::size_t columns);
 
-/// Whether the space at this place is part of a figure, so that no line ends there: "4,000", "62.5%", "91.8 ± 2.7",
-/// "n = 36".
+/// Whether the space at this place is part of a figure, so that no line ends there: "4,000", "62.5%", "n = 36".
 bool is_within_figure(std::string_view text, std::size_t space);
 
 /// The lines of one line that is broken at spaces, but not within figures, so that none is wider than `columns`, but for

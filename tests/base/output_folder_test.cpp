@@ -149,6 +149,22 @@ TEST(OutputFolder, ReplacesAnOldOneOnlyWhenAllowed) {
   EXPECT_EQ(names_in(folder.path()), Names{"model"});
 }
 
+TEST(OutputFolder, NamesTheInterruptedRunThatWouldReplaceIt) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model";
+  make(path, {{"x", "old"}});
+  {
+    OutputFolder output(path, resumable(false, /*overwrite=*/true));
+    output.begin({{"seed", 1}});
+    fill(output.path(), {{"moments", "2"}});
+  }
+  expect_user_error("`overwrite` with `resume` continues the interrupted run in " +
+                        (folder.path() / "model.partial").string(),
+                    [&] { OutputFolder output(path, resumable()); });
+  OutputFolder output(path, resumable(/*resume=*/true, /*overwrite=*/true));
+  EXPECT_TRUE(output.interrupted().has_value());
+}
+
 TEST(OutputFolder, ReplacesNoFolderThatIsNotTheProgramsOwn) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "thesis";

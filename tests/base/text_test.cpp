@@ -119,8 +119,8 @@ TEST(ThreeDigits, AreSignificantHoweverSmallTheNumber) {
   EXPECT_EQ(three_digits(9.994), "9.99");
   EXPECT_EQ(three_digits(9.996), "10.0");
   EXPECT_EQ(three_digits(999.4), "999");
-  EXPECT_EQ(three_digits(999.6), "1000");
-  EXPECT_EQ(three_digits(2227.16), "2227");
+  EXPECT_EQ(three_digits(999.6), "1,000");
+  EXPECT_EQ(three_digits(2227.16), "2,227");
   EXPECT_EQ(three_digits(std::numeric_limits<double>::quiet_NaN()), "–");
 }
 

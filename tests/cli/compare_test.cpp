@@ -57,9 +57,10 @@ TEST(Compare, TellsWhatChanged) {
 TEST(Compare, ShowsPeopleATableTheChangeAndTheTexts) {
   const Ending ending = run_well(
       {"compare", "trained", "coarse", "--data", "reviews.csv", "--split", "all"}, models());
-  for (const char* text : {"\ntrained ", "\ncoarse ", " points, 95% CI ",
-                           "All, n = 40, 36 trained on, 4 used for choices: accuracy changed by",
-                           "20 changed predictions", "film ", "good → bad"})
+  for (const char* text :
+       {"\ntrained ", "\ncoarse ", " points, 95% CI ",
+        "All, n = 40, 36 of them trained on, 4 of them used for choices: accuracy changed by",
+        "20 changed predictions", "film ", "good → bad"})
     EXPECT_NE(ending.output.find(text), std::string::npos) << text << "\n" << ending.output;
   EXPECT_EQ(ending.output.find("limit"), std::string::npos) << "none was given: " << ending.output;
 }

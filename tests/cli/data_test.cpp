@@ -260,13 +260,13 @@ TEST(Data, ThatIsNotUtf8IsCountedOrRefused) {
   folder.file("latin.csv", "text,label\ncaf\xe9,good\ndull,bad\n");
   const Words eval = {"eval", workshop() / "model", "--data", "latin.csv"};
   const Ending ending = run_well(eval, folder.path());
-  EXPECT_NE(ending.messages.find("1 ill-formed bytes were read as U+FFFD"), std::string::npos)
+  EXPECT_NE(ending.messages.find("1 ill-formed byte was read as U+FFFD"), std::string::npos)
       << ending.messages;
   Words strict = eval;
   strict.push_back("--strict_utf8");
   const Ending tokens =
       run_well({"tokenize", workshop() / "model", "--data", "latin.csv"}, folder.path());
-  EXPECT_NE(tokens.messages.find("1 ill-formed bytes were read as U+FFFD"), std::string::npos)
+  EXPECT_NE(tokens.messages.find("1 ill-formed byte was read as U+FFFD"), std::string::npos)
       << tokens.messages;
   expect_refusal(strict, folder.path(), "latin.csv: line 2: the text is not UTF-8");
 }
@@ -462,7 +462,7 @@ TEST(Data, IsSaidAsTokens) {
                          "in batches grouped by length."),
       std::string::npos)
       << ending.output;
-  EXPECT_NE(ending.messages.find("warning: train: 1 of 3 texts are empty"), std::string::npos)
+  EXPECT_NE(ending.messages.find("warning: 1 of 3 texts is empty"), std::string::npos)
       << ending.messages;
 }
 

@@ -153,7 +153,7 @@ TEST(Embed, TakesAQuantizedOrTrainedSentenceModel) {
   // Its classes are told on texts that are cut there, too.
   const Ending label = run_well({"predict", "trained", text, "--json"}, folder.path());
   EXPECT_EQ(json_lines(label.output).at(0)["input_ids"].size(), 7u);
-  EXPECT_NE(label.messages.find("1 of 1 texts were cut to 7 tokens, as max_seq_length of "
+  EXPECT_NE(label.messages.find("1 of 1 texts was cut to 7 tokens, as max_seq_length of "
                                 "trained/sentence_bert_config.json says"),
             std::string::npos)
       << label.messages;
@@ -219,7 +219,7 @@ TEST(Embed, WarnsOfNumbersThatAreNotFinite) {
       run_well({"predict", "model", "a film", "--embed", "--json"}, folder.path());
   EXPECT_TRUE(json_lines(ending.output).at(0)["embedding"][0].is_null());
   EXPECT_NE(ending.messages.find(
-                "warning: 1 of 1 texts have an embedding with numbers that are not finite"),
+                "warning: 1 of 1 texts has an embedding with numbers that are not finite"),
             std::string::npos)
       << ending.messages;
 }

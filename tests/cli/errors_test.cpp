@@ -78,11 +78,11 @@ TEST_F(Refusal, OfAFlagThatIsGivenTwiceOrWithoutAValueNamesIt) {
   expect_with("hone train: -o and --output_dir are the same option; give it once",
               {"-o", "a", "--output_dir", "b", "-o=c"});
   expect_with("hone train: --seed is given twice; ", {"-o", "out", "--seed=1", "--seed", "1"});
-  expect_with("hone train: --seed needs a value behind it; ", {"-o", "out", "--seed"});
-  expect_with("hone train: --output_dir needs a value behind it; ", {"--output_dir="});
-  expect_with("hone train: --lora needs a value behind it, not the option --seed; ",
+  expect_with("hone train: --seed needs a value; ", {"-o", "out", "--seed"});
+  expect_with("hone train: --output_dir needs a value; ", {"--output_dir="});
+  expect_with("hone train: --lora needs a value; the option --seed follows it; ",
               {"-o", "out", "--lora", "--seed", "1"});
-  expect_with("hone train: -o needs a value behind it, not the option --json; ", {"-o", "--json"});
+  expect_with("hone train: -o needs a value; the option --json follows it; ", {"-o", "--json"});
 }
 
 TEST_F(Refusal, OfAnEmptyNameComesBeforeAnyWork) {
@@ -225,9 +225,9 @@ TEST_F(Refusal, OfAFolderThatExists) {
 }
 
 TEST_F(Refusal, OfDataSaysWhatIsThere) {
-  expect_of_training(kUserError, "no column 'text'; the columns are: review, class",
+  expect_of_training(kUserError, "no column 'text'; the columns are: 'review', 'class'",
                      {"--data", "reviews.csv", "--text_column", "text", "-o", "out"});
-  expect_of_training(kUserError, "no column 'label'; the columns are: review, class",
+  expect_of_training(kUserError, "no column 'label'; the columns are: 'review', 'class'",
                      {"--data", "reviews.csv", "--label_column", "label", "-o", "out"});
   expect_of_training(kUserError, "missing.csv", {"--data", "missing.csv", "-o", "out"});
   expect_of_training(kUserError, "did you mean 'lookup'?", {"--data", "synth:lokup", "-o", "out"});
@@ -260,12 +260,15 @@ TEST_F(Refusal, OfAMissingModelNamesIt) {
   expect(kUserError, message, {"bench", "nothing"});
   // A folder, but no model's.
   expect(kUserError, "config.json", {"inspect", "mine"});
+  // A built-in shape is a name, too.
+  expect(kUserError, "did you mean 'tiny'?",
+         {"train", "tinny", "--data", "synth:lookup?n=9", "-o", "out"});
 }
 
 // What `shrink` and `search` leave are reports, with models inside.
 TEST_F(Refusal, OfAFolderAroundAModelNamesTheModel) {
   const std::string around = workshop();
-  expect(kUserError, around + ": is no model folder, as it has no config.json; ",
+  expect(kUserError, around + ": not a model folder: it has no config.json; ",
          {"predict", around, "text"});
   expect(kUserError, around + "/model", {"inspect", around});
 }

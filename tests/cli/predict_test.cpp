@@ -65,6 +65,17 @@ TEST(Predict, TakesATextThatLooksLikeAFlagAfterTwoDashes) {
 }
 
 // Attention scores beyond what fp32 holds make every logit a NaN.
+TEST(Predict, NotesATextThatIsCalledLikeADataFile) {
+  const auto notes = [](const std::string& text) {
+    return run_well({"predict", workshop() / "model", text}, workshop()).messages.find("--data") !=
+           std::string::npos;
+  };
+  for (const char* file : {"missing.csv", "reviews.csv", "./films.JSONL"})
+    EXPECT_TRUE(notes(file)) << file;
+  for (const char* text : {"and/or", "not in reviews.csv", "missing"})
+    EXPECT_FALSE(notes(text)) << text;
+}
+
 TEST(Predict, GivesNoLabelToWhatIsNoNumber) {
   const TemporaryFolder folder;
   fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);

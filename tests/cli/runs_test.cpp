@@ -147,8 +147,14 @@ TEST(Runs, ShowSizeAndLatencyOfCompressedModels) {
   EXPECT_EQ(row["speedup"], one["speedup"]);
   EXPECT_EQ(row["speedup_interval"], one["speedup_interval"]);
   const std::string text = run_well({"runs", "trimmed"}, folder.path()).output;
-  for (const char* header : {"Size", "Times smaller", "Latency", "Speedup"})
+  for (const char* header : {"Start", "File size", "Latency"})
     EXPECT_NE(text.find(header), std::string::npos) << header << "\n" << text;
+  const std::string asked =
+      run_well({"runs", "trimmed", "--columns", "compression_ratio,speedup"}, folder.path()).output;
+  for (const char* header : {"Times smaller", "Speedup"}) {
+    EXPECT_NE(asked.find(header), std::string::npos) << header << "\n" << asked;
+    EXPECT_EQ(text.find(header), std::string::npos) << header << "\n" << text;
+  }
 }
 
 TEST(Runs, OfAnInterruptedJobShowWhatIsKnown) {
@@ -175,8 +181,12 @@ TEST(Runs, NameTheChosenRecipeOfASearch) {
   fs::create_directory(folder.path() / "small");
   folder.file("small/results.json",
               R"({"schema_version": 1, "command": "shrink", "candidate": 2, "candidates":
-                  [{"candidate": 1, "recipe": "heads -50%"}, {"candidate": 2, "recipe": "int4"}]})");
-  EXPECT_EQ(run_json({"runs", "small"}, folder.path())["runs"][0]["format"], "int4");
+                  [{"candidate": 1, "recipe": "heads -50%"},
+                   {"candidate": 2, "recipe": "neurons -75%, int(bits=4,per=row), QAT 9 steps"}]})");
+  EXPECT_EQ(run_json({"runs", "small"}, folder.path())["runs"][0]["format"],
+            "neurons -75%, int(bits=4,per=row), QAT 9 steps");
+  const std::string text = run_well({"runs", "small"}, folder.path()).output;
+  EXPECT_NE(text.find("neurons -75% and 2 more"), std::string::npos) << text;
 }
 
 /// Three trainings with two learning rates, on two data sets.
@@ -200,7 +210,7 @@ TEST(Runs, ShowsWhatTellsThemApart) {
   const std::string text = run_well({"runs", "first", "second"}, trainings()).output;
   for (const char* there :
        {"Folder", "Accuracy", "learning_rate", "0.001", "0.002", "first", "second",
-        "The same in all runs: ", "Split: validation", "n: 4", "Command: train"})
+        "The same in all runs: ", "validation of reviews.csv, n = 4", "Command: train"})
     EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
   for (const char* same : {"max_steps", "weight_decay", "output_dir", "group", "honest"})
     EXPECT_EQ(text.find(same), std::string::npos) << same << "\n" << text;
@@ -256,6 +266,17 @@ TEST(Runs, OfOtherTextsAreNotRankedTogether) {
                             "reviews.csv, n = 4",
                             "group 2 is test of synth:lookup?n=300&test=60"})
     EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
+}
+
+TEST(Runs, OfJobsWithoutMetricsHaveNoGroup) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "exported");
+  folder.file("exported/results.json", R"({"schema_version": 1, "command": "export"})");
+  const std::vector<std::string> words = {"runs", folder.path() / "exported", "first", "second"};
+  const std::string text = run_well(words, trainings()).output;
+  for (const char* absent : {"unknown", "Group", "across groups"})
+    EXPECT_EQ(text.find(absent), std::string::npos) << absent << "\n" << text;
+  EXPECT_EQ(run_json(words, trainings())["groups"][0]["split"], "validation");
 }
 
 TEST(Runs, OfTheSameTextsAreRankedTogetherWhateverTheyWereCalled) {
@@ -314,7 +335,7 @@ TEST(Runs, ShowsTheColumnsThatAreAskedFor) {
       run_well({"runs", "fir*", "--columns", "max_steps, seed,loss"}, trainings()).output;
   const std::vector<std::string> lines = split(text, '\n');
   EXPECT_EQ(lines[0], "1 run");
-  EXPECT_TRUE(lines.at(2).starts_with("max_steps  Seed    Loss")) << text;
+  EXPECT_NE(text.find("\nmax_steps  Seed    Loss"), std::string::npos) << text;
   EXPECT_EQ(text.find("Accuracy"), std::string::npos) << text;
 }
 

@@ -102,9 +102,7 @@ TEST(Screen, ManyRunsAreATableWhereItFits) {
     for (const char* header : {"Accuracy", "Change (points)", "Predictions changed", "Verdict"})
       EXPECT_LE(occurrences(shown, header), 1) << header << "\n" << shown;
   }
-  const std::string narrow = on_terminal(command, 40, "NO_COLOR", "1");
-  EXPECT_GT(occurrences(narrow, "Accuracy"), 5) << "records";
-  EXPECT_EQ(too_wide(narrow, 40), "");
+  EXPECT_EQ(too_wide(on_terminal(command, 40, "NO_COLOR", "1"), 40), "");
 }
 
 TEST(Screen, ColoursAreForTerminalsThatWantThem) {

@@ -379,7 +379,10 @@ TEST_F(SearchCommand, GoesOnToMoreTrialsThanItWasBegunWith) {
   const Words longer = search("rates.toml", {"--trials", "31", "-o", "out", "--resume"});
   run_well(longer, folder());
   EXPECT_GE(read_json(folder() / "out/results.json")["trials"]["complete"], 30);
-  EXPECT_EQ(read_json(folder() / "out/settings.json")["settings"]["trials"], 31);
+  const Json settings = read_json(folder() / "out/settings.json");
+  EXPECT_EQ(settings["settings"]["trials"], 31);
+  EXPECT_EQ(settings["command_line"].get<std::string>().find("--resume"), std::string::npos)
+      << "with it, the command does nothing again";
   // What is finished is the same run only with the same bounds.
   run_well(longer, folder());
   EXPECT_NE(refusal(search("rates.toml", {"--trials", "32", "-o", "out", "--resume"}))

@@ -50,7 +50,7 @@ TEST(SmallerShapes, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
   const std::string card = read_file(folder.path() / "trimmed/README.md");
   for (const char* fragment : {"library_name: transformers\n", "| before | ",
                                " special tokens and single characters, and ",
-                               "% fewer). Weights: ", "Latency per example at batch size 1: "})
+                               "× smaller). Weights: ", "Latency per example at batch size 1: "})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
   EXPECT_EQ(card.find("base_model_relation"), std::string::npos) << card;
   run_json({"eval", "trimmed", "--data", kReviewsFile}, folder.path());
@@ -89,12 +89,16 @@ TEST(SmallerShapes, WholeHeadsAndNeuronsGoAndTheModelTrainsOn) {
   const std::string card = read_file(folder.path() / "pruned/README.md");
   for (const char* fragment :
        {"library_name: hone\n", "- Kept: 2 of 4 heads, 512 of 1,024 neurons.\n",
-        "% fewer). Weights: ", "Latency per example at batch size ",
+        "× smaller). Weights: ", "Latency per example at batch size ",
         "- Only hone loads it: layer 0 has 1 head of 64 instead of 2, layer 1 has 1 head of 64 "
         "instead "
         "of 2, and the config of transformers has no key for that.\n"})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
   EXPECT_EQ(card.find("for its zeros"), std::string::npos) << card;
+  const std::string report = read_file(folder.path() / "pruned/report.md");
+  for (const char* next :
+       {"\nhone compare ", " --max_drop 1\n", "\nhone quantize pruned --native "})
+    EXPECT_NE(report.find(next), std::string::npos) << next << "\n" << report;
   // The same once more, and nothing is drawn anew.
   run_json(with(prune, {"heads,neurons", "--method", "first_order", "--max_steps", "3", "-o",
                         "again", "--threads", "1"}),

@@ -105,7 +105,7 @@ TEST_F(TrainedModel, SaysItBesideEveryFigure) {
   const std::string said = eval_messages({"reviews.csv", "--split", "train"}).output;
   EXPECT_NE(said.find("train, n = 180, all of them trained on"), std::string::npos) << said;
   const Json all = eval({"reviews.csv", "--split", "all"});
-  EXPECT_EQ(all["cautions"], Json({"180 trained on", "20 used for choices"}));
+  EXPECT_EQ(all["cautions"], Json({"180 of them trained on", "20 of them used for choices"}));
   EXPECT_EQ(eval({"reviews.csv"})["cautions"], Json({"all of them used for choices"}));
 
   const Ending gate = run_well({"compare", "model", "model", "--data", "reviews.csv", "--split",
@@ -314,8 +314,7 @@ TEST_F(TrainedModel, OfWhichNothingIsKnownSaysSoBesideItsFigures) {
       path());
   EXPECT_NE(further.output.find("Both splits: may be trained on."), std::string::npos)
       << further.output;
-  EXPECT_EQ(further.output.rfind(", may be trained on"),
-            further.output.find(", may be trained on: "))
+  EXPECT_EQ(further.output.rfind(", may be trained on"), further.output.find(", may be trained on"))
       << further.output;
 }
 

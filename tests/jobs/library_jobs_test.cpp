@@ -323,6 +323,31 @@ TEST(LibraryJobs, WidthsAreStudiedAndWritten) {
   expect_user_error("missing", [&] { study_widths(job, told.context); });
 }
 
+TEST(LibraryJobs, TokenizeTellsHowTrainingReadsTheLabels) {
+  const TemporaryFolder folder;
+  std::string rows = "body,team\n";
+  for (int i = 0; i < 3; ++i) rows += fmt::format("a ticket {},mail\n", i);
+  Told told;
+  TokenizeJob job{.model = trained_model(),
+                  .data = {.source = folder.file("tickets.csv", rows + "a fine ticket,sales\n"),
+                           .text_column = "body",
+                           .label_column = "team"}};
+  const TokenizeResult read = tokenize_data(job, told.context);
+  EXPECT_EQ(read.fields["data"]["splits"][0]["classes"], (Json{{"mail", 3}, {"sales", 1}}));
+  const std::string shown = to_text(read.document, {});
+  EXPECT_NE(shown.find("'team'"), std::string::npos) << shown;
+  EXPECT_LT(shown.find("\nmail "), shown.find("\nsales ")) << shown;
+
+  // Labels that training would refuse are no error here.
+  job.data.source = folder.file("more.csv", rows + "a,\nb,\n");
+  const TokenizeResult refused = tokenize_data(job, told.context);
+  EXPECT_EQ(refused.parts[0].texts, 5);
+  EXPECT_TRUE(std::ranges::any_of(told.lines, [](const std::string& line) {
+    return line.starts_with("warning: ") &&
+           line.find("line 5: the label is empty, as in 2 of 5") != std::string::npos;
+  }));
+}
+
 TEST(LibraryJobs, TokenizeTellsWhatDataIsAsTokens) {
   const TemporaryFolder folder;
   const std::string data = folder.file("texts.csv", "text\na fine film\n\"dull, dull\"\n木\n");

@@ -67,5 +67,15 @@ TEST(TimeModels, NamesLatenciesWithTheirBatchSizeAndTokens) {
             "Latency per example (batch size 32, 11.4 tokens padded to 20)");
 }
 
+TEST(TimeModels, NameTheBatchSizeAndPaddedTokensToRepeatWith) {
+  ModelTimes times{.at_a_time = 32, .noun = "texts", .tokens = 11.4, .padded = 19.8};
+  EXPECT_EQ(bench_options(times), " --batch_size 32 --tokens 20");
+  times.times.speedup_interval = {1, 4};
+  EXPECT_NE(noise_warning({times}).find("`hone bench --batch_size 32 --tokens 20`"),
+            std::string::npos);
+  times.noun = "images";
+  EXPECT_EQ(bench_options(times), " --batch_size 32");
+}
+
 }  // namespace
 }  // namespace hone::testing

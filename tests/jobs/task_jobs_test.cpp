@@ -29,9 +29,8 @@ struct TaskCase {
 };
 
 constexpr TaskCase kCases[] = {
-    {"Numbers", "synth:score?n=300&test=60", Task::regression, "r2", "R² on test, n = "},
-    {"Labels", "synth:topics?n=300&test=60", Task::multi_label, "f1_micro",
-     "Micro F1 on test, n = "}};
+    {"Numbers", "synth:score?n=300&test=60", Task::regression, "r2", "R² "},
+    {"Labels", "synth:topics?n=300&test=60", Task::multi_label, "f1_micro", "Micro F1 "}};
 
 Context& quiet() {
   static Context context{/*threads=*/1, /*quiet=*/true, {}, {}, [](std::string_view) {}};

@@ -105,10 +105,13 @@ TEST(TimesInTurn, CallOnlyAWholeIntervalFasterInHeadlines) {
   EXPECT_EQ(speedup_headline({1.06, Interval{1.01, 1.16}}, "fp32"), "1.06× faster than fp32");
   EXPECT_EQ(speedup_headline({0.94, Interval{0.84, 0.98}}, "fp32"), "1.06× slower than fp32");
   EXPECT_EQ(speedup_headline({1.06}).find("faster"), std::string::npos);
+  // A noisy value says less than its interval.
+  EXPECT_EQ(speedup_headline({7.61, Interval{3.39, 12.8}}), "3.39 to 12.8× faster");
+  EXPECT_EQ(speedup_headline({0.4, Interval{0.25, 0.5}}, "fp32"), "2.00 to 4.00× slower than fp32");
 }
 
-// Paired rounds decide; medians that point the other way are called medians.
-TEST(TimesInTurn, NameMediansThatPointTheOtherWay) {
+// Paired rounds decide, and text beside medians says so; medians that point the other way are called medians.
+TEST(TimesInTurn, NamePairedRoundsBesideMedians) {
   TimesInTurn times{.before = {0.1, 0.153},
                     .after = {0.1, 0.145},
                     .speedup = 0.937,
@@ -116,7 +119,8 @@ TEST(TimesInTurn, NameMediansThatPointTheOtherWay) {
   EXPECT_EQ(latency_change_text(times),
             "medians 0.153 → 0.145 ms, but 1.07× slower in paired rounds (95% CI 1.02 to 1.19)");
   times.after.median_ms = 0.163;
-  EXPECT_EQ(latency_change_text(times), "0.153 → 0.163 ms, 1.07× slower (95% CI 1.02 to 1.19)");
+  EXPECT_EQ(latency_change_text(times),
+            "0.153 → 0.163 ms, 1.07× slower in paired rounds (95% CI 1.02 to 1.19)");
 }
 
 // How fast work is depends on how it was set up, as it does on where its memory lies: the second and the twelfth of thirteen ratios.

@@ -34,7 +34,7 @@ TEST(CrowdedFigure, ZoomsToWhereCurvesLieCloseWithTheirSpreads) {
 
 // Most values are at 70 and 71, the best one is 78: it is what the figure is looked at for.
 TEST(CrowdedFigure, ContainsTheBestCurve) {
-  const std::vector<Series> series = {curve({10, 70, 70, 71}), curve({10, 70, 71, 71}),
+  const std::vector<Series> series = {curve({10, 70, 70.5, 71}), curve({10, 70, 71, 71}),
                                       curve({10, 70, 71, 78})};
   const auto zoomed_range = [&](BetterEnd better) {
     Figure figure = figure_of(series);
@@ -116,7 +116,7 @@ TEST(CrowdedFigure, ShowsTheSamePointsInEveryPanelOfTheSameX) {
 }
 
 TEST(CrowdedFigure, FollowsTheFirstPanel) {
-  const Series even = curve({10, 20, 30, 40}), crowded = curve({50, 79, 80, 80});
+  const Series even = curve({10, 20, 30, 40}), crowded = curve({50, 79, 79.5, 80});
   Figure figure = figure_of({even, even});
   figure.panels.push_back(figure_of({crowded, crowded}).panels[0]);
   EXPECT_FALSE(zoomed_to_crowd(figure));

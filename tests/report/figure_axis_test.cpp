@@ -55,6 +55,11 @@ TEST(ViewAxis, HasWholeTicksWhereItIsAskedForThem) {
   EXPECT_GT(view_axis({.whole_ticks = true}, part, 12, false).ticks.size(), 2u);
 }
 
+TEST(ViewAxis, HasTwoTicksWhereThereIsLittleRoom) {
+  const std::vector<double> values = {0, 4.11};
+  EXPECT_EQ(labels(view_axis({}, values, 2, false)), (Labels{"0", "2", "4"}));
+}
+
 TEST(ViewAxis, HasNeverManyMoreTicksThanAsked) {
   for (double high = 1; high < 100; high += 0.37) {
     for (int count : {2, 5, 9}) {

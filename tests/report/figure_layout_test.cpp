@@ -71,6 +71,17 @@ TEST(LayOut, PanelsStandSideBySideOrStackedWithoutTouching) {
   EXPECT_GT(stacked.panels[1].plot.bottom, 0);
 }
 
+TEST(LayOut, PlotsSideBySideHaveOneHeightWhateverTheirLabelsNeed) {
+  Figure figure{.panels = {panel_with({"a"}), panel_with({"a"})}};
+  figure.panels[1].title = figure.panels[1].x.label =
+      "A text that is longer than the panel is wide, so that it takes more than one line";
+  const FigureLayout layout = lay_out(figure);
+  ASSERT_GT(layout.panels[1].x_label.lines.size(), layout.panels[0].x_label.lines.size());
+  EXPECT_EQ(layout.panels[0].plot.bottom, layout.panels[1].plot.bottom);
+  EXPECT_EQ(layout.panels[0].plot.top, layout.panels[1].plot.top);
+  EXPECT_EQ(layout.panels[0].x_label.y, layout.panels[1].x_label.y);
+}
+
 TEST(LayOut, ReferenceLabelsStandWhereNoCurveIs) {
   // The curve runs along the line's upper side on the right half and far below on the left.
   Panel panel = panel_with({});

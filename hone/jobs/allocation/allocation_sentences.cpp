@@ -165,8 +165,8 @@ std::string latency_text(const AllocationFindings& f) {
       "{}Latencies "
       "are of this machine.",
       f.best().latency_ms, times.after.median_ms, f.timed->rounds, times.before.median_ms,
-      speedup_text(times), batch.texts == 1 ? "one text" : fmt::format("{} texts", batch.texts),
-      batch.tokens,
+      paired_speedup_text(times.ratio()),
+      batch.texts == 1 ? "one text" : fmt::format("{} texts", batch.texts), batch.tokens,
       times.after.median_ms > budget->most
           ? fmt::format("The whole model exceeds the budget of {}: give a lower one. ",
                         budget->text)

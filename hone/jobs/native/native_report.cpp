@@ -15,8 +15,6 @@
 namespace hone {
 namespace {
 
-constexpr double kMebibyte = 1 << 20;
-
 std::string mebibytes_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
 
 std::string formats_text(const LayerFormats& formats) {
@@ -25,10 +23,10 @@ std::string formats_text(const LayerFormats& formats) {
 
 std::string bytes_text(const NativeFindings& found) {
   const ModelSize &before = found.size_before, &after = found.size;
-  return fmt::format("Weights: {} (baseline: {}, {:.1f}% less); {} in memory (baseline: {}).",
+  return fmt::format("Weights: {} (baseline {}, {}); {} in memory (baseline {}).",
                      mebibytes_text(after.stored_bytes), mebibytes_text(before.stored_bytes),
-                     100 * (1 - static_cast<double>(after.stored_bytes) /
-                                    static_cast<double>(before.stored_bytes)),
+                     size_change(static_cast<double>(before.stored_bytes),
+                                 static_cast<double>(after.stored_bytes)),
                      mebibytes_text(after.memory_bytes), mebibytes_text(before.memory_bytes));
 }
 
@@ -200,7 +198,7 @@ Fact layers_figure(const NativeFindings& found, const std::string& keep_slower) 
                        others = all - as_asked - wider - slower;
   std::string layers = fmt::format("{} of {} in the requested format", as_asked, all);
   if (slower > 0)
-    layers += fmt::format("; {} stay fp32 because they are slower here ({} converts them)", slower,
+    layers += fmt::format("; {} kept in fp32, which is faster there ({} quantizes all)", slower,
                           keep_slower);
   if (others > 0) layers += fmt::format("; {} without a native kernel", others);
   if (wider > 0) layers += fmt::format("; {} wider to stay within the limits", wider);
@@ -333,34 +331,6 @@ std::vector<Section> sections_of(const NativeFindings& found) {
                          kFreeGainDb, kPaidGainDb)}},
          /*folded=*/true});
   return sections;
-}
-
-Block native_figure(const NativeFindings& found, const BeforeAndAfter& both,
-                    const std::string& label, const fs::path& stem,
-                    std::vector<std::string>& notes) {
-  Figure figure{
-      .title = fmt::format("fp32 and {}", label), .panels = {}, .width = 1000, .height = 220};
-  const auto add = [&](const std::string& axis, const Point& before, const Point& after) {
-    Panel panel{.x = {.label = axis}};
-    panel.y.range = Range{-0.6, 1.6};
-    panel.y.ticks = {{1, "fp32"}, {0, std::string(found.arithmetic)}};
-    panel.series.push_back({.points = {before, after}, .draw = Draw::bars});
-    panel.series[0].points[0].y = 1;
-    panel.series[0].points[0].name = baseline_text(found);
-    panel.series[0].points[1].name = label;
-    figure.panels.push_back(std::move(panel));
-  };
-  const auto mebibytes = [](const ModelSize& size) {
-    return Point{static_cast<double>(size.stored_bytes) / kMebibyte, 0};
-  };
-  const MetricName& name = both.before.evaluation.figure;
-  add(fmt::format("{} (%)", metric_title(name)), {100 * both.before.evaluation.value, 0},
-      {100 * both.after.evaluation.value, 0});
-  add("Size (MiB)", mebibytes(found.size_before), mebibytes(found.size));
-  for (const ModelTimes& one : found.times)
-    add(fmt::format("Latency per example, batch size {} (ms)", one.at_a_time),
-        {one.times.before.median_ms, 0}, {one.times.after.median_ms, 0});
-  return figure_block(figure, stem, "fp32 and native: metric, size and latency", notes);
 }
 
 const Fields& fields_of(const NativeLayerResult*) {

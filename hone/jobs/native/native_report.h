@@ -71,10 +71,6 @@ std::vector<std::string> native_concerns(const NativeFindings& findings);
 
 /// The folded sections of a page: size and latency, layers and methods, products, smooth scales.
 std::vector<Section> sections_of(const NativeFindings& findings);
-/// fp32 beside native: accuracy, memory, time. Drawn as `stem`.svg, .png; a figure that cannot be drawn adds to `notes`.
-Block native_figure(const NativeFindings& findings, const BeforeAndAfter& both,
-                    const std::string& label, const fs::path& stem,
-                    std::vector<std::string>& notes);
 
 /// A layer in results.
 struct NativeLayerResult {

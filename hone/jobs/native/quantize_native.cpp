@@ -13,6 +13,7 @@
 #include "hone/jobs/native/native_report.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/size_and_time.h"
+#include "hone/jobs/summary_figure.h"
 #include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/passes/prune.h"
@@ -306,13 +307,16 @@ std::vector<std::string> hints_of(const NativeRun& run, const NativeOutcome& out
         "them");
   if (!run.job.keep_slower && !outcome.found.products.empty()) {
     const auto slower = std::ranges::count_if(outcome.found.layers, &NativeLayer::slower);
-    hints.push_back(fmt::format(
-        "{}; timings vary, so a repeat may choose other layers; {} converts them too",
-        slower == 0 ? "no layer stays in fp32 for being slower in native arithmetic on this machine"
-                    : fmt::format("{} layer{} in fp32, as native arithmetic is slower there on "
-                                  "this machine",
-                                  slower, slower == 1 ? " stays" : "s stay"),
-        run.job.invocation.setting("keep_slower")));
+    hints.push_back(
+        slower == 0
+            ? fmt::format(
+                  "native is not shown to be slower than fp32 in any layer; timings vary, so a "
+                  "repeat may keep some in fp32 unless you give {}",
+                  run.job.invocation.setting("keep_slower"))
+            : fmt::format("{} in fp32, because native is slower there on this machine; timings "
+                          "vary, so a repeat may choose others; {} quantizes them too",
+                          slower == 1 ? "1 layer stays" : fmt::format("{} layers stay", slower),
+                          run.job.invocation.setting("keep_slower")));
   }
   if (std::string noise = noise_warning(outcome.found.times); !noise.empty())
     hints.push_back(std::move(noise));
@@ -344,7 +348,10 @@ std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutc
   Section result{
       "",
       {PageTable{result_table(outcome), result_caption(run, outcome)},
-       native_figure(found, outcome.both, outcome.label, run.folder / "native", doubts)}};
+       figure_block(summary_figure(found.size_before, found.size, found.times.front(),
+                                   outcome.both.before.evaluation, outcome.both.after.evaluation),
+                    run.folder / "native",
+                    "Size, latency and metric of the baseline and the compressed model", doubts)}};
   for (Block& block : gate_blocks(outcome.both.gates, short_name_and_size(run.data.measured)))
     result.blocks.push_back(std::move(block));
   if (outcome.without_head.empty())
@@ -387,15 +394,17 @@ std::vector<NextCommand> next_commands(const NativeRun& run, const NativeOutcome
   if (outcome.both.clearly_lost()) next = commands_that_lose_less(run);
   const std::string& original = run.pruning.original;
   const bool has_original = !original.empty() && path_exists(original);
-  if ((has_original || !run.job.gates.any()) && outcome.without_head.empty())
+  if (has_original && outcome.without_head.empty())
     next.push_back(
-        {has_original ? "Compare it with the model before pruning" : "Test a limit",
-         fmt::format("hone compare {} {} --data {}{}",
-                     shell_word(has_original ? original : run.job.model), shell_word(folder),
+        {"Compare it with the model before pruning",
+         fmt::format("hone compare {} {} --data {}{}", shell_word(original), shell_word(folder),
                      shell_word(data), run.job.gates.any() ? "" : " --max_drop 1")});
+  else if (!run.job.gates.any() && outcome.without_head.empty())
+    next.push_back(command_to_test_limit(run.job.model, folder, data));
   if (has_original)
     next.push_back({"Time it beside the model before pruning",
-                    fmt::format("hone bench {} {}", shell_word(original), shell_word(folder))});
+                    fmt::format("hone bench {} {}{}", shell_word(original), shell_word(folder),
+                                bench_options(outcome.found.times.front()))});
   next.push_back(command_to_export(folder, data, folder + "-onnx"));
   next.push_back({"Search for a smaller model",
                   fmt::format("hone shrink {} --data {} -o {}", shell_word(run.job.model),

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
@@ -162,7 +163,8 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
                       {PageTable{headed_table(inputs), "On the calibration examples."}},
                       /*folded=*/true});
   finish_pruned(run, model.model, takes, removed, std::move(tables), folder, pruned);
-  pruned.document.next = next_commands(run, pruned.clearly_lost);
+  std::ranges::move(next_commands(run, pruned.clearly_lost),
+                    std::back_inserter(pruned.document.next));
   return pruned;
 }
 

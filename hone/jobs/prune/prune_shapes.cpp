@@ -124,6 +124,12 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
       run, model.model, takes, {counts_text(groups)},
       {{"Kept heads, neurons and layers", {PageTable{headed_table(groups)}}, /*folded=*/true}},
       folder, pruned);
+  if (!rounds)
+    pruned.document.next.push_back(
+        {"Quantize it",
+         fmt::format("hone quantize {} --native 'int(bits=8,per=row)' --data {} -o {}",
+                     shell_word(common.output.folder), shell_word(common.data.options.source),
+                     shell_word(free_name(common.output.folder, "-int8")))});
   return pruned;
 }
 

@@ -185,6 +185,12 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
                            caption_of(run, caveat)}}};
   for (Block& block : gate_blocks(both.gates, part_of(run)))
     first.blocks.push_back(std::move(block));
+  if (headless_remark(parent, job.how.trains).empty()) {
+    first.blocks.push_back(Paragraph{use_sentence(both.gates, job.output.folder)});
+    if (!both.gates.any())
+      document.next.push_back(
+          command_to_test_limit(job.model, job.output.folder, job.data.options.source));
+  }
   document.sections.insert(document.sections.begin(), std::move(first));
   document.sections.push_back(details_section(named_evaluations(both, run.data), labels));
 }

@@ -25,10 +25,7 @@ double cpu_seconds_of(const Trial& trial) {
 }  // namespace
 
 std::vector<TrialOnTheWay> trials_on_the_way(const StudyView& study) {
-  std::set<std::int64_t> run_again;
-  for (const Trial* trial : study.trials)
-    if (const auto number = number_in(trial->system_attributes, "failed_trial"))
-      run_again.insert(*number);
+  const std::set<std::int64_t> run_again = numbers_run_again(study);
   const Direction direction = study.directions.front();
   std::vector<TrialOnTheWay> way;
   const Trial* best = nullptr;

@@ -221,7 +221,6 @@ class SearchRun {
     return end;
   }
 
-  const TrialTable& trials() const { return trials_; }
   StudyView view() const {
     StudyView view{.name = study_.name, .directions = study_.directions, .trials = {}};
     for (const auto& trial : trials_) view.trials.push_back(trial.get());
@@ -276,10 +275,7 @@ class SearchRun {
     return {{"values", values}, {"metrics", Json(metrics)}};
   }
 
-  std::int64_t finished() const {
-    return std::ranges::count_if(trials_,
-                                 [](const auto& trial) { return is_finished(trial->state); });
-  }
+  std::int64_t finished() const { return count_trials(view()).finished(); }
 
   SearchOptions options() const {
     SearchOptions options = job_.budget;
@@ -573,7 +569,7 @@ JobResult search_models(const SearchJob& job, Context& context) {
     return commit(report_no_winner(findings, too_few, std::move(document), *output, context));
   user_check(findings.winner.trial != nullptr,
              "{}: none of {} trials is complete and feasible{}; the study is in {}", job.model,
-             run.trials().size(), first_failure(findings.view), where);
+             count_trials(findings.view).distinct(), first_failure(findings.view), where);
   const TrialModel made = run.objective().model_of(*findings.winner.trial);
   write_winner(job, subject, space, *findings.winner.trial, made, output->path() / "best");
   return commit(report_search(findings, made, std::move(document), *output, context));

@@ -163,8 +163,7 @@ SearchFields search_fields(const SearchFindings& f, const ShownStudy& study, con
 void describe_winner(const SearchFindings& f, const Reported& reported, Document& document) {
   const Findings findings(f);
   const MeasuredPart& part = f.subject.data.measured;
-  const std::string label =
-      fmt::format("Best of {} trials", grouped(count_trials(f.view).finished()));
+  const std::string label = "Best of " + counted_text(count_trials(f.view).finished(), "trial");
   const TaskEvaluation& after = reported.measured.evaluation;
   if (reported.beside) {
     describe_change(document, label, *reported.beside, part);
@@ -177,6 +176,11 @@ void describe_winner(const SearchFindings& f, const Reported& reported, Document
   }
   if (const std::string flatters = same_part_warning(f.subject.data); !flatters.empty())
     document.evidence += " " + flatters;
+  const std::int64_t steps = training_steps(
+      f.subject, f.space.configuration_of(assignment_of(findings.winner().parameters)));
+  if (const std::string caveat = training_caveat(steps, steps, "compression");
+      reported.beside && !caveat.empty())
+    document.evidence += " " + caveat;
   document.key_figures.push_back(
       {"Objective",
        fmt::format("{}{} on {}, trial {}", findings.winner_text(), findings.runs_text(),
@@ -357,7 +361,7 @@ JobResult report_no_winner(const SearchFindings& f, const std::string& too_few, 
   double least_p = 1;
   for (const Trial* trial : excluded) least_p = std::min(least_p, trial->violation());
   const std::string summary =
-      fmt::format("none of {} trials is shown to pass {}", grouped(std::ssize(f.view.trials)),
+      fmt::format("none of {} trials is shown to pass {}", grouped(count_trials(f.view).distinct()),
                   fmt::join(gates, ", "));
   const std::string why = fmt::format(
       "the least p-value, corrected for gates and trials, is {}, and {} or less would pass",

@@ -407,4 +407,13 @@ TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
   return TrialSteps(subject, space, configuration, seed, watch, progress, context).run();
 }
 
+std::int64_t training_steps(const TrialSubject& subject, const TrialConfiguration& configuration) {
+  std::int64_t steps = 0;
+  for (const std::optional<Json>* section : {&configuration.training, &configuration.train_on})
+    if (*section)
+      steps +=
+          total_steps(settings_of(**section, subject.training).training, subject.data.train.size());
+  return steps;
+}
+
 }  // namespace hone

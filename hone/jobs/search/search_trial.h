@@ -64,4 +64,7 @@ TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
                      const TrialConfiguration& configuration, std::uint64_t seed,
                      const WatchTrial& watch, const TrialProgress& progress, Context& context);
 
+/// Returns how many steps the trainings of this configuration have in all.
+std::int64_t training_steps(const TrialSubject& subject, const TrialConfiguration& configuration);
+
 }  // namespace hone

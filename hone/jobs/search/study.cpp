@@ -151,7 +151,7 @@ Table table_of(const std::vector<ReadStudy>& studies) {
                {"trials", "Trials"},
                {"complete", "Complete"},
                {"cached", "From cache"},
-               {"pruned", "Pruned"},
+               {"pruned", "Stopped early"},
                {"failed", "Failed"},
                {"running", "Running"},
                {"waiting", "Waiting"},
@@ -161,9 +161,10 @@ Table table_of(const std::vector<ReadStudy>& studies) {
     const TrialCounts counts = count_trials(study.shown.view);
     const Trial* best = best_alone(study.shown.view);
     table.add_row({study.study.name, aim_of(study), best_cell(study),
-                   best == nullptr ? Cell(absent) : Cell(shown_number(best->number)), counts.all(),
-                   counts.complete, counts.cached, counts.pruned, counts.failed, counts.running,
-                   counts.waiting, real(seconds_of(study), 1), to_minute(last_time(study))});
+                   best == nullptr ? Cell(absent) : Cell(shown_number(best->number)),
+                   counts.distinct(), counts.complete, counts.cached, counts.pruned,
+                   counts.failed - counts.run_again, counts.running, counts.waiting,
+                   real(seconds_of(study), 1), to_minute(last_time(study))});
   }
   return table;
 }

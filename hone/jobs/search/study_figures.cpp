@@ -351,7 +351,7 @@ Figure intermediate_figure(const ShownStudy& study) {
   Trials all = study.view.trials;
   std::erase_if(all, [](const Trial* trial) { return trial->reports.size() < 2; });
   for (const Trial* trial : thinned(all)) {
-    Series series{.label = trial->state == TrialState::pruned ? "pruned" : "went on",
+    Series series{.label = trial->state == TrialState::pruned ? "stopped early" : "not stopped",
                   .points = {},
                   .draw = trial->state == TrialState::pruned ? Draw::faint : Draw::line};
     for (const auto& [step, value] : trial->reports)

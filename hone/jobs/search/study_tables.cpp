@@ -73,10 +73,11 @@ Json value_or_null(const Trial& trial, const char* attribute) {
   return found == trial.user_attributes.end() ? Json() : found->second;
 }
 
-// The examples that objective `index` is a share of; none where it is no accuracy, or they are not known.
-std::optional<Proportion> proportion_of(const ShownStudy& study, std::size_t index, double value) {
+// The examples that a metric is a share of; none where it is no accuracy, or they are not known.
+std::optional<Proportion> proportion_of(const ShownStudy& study, const std::string& metric,
+                                        double value) {
   const Json& rows = value_at(study.measured_on, "n");
-  if (study.objectives[index] != kAccuracy.key || !rows.is_number_integer()) return std::nullopt;
+  if (metric != kAccuracy.key || !rows.is_number_integer()) return std::nullopt;
   const auto n = rows.get<std::int64_t>();
   if (n <= 0 || !(value >= 0 && value <= 1)) return std::nullopt;
   const double effective = value_at(study.measured_on, "effective_n").get<double>();
@@ -84,26 +85,41 @@ std::optional<Proportion> proportion_of(const ShownStudy& study, std::size_t ind
                     effective / static_cast<double>(n)};
 }
 
-Cell value_cell(const ShownStudy& study, std::size_t index, double value) {
-  const std::optional<Proportion> share = proportion_of(study, index, value);
-  constexpr double kLarge = 1000;
-  if (!share && std::abs(value) >= kLarge && std::round(value) == value) return std::llround(value);
-  if (!share) return real(value, kObjectiveDigits);
-  const Interval interval = wilson_interval(share->successes, share->trials, share->evidence);
+Cell proportion_cell(const Proportion& share, double value) {
+  const Interval interval = wilson_interval(share.successes, share.trials, share.evidence);
   return percent_within(value, interval.low, interval.high);
+}
+
+Cell value_cell(const ShownStudy& study, std::size_t index, double value) {
+  if (const auto share = proportion_of(study, study.objectives[index], value))
+    return proportion_cell(*share, value);
+  constexpr double kLarge = 1000;
+  if (std::abs(value) >= kLarge && std::round(value) == value) return std::llround(value);
+  return real(value, kObjectiveDigits);
 }
 
 /// A metric that has its column in tables of trials.
 struct ShownMetric {
   std::string name, title;
-  Cell (*cell)(double value);
+  Cell (*cell)(const ShownStudy& study, double value);
 };
+// First those that tasks are judged by, for objectives that are formulas.
 const ShownMetric kShownMetrics[] = {
-    {"average_bits", "Bits per weight", [](double value) -> Cell { return real(value, 2); }},
+    {kAccuracy.key, "Accuracy",
+     [](const ShownStudy& study, double value) {
+       const auto share = proportion_of(study, kAccuracy.key, value);
+       return share ? proportion_cell(*share, value) : percent(value);
+     }},
+    {kR2.key, "R²", [](const ShownStudy&, double value) { return percent(value); }},
+    {kMicroF1.key, "Micro F1", [](const ShownStudy&, double value) { return percent(value); }},
+    {"average_bits", "Bits per weight",
+     [](const ShownStudy&, double value) -> Cell { return real(value, 2); }},
     {"packed_bytes", "Size when packed",
-     [](double value) -> Cell { return bytes(static_cast<std::int64_t>(value)); }},
+     [](const ShownStudy&, double value) -> Cell {
+       return bytes(static_cast<std::int64_t>(value));
+     }},
     {"latency_ms", "Latency per example, batch size 1 (ms)",
-     [](double value) -> Cell { return significant(value); }}};
+     [](const ShownStudy&, double value) -> Cell { return significant(value); }}};
 
 // Absent where there is no number.
 template <typename CellOf>
@@ -128,10 +144,7 @@ double trial_value(const Trial& trial, const std::string& name) {
 
 TrialCounts count_trials(const StudyView& study) {
   TrialCounts counts;
-  std::set<std::int64_t> again;  // what copies are of
-  for (const Trial* trial : study.trials)
-    if (const auto number = number_in(trial->system_attributes, "failed_trial"))
-      again.insert(*number);
+  const std::set<std::int64_t> again = numbers_run_again(study);
   for (const Trial* trial : study.trials) {
     counts.run_again += trial->state == TrialState::fail && again.contains(trial->number) ? 1 : 0;
     counts.complete += trial->state == TrialState::complete ? 1 : 0;
@@ -148,16 +161,32 @@ TrialCounts count_trials(const StudyView& study) {
 }
 
 std::string to_text(const TrialCounts& counts) {
-  std::string text = fmt::format(
-      "{} trials: {} complete{}, {} pruned, {} failed", grouped(counts.all()),
-      grouped(counts.complete),
-      counts.cached == 0 ? "" : fmt::format(" ({} from the cache)", grouped(counts.cached)),
-      grouped(counts.pruned), grouped(counts.failed));
-  if (counts.run_again > 0)
-    text += fmt::format(" ({} interrupted and run again)", grouped(counts.run_again));
-  if (counts.running > 0) text += fmt::format(", {} running", grouped(counts.running));
-  if (counts.waiting > 0) text += fmt::format(", {} waiting", grouped(counts.waiting));
+  const auto in_parentheses = [](std::int64_t count, std::string_view what) {
+    return count == 0 ? "" : fmt::format(" ({} {})", grouped(count), what);
+  };
+  std::string text =
+      fmt::format("{}{}: {} complete{}", counted_text(counts.distinct(), "trial"),
+                  in_parentheses(counts.run_again, "interrupted and run again"),
+                  grouped(counts.complete), in_parentheses(counts.cached, "from the cache"));
+  for (const auto& [count, state] : {std::pair{counts.pruned, "stopped early"},
+                                     {counts.failed - counts.run_again, "failed"},
+                                     {counts.running, "running"},
+                                     {counts.waiting, "waiting"}})
+    if (count > 0) text += fmt::format(", {} {}", grouped(count), state);
   return text;
+}
+
+std::set<std::int64_t> numbers_run_again(const StudyView& study) {
+  std::set<std::int64_t> again;
+  for (const Trial* trial : study.trials) {
+    if (const auto number = number_in(trial->system_attributes, "failed_trial"))
+      again.insert(*number);
+    const auto history = trial->system_attributes.find("retry_history");  // of all, where several
+    if (history == trial->system_attributes.end() || !history->second.is_array()) continue;
+    for (const Json& number : history->second)
+      if (number.is_number_integer()) again.insert(number.get<std::int64_t>());
+  }
+  return again;
 }
 
 const Fields& fields_of(const TrialCounts*) {
@@ -292,8 +321,8 @@ Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& tri
           number_cell(values[i], [&](double value) { return value_cell(study, i, value); }));
     if (candidates) row.emplace_back(absent);
     for (const ShownMetric& metric : metrics)
-      row.push_back(
-          number_cell(value_at(value_at(study.baseline, "metrics"), metric.name), metric.cell));
+      row.push_back(number_cell(value_at(value_at(study.baseline, "metrics"), metric.name),
+                                [&](double value) { return metric.cell(study, value); }));
     row.emplace_back(absent);
     table.add_row(std::move(row));
   }
@@ -306,7 +335,8 @@ Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& tri
       row.push_back(value_cell(study, i, trial->values[i]));
     if (candidates) row.emplace_back(trial->violation() == 0 ? "yes" : "not shown");
     for (const ShownMetric& metric : metrics)
-      row.push_back(number_cell(Json(metric_in(*trial, metric.name)), metric.cell));
+      row.push_back(number_cell(Json(metric_in(*trial, metric.name)),
+                                [&](double value) { return metric.cell(study, value); }));
     row.push_back(candidates ? cell_of(value_or_null(*trial, kRecipeAttribute))
                              : Cell(values_text(study, *trial)));
     table.add_row(std::move(row));
@@ -321,11 +351,12 @@ std::vector<const Trial*> shrink_candidates(const ShownStudy& study) {
 }
 
 std::string certainty_text(const ShownStudy& study) {
-  for (std::size_t i = 0; i < study.objectives.size(); ++i)
-    if (proportion_of(study, i, 0))
-      return "95% confidence intervals (Wilson) are of each trial alone; the best of many trials "
-             "is "
-             "likely above its own.";
+  const bool shows_accuracy =
+      std::ranges::find(study.objectives, kAccuracy.key) != study.objectives.end() ||
+      tells(study, kAccuracy.key);
+  if (shows_accuracy && proportion_of(study, kAccuracy.key, 0))
+    return "95% confidence intervals (Wilson) are of each trial alone; the best of many trials is "
+           "likely above its own.";
   return "There are no confidence intervals: the study does not say what its values average.";
 }
 

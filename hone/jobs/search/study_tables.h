@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,16 @@ struct TrialCounts {
   std::int64_t complete = 0, pruned = 0, failed = 0, running = 0, waiting = 0;
   std::int64_t cached = 0;     ///< of the complete ones
   std::int64_t run_again = 0;  ///< of the failed ones, as their process was interrupted or died
-  std::int64_t finished() const { return complete + pruned + failed; }
-  std::int64_t all() const { return finished() + running + waiting; }
+  /// As people count them: a trial that was run again is one trial.
+  std::int64_t finished() const { return complete + pruned + failed - run_again; }
+  std::int64_t distinct() const { return finished() + running + waiting; }
+  std::int64_t all() const { return distinct() + run_again; }
 };
 TrialCounts count_trials(const StudyView& study);
-/// "100 trials: 90 complete (3 from the cache), 8 pruned, 2 failed (1 interrupted and run again)"; where there are any, ", 1 running,
-/// 4 waiting", which count among all.
+/// The numbers of failed trials that were, or are to be, run again under other numbers.
+std::set<std::int64_t> numbers_run_again(const StudyView& study);
+/// "100 trials (1 interrupted and run again): 90 complete (3 from the cache), 8 stopped early, 1 failed, 1 waiting". States that no
+/// trial has are left out, and an interrupted trial that was run again counts once.
 std::string to_text(const TrialCounts& counts);
 
 const Fields& fields_of(const TrialCounts*);

@@ -42,6 +42,43 @@ TEST(StudyTables, BeginWithTheBaselineWhereItIsKnown) {
   EXPECT_EQ(display_text(table.rows()[1][2]), "0.500");
 }
 
+// Trial 2 is trial 0 run again, and trial 3 is trial 2.
+TEST(StudyTables, CountATrialThatWasRunAgainOnce) {
+  Trial trials[] = {trial_of(0, 0), trial_of(1, 0.5), trial_of(2, 0), trial_of(3, 0.75)};
+  for (const std::size_t i : {0, 2}) {
+    trials[i].state = TrialState::fail;
+    trials[i].values.clear();
+  }
+  trials[2].system_attributes = {{"failed_trial", 0}, {"retry_history", {0}}};
+  trials[3].system_attributes = {{"failed_trial", 0}, {"retry_history", {0, 2}}};
+  StudyView view{.name = "search", .directions = {Direction::maximize}};
+  for (const Trial& trial : trials) view.trials.push_back(&trial);
+  const TrialCounts counts = count_trials(view);
+  EXPECT_EQ(counts.run_again, 2);
+  EXPECT_EQ(counts.finished(), 2);
+  EXPECT_EQ(counts.all(), 4) << "for programs";
+  const std::string text = to_text(counts);
+  for (const char* absent : {"failed", "stopped", "4 trials"})
+    EXPECT_EQ(text.find(absent), std::string::npos) << text;
+}
+
+TEST(StudyTables, ShowTheMetricBesideAnObjectiveThatIsAFormula) {
+  Trial trial = trial_of(0, 0.67);
+  trial.user_attributes[kMetricsAttribute] = Json{{"accuracy", 0.75}};
+  ShownStudy study{
+      .view = {.name = "search", .directions = {Direction::maximize}, .trials = {&trial}},
+      .objectives = {"accuracy - 0.01*average_bits"},
+      .measured_on = {{"text", "validation"}, {"n", 400}, {"effective_n", 400}}};
+  const Table table = best_trials(study);
+  ASSERT_EQ(table.columns()[2].key, "accuracy");
+  const std::string accuracy = display_text(table.rows()[0][2]);
+  EXPECT_TRUE(accuracy.starts_with("75.0")) << accuracy;
+  EXPECT_GT(accuracy.size(), std::string("75.0%").size()) << "it has its interval";
+  EXPECT_EQ(certainty_text(study).find("There are no"), std::string::npos);
+  study.objectives = {"accuracy"};
+  EXPECT_EQ(best_trials(study).columns()[2].key, "values") << "not twice";
+}
+
 TEST(StudyTables, CallTheFormatOfALayerInWords) {
   EXPECT_EQ(value_text("classifier.format", "none"), "full precision");
   EXPECT_EQ(value_text("classifier.format", "int"), "int");

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "hone/jobs/model_times.h"
+#include "hone/metrics/task_evaluation.h"
+#include "hone/models/model_size.h"
+#include "hone/report/figure.h"
+
+namespace hone {
+
+/// Returns size, latency and the task's metric of the baseline and of the compressed model: three panels of two bars with their values.
+Figure summary_figure(const ModelSize& size_before, const ModelSize& size, const ModelTimes& times,
+                      const TaskEvaluation& before, const TaskEvaluation& after);
+
+}  // namespace hone
