@@ -28,6 +28,7 @@ Options options_of(const TokenizeArguments*) {
           .takes(kDataValue)
           .under(Heading::data),
       group<&A::job, &TokenizeJob::data>(),
+      group<&A::job, &TokenizeJob::data>(label_map_option()),
       group<&A::job, &TokenizeJob::cut>(),
       option<&A::job, &TokenizeJob::batch_size>("batch_size", "batch size for the share of padding")
           .from(1),
