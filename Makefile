@@ -70,12 +70,12 @@ SOURCES = $(shell git ls-files '*.cpp' '*.h')
 format: packages-to-lint
 	clang-format -i $(SOURCES)
 
-# clang-tidy cannot read what gcc precompiled.
+# clang-tidy cannot read what gcc precompiled. Before LLVM 16, it cannot read views and ranges of libstdc++.
 lint: packages-to-lint build
 	tools/check_words $(BUILD)/bin/hone
 	clang-format --dry-run --Werror $(SOURCES)
 	@cmake -S . -B $(BUILD)-lint -G Ninja -DHONE_TESTS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON $(LLVM_OPTION) > /dev/null
-	run-clang-tidy -quiet -p $(BUILD)-lint -extra-arg=-Wno-unknown-warning-option \
+	run-clang-tidy-19 -clang-tidy-binary clang-tidy-19 -quiet -p $(BUILD)-lint -extra-arg=-Wno-unknown-warning-option \
 	  -extra-arg=-Wno-unused-command-line-argument 'hone/.*\.cpp$$'
 
 # The documentation site, in $(BUILD)-docs/site. The packages of docs/requirements.txt come from PyPI.

@@ -67,10 +67,10 @@ TextColumns text_columns(const Table& table) {
 
 /// Columns that stand on several lines, as many of them on each, below each other: column i in slot i % slots.
 struct Stack {
-  std::size_t slots = 0;
+  std::size_t slots = 1;
 
   static Stack of(const TextColumns& columns, std::size_t lines) {
-    return {(columns.size() + lines - 1) / lines};
+    return {std::max<std::size_t>(1, (columns.size() + lines - 1) / lines)};
   }
   std::size_t width(const TextColumns& columns, std::size_t slot) const {
     std::size_t width = 0;

@@ -70,12 +70,12 @@ TEST(ProjectFiles, NoticeHasEveryLibrary) {
 TEST(ProjectFiles, RunningNeedsNoToolsOfDevelopers) {
   const std::set<std::string> run = packages_to("run"), test = packages_to("test");
   for (const char* package : {"libgtest-dev", "libbenchmark-dev", "libdnnl-dev", "clang-format",
-                              "clang-tidy", "clang", "ccache", "git"})
+                              "clang-tidy-19", "clang", "ccache", "git"})
     EXPECT_FALSE(run.contains(package)) << package;
   EXPECT_TRUE(test.contains("libgtest-dev"));
-  for (const char* package : {"libdnnl-dev", "clang-tidy"}) EXPECT_FALSE(test.contains(package));
+  for (const char* package : {"libdnnl-dev", "clang-tidy-19"}) EXPECT_FALSE(test.contains(package));
   EXPECT_TRUE(packages_to("bench").contains("libdnnl-dev"));
-  EXPECT_TRUE(packages_to("lint").contains("clang-tidy"));
+  EXPECT_TRUE(packages_to("lint").contains("clang-tidy-19"));
   EXPECT_TRUE(packages_to("fuzz").contains("clang"));
   expect_user_error("give run, test, bench", [] { packages_to("everything"); });
   // Every target of the Makefile that installs something names a purpose that there is.
