@@ -158,7 +158,7 @@ std::string problem(const Attempt& made, const Command& command, const Words& wo
     return fmt::format("{} is an option of {}, not of `hone {}`", flag, fmt::join(owners, " and "),
                        command.name);
   const std::string near = suggestion(stranger, made, command, words);
-  const std::string answer =
+  std::string answer =
       trainer_flag_answer(stranger, shown.substr(0, shown.find('=')), flag_names(*made.app));
   if (near.empty() && !answer.empty()) return answer;
   if (command.name == "formats" && stranger == "--compare")

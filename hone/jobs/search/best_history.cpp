@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "hone/jobs/search/study_tables.h"
@@ -71,7 +72,8 @@ BestHistory history_of(const ShownStudy& study, const std::string& label, const 
     const double value = trial_value(*one.trial, metric);
     if (one.trial->state == TrialState::complete && !std::isnan(value))
       history.values.points.push_back(point_of(study, *one.trial, x, value, /*with_values=*/true));
-    const double best = one.best == nullptr ? kNoValue : trial_value(*one.best, metric);
+    if (one.best == nullptr) continue;
+    const double best = trial_value(*one.best, metric);
     if (std::isnan(best)) continue;
     history.by_trial.points.push_back(point_of(study, *one.best, x, best, is_small(study)));
     history.by_seconds.points.push_back(point_of(study, *one.best, seconds, best, is_small(study)));
@@ -85,7 +87,7 @@ BestHistory history_of(const ShownStudy& study, const std::string& label, const 
 
 Series band_of(const std::vector<Series>& curves, const std::string& label,
                double (*middle)(std::vector<double>), const std::string& detail) {
-  double begin = -INFINITY;
+  double begin = -std::numeric_limits<double>::infinity();
   std::set<double> places;
   for (const Series& curve : curves) {
     if (curve.points.empty()) return {.label = label};
