@@ -57,9 +57,9 @@ Names names_of(std::span<const DataColumn> columns) {
 std::string listed(std::span<const DataColumn> columns) {
   Names names;
   for (const DataColumn& column : columns)
-    names.push_back(column.first_value.empty()
-                        ? fmt::format("'{}'", column.name)
-                        : fmt::format("{} ('{}')", column.name, shorten(column.first_value, 20)));
+    names.push_back(column.first_value.empty() ? fmt::format("'{}'", column.name)
+                                               : fmt::format("'{}' (first: '{}')", column.name,
+                                                             shorten(column.first_value, 20)));
   return fmt::format("the columns are: {}", fmt::join(names, ", "));
 }
 

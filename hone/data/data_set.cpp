@@ -87,7 +87,7 @@ void check_labels_are_there(const WrittenData& written, const AnswerPlace& place
   if (empty < 2) return;
   fail(
       "{}: the label is empty, as in {} of {} rows: also {}{}; give these rows a label or leave "
-      "them out, as they can be neither learnt from nor measured",
+      "them out, as they can be neither learned from nor measured",
       places.front(), grouped(static_cast<long long>(empty)), grouped(std::ssize(written.answers)),
       fmt::join(places.begin() + 1, places.end(), ", "),
       empty > kNamed ? fmt::format(" and {} more", empty - kNamed) : "");

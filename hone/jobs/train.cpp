@@ -224,7 +224,7 @@ JobResult train_model(const TrainJob& job, Context& context) {
       learns ? after_training(before, splits.identity.hash, row_hashes(splits.source.train),
                               row_hashes(splits.source.validation))
              : source.trained_on.value_or(TrainedOn{.complete = false});
-  if (!learns) notes.emplace_back("nothing is learnt: the training has no steps");
+  if (!learns) notes.emplace_back("nothing is learned: the training has no steps");
   remember_columns(after, splits.identity.columns);
   // Where nothing is chosen, that the validation part was set aside flatters no figure on it.
   const TrainedOn seen =

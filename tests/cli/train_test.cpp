@@ -370,7 +370,7 @@ TEST(Train, OfNoStepsLeavesTheModelUntrained) {
   const Ending ending =
       run_well({"train", "tiny", "--data", workshop() / "reviews.csv", "--epochs", "0", "-o", "un"},
                folder.path());
-  EXPECT_NE(ending.messages.find("nothing is learnt: the training has no steps"), std::string::npos)
+  EXPECT_NE(ending.messages.find("nothing is learned: the training has no steps"), std::string::npos)
       << ending.messages;
   EXPECT_EQ(read_json(folder.path() / "un/results.json")["train_loss"], nullptr);
   const Ending measured =

@@ -165,7 +165,9 @@ TEST(Columns, WithoutNamesAreToldByWhatTheyHold) {
   EXPECT_EQ(chosen.columns.labels, Names{"0"});
   EXPECT_EQ(choose({label, text, number}).columns.labels, Names{"0"})
       << "the only one of few values";
-  expect_user_error("the columns are: 1 ('see you'), 1 ('see you')", [&] { choose({text, text}); });
+  expect_user_error("the columns are: '1' (first: 'see you'), '1' (first: 'see you')", [&] {
+    choose({text, text});
+  });
 }
 
 // Columns called by the usual names give way to those of the model's training, and these to flags.
