@@ -182,20 +182,30 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, std::max(0, decimals));
 }
 
+namespace {
+
+// With as many digits as tell it from 1, up to six: an interval beside a verdict must show on which side of 1 it ends.
+std::string ratio_text(double ratio) {
+  std::string text = three_digits(ratio);
+  const auto is_one = [&] {
+    return text.starts_with("1.") && text.find_first_not_of('0', 2) == std::string::npos;
+  };
+  for (int decimals = 3; decimals <= 6 && ratio > 1 && is_one(); ++decimals)
+    text = fmt::format("{:.{}f}", ratio, decimals);
+  return text;
+}
+
+}  // namespace
+
 std::string speed_text(double ratio) {
-  return fmt::format("{}× {}", three_digits(ratio < 1 ? 1 / ratio : ratio),
+  return fmt::format("{}× {}", ratio_text(ratio < 1 ? 1 / ratio : ratio),
                      ratio < 1 ? "slower" : "faster");
 }
 
 std::string speed_range_text(double low, double high) {
-  if (low >= 1) return fmt::format("{} to {}", three_digits(low), three_digits(high));
-  if (high < 1) return fmt::format("{} to {}", three_digits(1 / high), three_digits(1 / low));
-  // What rounds to 1 has no direction.
-  const auto text = [](double ratio) {
-    return three_digits(ratio) == "1.00" || three_digits(1 / ratio) == "1.00" ? "1.00×"
-                                                                              : speed_text(ratio);
-  };
-  return fmt::format("{} to {}", text(low), text(high));
+  if (low >= 1) return fmt::format("{} to {}", ratio_text(low), ratio_text(high));
+  if (high < 1) return fmt::format("{} to {}", ratio_text(1 / high), ratio_text(1 / low));
+  return fmt::format("{} to {}", speed_text(low), speed_text(high));
 }
 
 std::string capitalized(std::string text) {

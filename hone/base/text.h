@@ -45,8 +45,8 @@ std::string bytes_in_unit(double bytes, std::size_t unit, bool decimals);
 std::string three_digits(double value);
 /// How many times as fast one piece of work is as another, with the direction: "1.84× faster", "1.07× slower" for 0.937.
 std::string speed_text(double ratio);
-/// The interval of such a ratio: "1.79 to 1.90" of what is faster, "1.02 to 1.19" of what is slower, "1.04× slower to 1.12× faster", "1.00× to 1.79×
-/// faster".
+/// The interval of such a ratio: "1.79 to 1.90" of what is faster, "1.02 to 1.19" of what is slower, "1.04× slower to 1.12× faster". An end that
+/// rounds to 1 has more digits: "1.002× slower to 1.79× faster".
 std::string speed_range_text(double low, double high);
 
 /// The text with a capital at its beginning, unless its first word has other characters than letters ("fp32, test").

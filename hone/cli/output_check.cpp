@@ -19,16 +19,18 @@ struct Input {
   std::string name;  ///< "the model my-model"
 };
 
-// Those that a command reads; where they cannot be found, it says so when it looks for them.
-std::vector<fs::path> paths_of(Access access, const std::string& value) {
+// Those that a command reads; where they cannot be found, it says so when it looks for them. If an output of hone exists, the command
+// would refuse that first, so a missing input is refused here. With `--resume`, what the output holds comes first.
+std::vector<fs::path> paths_of(Access access, const std::string& value, bool output_exists) {
   try {
     return paths_read(access, value);
   } catch (const UserError&) {
+    if (output_exists && !path_exists(value)) throw;
     return {value};
   }
 }
 
-std::vector<Input> inputs_of(const CommandApp& app) {
+std::vector<Input> inputs_of(const CommandApp& app, bool output_exists) {
   std::vector<Input> inputs;
   for (const CLI::Option* option : app.get_options()) {
     const Access access = app.kind(*option).access;
@@ -40,7 +42,7 @@ std::vector<Input> inputs_of(const CommandApp& app) {
                                                          : nullptr;
     if (what == nullptr) continue;
     for (const std::string& value : option->results())
-      for (const fs::path& path : paths_of(access, value))
+      for (const fs::path& path : paths_of(access, value, output_exists))
         inputs.push_back({path, fmt::format("{} {}", what,
                                             access == Access::reads_runs ? path.string() : value)});
   }
@@ -92,6 +94,11 @@ std::string_view work_of(const CommandApp& app) {
   return lora != nullptr && lora->count() > 0 ? kAdapterAlone : kWholeModel;
 }
 
+bool is_given(const CommandApp& app, const std::string& flag) {
+  const CLI::Option* const option = app.get_option_no_throw(flag);
+  return option != nullptr && option->count() > 0;
+}
+
 // Neither a report nor work of another kind takes the place of a model or an adapter.
 void check_keeps_work(const fs::path& output, const CommandApp& app) {
   const std::optional<FolderRecord> record = read_record(output);
@@ -121,7 +128,11 @@ void check_outputs(const CommandApp& app) {
       user_check(::fnmatch(glob.c_str(), output.c_str(), FNM_PATHNAME | FNM_PERIOD) != 0,
                  "{}: would be one of the data {} from now on; write somewhere else",
                  output.string(), glob);
-  for (const Input& input : inputs_of(app)) {
+  const bool output_exists =
+      !is_given(app, "--resume") && std::ranges::any_of(outputs, [](const fs::path& output) {
+        return read_record(output).has_value();
+      });
+  for (const Input& input : inputs_of(app, output_exists)) {
     for (const fs::path& output : outputs) {
       const bool holds = lies_in(input.path, output), is_in = lies_in(output, input.path);
       user_check(!holds, "{}: {} {}, which this command reads; write somewhere else",
@@ -131,8 +142,7 @@ void check_outputs(const CommandApp& app) {
     }
   }
   // What an interrupted run left is in danger from `--overwrite` alone; otherwise the job refuses it, after its own errors.
-  const CLI::Option* overwrite = app.get_option_no_throw("--overwrite");
-  const bool overwrites = overwrite != nullptr && overwrite->count() > 0;
+  const bool overwrites = is_given(app, "--overwrite");
   for (const fs::path& output : outputs)
     if (fs::is_directory(output, error) && (overwrites || output.extension() != ".partial"))
       check_keeps_work(output, app);

@@ -37,9 +37,9 @@ std::string listed_classes(const std::vector<std::size_t>& classes, const PartFa
   return text;
 }
 
-// ": test.csv: line 2 is train.csv: line 7, … and 12 more", of those that have a place.
+// ": test.csv: line 2 is train.csv: line 7; and 12 more", of those that have a place.
 std::string named_duplicates(const std::vector<DuplicateRow>& duplicates, std::int64_t all) {
-  constexpr std::size_t kShown = 3;
+  constexpr std::size_t kShown = 1;
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, duplicates.size()); ++i)
     text +=
@@ -258,7 +258,7 @@ const Fields& fields_of(const SplitResult*) {
                                  "Rows without any label; null unless the task is multi-label."),
       field<&S::numbers>("numbers", "By number; null unless the task is regression."),
       field<&S::duplicates>("duplicates",
-                            "The first 100 duplicate rows by file and line, each with the place of "
+                            "The first 10 duplicate rows by file and line, each with the place of "
                             "its text in the training split."),
       field<&S::validation_duplicates>("validation_duplicates",
                                        "The same for the validation split."));
@@ -338,7 +338,7 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
   if (record && record->known()) {
     part.trained_on_rows = count_in(record->trained);
     part.chosen_on_rows = count_in(record->chosen);
-    // Of what the weights learnt before the record began, nothing is known: none found is not none.
+    // Of what the weights learned before the record began, nothing is known: none found is not none.
     if (!record->complete && part.trained_on_rows == 0) part.trained_on_rows.reset();
     part.trained_on_more = !record->complete;
   }
@@ -384,7 +384,7 @@ const Fields& fields_of(const MeasuredSplitResult*) {
       field<&M::cautions>("cautions",
                           "What makes the metrics too good or worthless, a few words each: `80 "
                           "of them trained on`, `untrained head`."),
-      field<&M::measured_on>("measured_on", "The same in a sentence."));
+      field<&M::measured_on>("measured_on", "The split in a sentence, with the first caution."));
   return fields;
 }
 
@@ -404,10 +404,9 @@ MeasuredSplitResult measured_split_result(const MeasuredPart& part) {
           .measured_on = describe(part)};
 }
 
-namespace {
-
-// So few examples change a metric by less than a point.
 bool is_negligible(std::int64_t count, const PartFacts& facts) { return 100 * count < facts.rows; }
+
+namespace {
 
 // Its name says that it is for choices.
 bool is_validation_split(const MeasuredPart& part) { return part.facts.part == "validation"; }
@@ -455,16 +454,25 @@ std::vector<std::string> cautions_of(const MeasuredPart& part, CautionChoice cho
 
 }  // namespace
 
+std::vector<std::string> first_of(std::vector<std::string> cautions) {
+  if (cautions.size() > 1) cautions.resize(1);
+  return cautions;
+}
+
 std::vector<std::string> cautions(const MeasuredPart& part) { return cautions_of(part, {}); }
 
 std::vector<std::string> notable_cautions(const MeasuredPart& part) {
   return cautions_of(part, {.with_negligible = false});
 }
 
+std::vector<std::string> first_caution(const MeasuredPart& part) {
+  return first_of(notable_cautions(part));
+}
+
 std::string name_and_size(const MeasuredPart& part) {
-  return part_text(
-      part.facts.part, part.facts.rows, part.facts.effective_rows(),
-      cautions_of(part, {.with_choices = !is_validation_split(part), .with_negligible = false}));
+  return part_text(part.facts.part, part.facts.rows, part.facts.effective_rows(),
+                   first_of(cautions_of(part, {.with_choices = !is_validation_split(part),
+                                               .with_negligible = false})));
 }
 
 std::string short_name_and_size(const MeasuredPart& part) {
@@ -472,11 +480,11 @@ std::string short_name_and_size(const MeasuredPart& part) {
 }
 
 std::string describe(const MeasuredPart& part) {
-  std::string text =
-      fmt::format("{}: {}",
-                  part_text(part.facts.part, part.facts.rows, part.facts.effective_rows(),
-                            cautions_of(part, {.with_choices = !is_validation_split(part)})),
-                  part.origin);
+  std::string text = fmt::format(
+      "{}: {}",
+      part_text(part.facts.part, part.facts.rows, part.facts.effective_rows(),
+                first_of(cautions_of(part, {.with_choices = !is_validation_split(part)}))),
+      part.origin);
   if (!part.majority_label.empty())
     text += fmt::format("; always predicting '{}' scores {}", shown_name(part.majority_label),
                         share_text(part.facts.majority_share()));
@@ -500,7 +508,15 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
                                    number(trained), number(facts.rows),
                                    optimism_text(trained, part, "", part.trained_on_more)));
   const std::int64_t chosen = part.chosen_on_rows.value_or(0);
-  if (facts.validation_duplicate_rows > 0)
+  const bool in_both = facts.duplicate_rows > 0 && facts.validation_duplicate_rows > 0;
+  if (in_both)
+    warnings.push_back(fmt::format(
+        "{} of {} {} examples {} also in the training split and {} in the validation split, {}{}",
+        number(facts.duplicate_rows), number(facts.rows), facts.part, are(facts.duplicate_rows),
+        number(facts.validation_duplicate_rows),
+        optimism_text(facts.duplicate_rows + facts.validation_duplicate_rows, part),
+        named_duplicates(facts.duplicates, facts.duplicate_rows)));
+  else if (facts.validation_duplicate_rows > 0)
     warnings.push_back(fmt::format(
         "{} of {} {} examples {} also in the validation split, where choices are made, {}{}",
         number(facts.validation_duplicate_rows), number(facts.rows), facts.part,
@@ -511,7 +527,7 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
     warnings.push_back(fmt::format("{}: {} of {} examples were used for choices, {}", facts.part,
                                    number(chosen), number(facts.rows),
                                    optimism_text(chosen, part)));
-  if (facts.duplicate_rows > 0)
+  if (facts.duplicate_rows > 0 && !in_both)
     warnings.push_back(fmt::format("{} of {} {} examples {} also in the training split, {}{}",
                                    number(facts.duplicate_rows), number(facts.rows), facts.part,
                                    are(facts.duplicate_rows),

@@ -18,7 +18,7 @@ namespace hone {
 struct DuplicateRow {
   std::string row, other_row;
 };
-inline constexpr std::size_t kNamedDuplicates = 100;
+inline constexpr std::size_t kNamedDuplicates = 10;
 
 /// What numbers of one kind are.
 struct NumberFacts {
@@ -112,7 +112,7 @@ struct MeasuredPart {
   /// Rows whose text the model was trained on, that trainings set aside to choose on, and that ranges of quantizers were
   /// taken from. None: that is not known of this model.
   std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
-  /// The weights come from some that kept no record: rows may be among what those had learnt from.
+  /// The weights come from some that kept no record: rows may be among what those had learned from.
   bool trained_on_more = false;
   /// What of the model that is measured is as it was drawn: "untrained weights", "untrained head", or nothing.
   std::string untrained = {};
@@ -125,7 +125,7 @@ struct MeasuredPart {
   std::string texts_hash = {};
 };
 
-/// `hashes` are the examples' (hone/data/row_hash.h), `record` is what the model that is measured has learnt from.
+/// `hashes` are the examples' (hone/data/row_hash.h), `record` is what the model that is measured has learned from.
 MeasuredPart measured_part(PartFacts facts, std::string origin,
                            const std::vector<Example>& examples,
                            std::span<const std::uint64_t> hashes,
@@ -146,19 +146,27 @@ struct MeasuredSplitResult {
 const Fields& fields_of(const MeasuredSplitResult*);
 MeasuredSplitResult measured_split_result(const MeasuredPart& part);
 
-/// What flatters the figures of the part or makes them worthless, a few words each: "80 of them trained on", "may be trained on",
-/// "all of them used for choices", "untrained head". `warnings_of` has sentences.
-std::vector<std::string> cautions(const MeasuredPart& part);
-/// Those that concern at least 1% of the examples, for texts beside `describe`, which has all.
-std::vector<std::string> notable_cautions(const MeasuredPart& part);
+/// So few examples change a metric by less than a point.
+bool is_negligible(std::int64_t count, const PartFacts& facts);
 
-/// "validation, n = 200"; with its notable cautions: "test, n = 200, 80 of them trained on". That the validation split is used
+/// What flatters the figures of the part or makes them worthless, a few words each, the worst first: "80 of them trained on", "may be
+/// trained on", "all of them used for choices", "untrained head". `warnings_of` has sentences.
+std::vector<std::string> cautions(const MeasuredPart& part);
+/// Those that concern at least 1% of the examples.
+std::vector<std::string> notable_cautions(const MeasuredPart& part);
+/// The first of some, if there is one: for texts and tables, as `warnings_of` has all.
+std::vector<std::string> first_of(std::vector<std::string> cautions);
+/// That of the notable ones.
+std::vector<std::string> first_caution(const MeasuredPart& part);
+
+/// "validation, n = 200"; with its first notable caution: "test, n = 200, 80 of them trained on". That the validation split is used
 /// for choices goes without saying.
 std::string name_and_size(const MeasuredPart& part);
-/// The same without its cautions, for a page that has them elsewhere: "test, n = 200".
+/// The same without a caution, for a page that has it elsewhere: "test, n = 200".
 std::string short_name_and_size(const MeasuredPart& part);
 
-/// "validation, n = 200: 200 of 2,000 training examples, set aside by seed 42; always predicting 'good' scores 50.5%",
+/// "validation, n = 200: 200 of 2,000 training examples, set aside by seed 42; always predicting 'good' scores 50.5%", with its first
+/// caution;
 /// of numbers "…; numbers from 0.00 to 5.00, mean 2.60"
 std::string describe(const MeasuredPart& part);
 

@@ -169,6 +169,22 @@ std::optional<FolderConfig> folder_config(const std::string& source) {
   return FolderConfig{source.substr(0, question), assignment.substr(kConfig.size())};
 }
 
+// Refuses a path whose name is near that of data beside it.
+void check_no_slip(fs::path source) {
+  if (!source.has_filename()) source = source.parent_path();  // "data/"
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(
+           source.has_parent_path() ? source.parent_path() : fs::path("."), error))
+    if (const std::string name = entry.path().filename();
+        entry.is_directory(error) || !text_file_ending(name).empty())
+      names.push_back(name);
+  std::ranges::sort(names);
+  const std::string near = nearest(source.filename().string(), names);
+  user_check(near.empty(), "data '{}': no such file or folder; did you mean '{}'?", source.string(),
+             (source.parent_path() / near).string());
+}
+
 }  // namespace
 
 bool is_role_or_all(const std::string& split) {
@@ -189,6 +205,7 @@ DataFiles find_data_files(const std::string& source, const std::string& split) {
     return {.train = {source}};
   }
   if (source.find_first_of("*?") != std::string::npos) return files_of_glob(source, split);
+  check_no_slip(source);
   fail(
       "data '{}': no such file or folder; expected a folder, one of {}, or synth:NAME; nothing is "
       "downloaded",

@@ -30,6 +30,8 @@ struct Example {
   std::int64_t row = 0;
   /// Of an image, whose name is the text: the fingerprint of its bytes. 0: the text is all there is.
   std::uint64_t image_hash = 0;
+  /// Of what is measured: training or choices used its text (see `measured_texts`).
+  bool seen = false;
 };
 
 /// All texts of the examples, of pairs both, one behind the other.

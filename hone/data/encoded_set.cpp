@@ -98,6 +98,13 @@ std::int64_t longest_text(const EncodedSet& set) {
   return most;
 }
 
+std::vector<std::int64_t> unseen_rows(std::span<const Example> examples) {
+  std::vector<std::int64_t> rows;
+  for (std::size_t i = 0; i < examples.size(); ++i)
+    if (!examples[i].seen) rows.push_back(static_cast<std::int64_t>(i));
+  return rows.size() < examples.size() ? rows : std::vector<std::int64_t>();
+}
+
 EncodedSet select_examples(const EncodedSet& set, std::span<const std::int64_t> rows) {
   EncodedSet some{.ids = {}, .labels = {}, .task = set.task, .target_width = set.target_width};
   some.pad_id = set.pad_id;

@@ -30,6 +30,8 @@ struct EncodedSet {
   std::int64_t truncated_texts = 0;
   /// Per text, `text_numbers` (hone/data/row_hash.h), where something is measured; else empty.
   std::vector<std::int32_t> text_numbers = {};
+  /// `unseen_rows`, where something is measured; else empty.
+  std::vector<std::int64_t> unseen = {};
   /// Ill-formed parts of UTF-8 in the parts of the texts that were read.
   std::int64_t replaced_bytes = 0;
   std::int32_t pad_id = 0;  ///< what shorter texts of a batch are filled up with
@@ -46,6 +48,9 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
                            std::span<const Example> examples, std::size_t max_length,
                            Task task = Task::single_label,
                            std::optional<Truncation> truncation = {});
+
+/// The rows of which `Example::seen` is false, where they are some of all; else none.
+std::vector<std::int64_t> unseen_rows(std::span<const Example> examples);
 
 /// The examples `rows` of a set, in this order.
 EncodedSet select_examples(const EncodedSet& set, std::span<const std::int64_t> rows);

@@ -233,7 +233,7 @@ void LabelTable::note_blanks(std::vector<std::string>& notes) const {
 std::int32_t LabelTable::add(WrittenLabel label) {
   user_check(!label.text.empty(),
              "{}: the label is empty; give the row a label or leave it out, as it can be neither "
-             "learnt from nor measured",
+             "learned from nor measured",
              label.where);
   if (labels_.size() >= kMostLabels)
     fail("{}: the label column has more than {} different values; is it the right column?{}",

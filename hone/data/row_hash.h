@@ -10,7 +10,7 @@
 namespace hone {
 
 /// The fingerprint of an example's text, or of both texts of a pair. Letter case, control characters and the amount of
-/// white space do not count, since few models see them: what one model takes for a text that it learnt from is not new to
+/// white space do not count, since few models see them: what one model takes for a text that it learned from is not new to
 /// another. Nor does the label count. Of an image it is that of its bytes, whatever its name is.
 std::uint64_t row_hash(const Example& example);
 

@@ -39,7 +39,7 @@ bool set_aside_by_seed(Splits& splits) {
   return true;
 }
 
-// `complete`: the record knows of all that the model has learnt.
+// `complete`: the record knows of all that the model has learned.
 std::string source_of_known(std::size_t all, std::size_t old, std::size_t fresh, bool complete) {
   const char* what = complete ? "are new to the model" : "its record does not know";
   if (fresh == 0)
@@ -121,6 +121,29 @@ DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& sa
       identity.parts.back().sample = samples.at(name);
     }
   return identity;
+}
+
+// Marks the examples whose text the model was trained on, or that choices were made on, unless they are negligible or all. That the
+// validation split is used for choices goes without saying.
+void mark_seen(MeasuredTexts& texts, std::span<const std::uint64_t> hashes, const Splits& splits,
+               const std::optional<TrainedOn>& record) {
+  const std::string& name = texts.part.facts.part;
+  // All choices are made on it.
+  if (name == "test" && splits.protocol == Protocol::original) return;
+  std::vector<RowSet> used;
+  if (record) used.push_back(record->trained);
+  if (record && name != "validation") used.push_back(record->chosen);
+  if (name == "test" || name == "validation")
+    used.push_back(row_set(row_hashes(splits.source.train)));
+  if (name == "test") used.push_back(row_set(row_hashes(splits.source.validation)));
+  std::int64_t seen = 0;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    texts.examples[i].seen =
+        std::ranges::any_of(used, [&](const RowSet& rows) { return contains(rows, hashes[i]); });
+    seen += texts.examples[i].seen ? 1 : 0;
+  }
+  if (is_negligible(seen, texts.part.facts) || seen == texts.part.facts.rows)
+    for (Example& example : texts.examples) example.seen = false;
 }
 
 std::string origin_of(const Splits& splits, const std::string& part) {
@@ -255,6 +278,7 @@ MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
   texts.part = measured_part(
       facts_of_part(part_name, texts.examples, hashes, splits, row_set(row_hashes(source.train))),
       origin, texts.examples, hashes, source.label_names, record);
+  mark_seen(texts, hashes, splits, record);
   return texts;
 }
 

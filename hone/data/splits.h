@@ -6,7 +6,7 @@
 #include "hone/data/data_facts.h"
 #include "hone/data/data_set.h"
 
-/// Data in three parts: what is learnt from, what choices are made on, and what is measured once.
+/// Data in three parts: what is learned from, what choices are made on, and what is measured once.
 namespace hone {
 
 /// Where choices (the best epoch, a format) are made.
@@ -33,7 +33,7 @@ struct SplitOptions {
   DataUse use = DataUse::training;
   std::int64_t max_train_samples = 0;  ///< of the training part, drawn by seed; 0: all
   std::int64_t max_eval_samples = 0;   ///< of each part that is measured
-  /// What the model at hand has learnt from, if that is known. Data that it was trained on falls into the same parts
+  /// What the model at hand has learned from, if that is known. Data that it was trained on falls into the same parts
   /// again, whatever its order, `seed` and `validation_split`.
   std::optional<TrainedOn> record = {};
 };

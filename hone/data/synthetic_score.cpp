@@ -7,7 +7,7 @@ namespace hone {
 namespace {
 
 constexpr double kPolarity = 0.4;  // share of words that count; the others are fillers
-// Of each sign only the most frequent words: the set tests whether numbers are learnt, not how many words.
+// Of each sign only the most frequent words: the set tests whether numbers are learned, not how many words.
 constexpr std::uint64_t kWords = 20;
 constexpr double kNoise = 0.25;  // standard deviation: no model comes nearer than that
 

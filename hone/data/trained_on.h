@@ -10,7 +10,7 @@
 #include "hone/data/row_hash.h"
 #include "hone/tensor/tensor.h"
 
-/// What a model has learnt from: fingerprints of its texts, in trained_on.safetensors beside its weights. So a later
+/// What a model has learned from: fingerprints of its texts, in trained_on.safetensors beside its weights. So a later
 /// command on the same data knows which texts were set aside, whatever their order and its own seed, and says of other
 /// data how many of its texts are not new to the model.
 namespace hone {
@@ -57,7 +57,7 @@ struct TrainedOn {
 
   /// Whether it can be said of a text that it was trained on.
   bool known() const { return complete || !trained.empty(); }
-  /// The weights are as they were drawn: nothing was learnt.
+  /// The weights are as they were drawn: nothing was learned.
   bool nothing() const { return complete && trained.empty(); }
   /// All weights are as they were drawn, or those that tell the classes apart: figures are those of chance.
   bool untrained() const { return nothing() || untrained_head; }

@@ -34,11 +34,11 @@ enum class ParameterRole : std::uint8_t {
   gain,    ///< of a normalization (Ba, Kiros and Hinton, "Layer Normalization", 2016)
   bias,
   mask,          ///< which elements of a weight are kept
-  adapter,       ///< what was learnt beside a weight that stays: LoRA's factors
+  adapter,       ///< what was learned beside a weight that stays: LoRA's factors
   format_state,  ///< of a quantizer: a calibrated range, a learned scale
   codes,         ///< of a packed weight, and what its blocks share
   moment,        ///< of an optimizer
-  buffer,        ///< given or computed, never learnt
+  buffer,        ///< given or computed, never learned
 };
 
 /// What follows from a parameter's role.

@@ -154,8 +154,9 @@ JobResult apply_pass(const PassJob& job, Context& context) {
       changed_before_rounding(before, source.model, job, context);
   write_model(source, output.path());
   if (unrounded) write_unrounded(*unrounded, source.model, output.path());
-  const ModelChange change = measure_change(before, source, output.path(), data,
-                                            job.texts.batch_size, context, document.notes);
+  ModelChange change = measure_change(before, source, output.path(), data, job.texts.batch_size,
+                                      context, document.notes);
+  change.takes.models = fmt::format("{} {}", shell_word(job.model), shell_word(job.output.folder));
   const std::vector<std::string>& labels = source.model.facts.labels;
   const ModelChangeResult changed = model_change_result(change, job.model, data, labels);
   result.fields = hone::to_json(PassFields{changed, name, job.output.folder});

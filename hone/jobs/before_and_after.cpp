@@ -64,6 +64,11 @@ std::string use_sentence(const JudgedGates& gates, const std::string& folder) {
   if (!gates.any()) return "No limit was tested. To test one, run `hone compare` with --max_drop.";
   switch (gates.verdict.conclusion) {
     case Conclusion::within_limit:
+      if (gates.unseen && !gates.unseen->kept())
+        return fmt::format(
+            "Measure {} on more new examples before you use it: the limit is not shown to hold "
+            "without those seen in training or used for choices.",
+            folder);
       return fmt::format("You can use {}: it is shown to be within the limit.", folder);
     case Conclusion::exceeds_limit:
       return fmt::format("Do not use {} where the limit matters: it is shown to exceed it.",
@@ -117,6 +122,7 @@ void describe_change(Document& document, const std::string& label, const BeforeA
                   change_evidence(both.gates, both.verdict, change.differs, change.notes));
   if (!both.lost.empty())
     document.evidence += fmt::format(" {}.", capitalized(lost_class_text(both.lost, both.labels)));
+  document.evidence += unseen_change_sentence(both.gates, both.comparison);
 }
 
 void describe_seeds(Document& document, const std::string& label, const std::vector<Json>& results,
@@ -197,7 +203,7 @@ std::vector<std::string> concerns(const BeforeAndAfter& both,
 std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data,
                                                    std::string_view after) {
   const std::string& measured = data.measured.facts.part;
-  const std::vector<std::string> doubts = notable_cautions(data.measured);
+  const std::vector<std::string> doubts = first_caution(data.measured);
   return {{"before", "baseline, " + measured, doubts},
           {"after", fmt::format("{}, {}", after, measured), doubts}};
 }

@@ -23,6 +23,9 @@ namespace {
 constexpr std::int64_t kMostLinearRounds = 20, kCachesOfCopies = 4;
 // For one number of rows: after this time no further round begins, unless `--runs` was given.
 constexpr double kLinearSeconds = 2;
+// Laying out a copy of a large sparse weight takes tenths of a second. After this time an implementation gets no further copy.
+constexpr double kCopySeconds = 0.5;
+constexpr std::int64_t kFewestCopiesInTurn = 2;
 constexpr std::int64_t kMostDenseBytes = std::int64_t{2} << 30;
 
 // Normal, any number by its place alone.
@@ -60,14 +63,18 @@ struct LinearRunner {
     part.was_run = true;
     return part.executable->run({}, part.parameters);
   }
-  void use(std::int64_t count, const Tensor& x) {
-    in_use = static_cast<std::size_t>(count);
-    next = 0;
-    while (parts.size() < in_use) {
-      stop_if_interrupted();
-      parts.push_back(make());
-    }
-    for (std::size_t i = 0; i < in_use; ++i) parts[i]->parameters.set("x", x);
+  // One part is in use, with this x.
+  void start(const Tensor& x) {
+    in_use = next = 0;
+    add(x);
+  }
+  // One more is in use. It runs next.
+  LinearPart& add(const Tensor& x) {
+    stop_if_interrupted();
+    if (parts.size() == in_use) parts.push_back(make());
+    parts[in_use]->parameters.set("x", x);
+    next = in_use++;
+    return *parts[next];
   }
 };
 
@@ -272,7 +279,7 @@ Tensor warm_up(ReadyLinear& one, const Tensor& x, std::int64_t others, LinearBen
   const bool on_host = device.host_accessible();
   LinearRunner& runner = one.runner;
   const Tensor own_x = x.cast(one.variant.values()).on(device);
-  runner.use(1, own_x);
+  runner.start(own_x);
   NamedTensors outputs;
   const auto run = [&] {
     outputs = runner.run();
@@ -289,18 +296,23 @@ Tensor warm_up(ReadyLinear& one, const Tensor& x, std::int64_t others, LinearBen
   times.copies = bench.copies.together;
   std::int64_t read = bench.copies.together * *times.weight_bytes;
   if (on_host) {
-    times.copies = copies_in_turn(*times.weight_bytes, runs_of_round(ms), others, bench.copies);
-    read = *times.copies * *times.weight_bytes + others;
-    runner.use(*times.copies, own_x);
-    for (std::size_t i = 1; i < runner.in_use; ++i) {
-      stop_if_interrupted();
-      runner.next = i;
-      const bool is_new = !runner.parts[i]->was_run;
+    const std::int64_t runs_in_turn = runs_of_round(ms),
+                       most =
+                           copies_in_turn(*times.weight_bytes, runs_in_turn, others, bench.copies);
+    const double start = steady_seconds();
+    while (*times.copies < most &&
+           (*times.copies < kFewestCopiesInTurn || steady_seconds() - start < kCopySeconds)) {
+      const bool is_new = !runner.add(own_x).was_run;
+      ++*times.copies;
       run();
-      runner.next = i;
-      if (is_new) run();
+      if (is_new) {
+        runner.next = runner.in_use - 1;
+        run();
+      }
     }
     runner.next = 0;
+    // Fewer copies than runs in a row come back before the others run.
+    read = *times.copies * *times.weight_bytes + (*times.copies > runs_in_turn ? others : 0);
   }
   times.in_cache = static_cast<std::uint64_t>(read) <= bench.copies.cache_bytes;
   return y;

@@ -114,8 +114,8 @@ struct LinearResult : JobResult {
 };
 
 /// Times a linear of normal random values with its bias on the device of the context. Runs take copies of the weight in turn, so
-/// many that between two runs with the same copy four times the device's last cache are read, but no more than `kMostLinearCopies` and
-/// no more than take 2 GiB in fp32, or half of the memory in all variants. What has no kernel on the device is a row that says why.
+/// many that between two runs with the same copy four times the device's last cache are read, but no more than `kMostLinearCopies`, no more
+/// than take 2 GiB in fp32, or half of the memory in all variants, and on the host no more than are ready within half a second, or two. What has no kernel on the device is a row that says why.
 /// Sparse products follow the dense ones, by sparse kernels even where hone would multiply densely. Once interrupted it returns what
 /// was measured. Throws `UserError` where memory is short; `Interrupted` where nothing was measured.
 LinearResult bench_linear(const LinearJob& job, Context& context);

@@ -36,7 +36,7 @@ std::string Choice::made_on() const { return part_text(part, parent.evaluation, 
 std::string Choice::reported_on() const {
   return part_text(reported_part,
                    reported.empty() ? TaskEvaluation{} : reported.front().measurement.evaluation,
-                   reported_cautions);
+                   first_of(reported_cautions));
 }
 
 std::string same_part_warning(const EncodedSplits& data) {
@@ -54,7 +54,7 @@ Choice begin_choice(const Model& parent, const EncodedSplits& data, std::int64_t
   const std::string label =
       parent.quantization ? summary(parent.quantization->plan) : std::string(kFloat);
   return {.part = part.name,
-          .cautions = notable_cautions(data.measured_choice()),
+          .cautions = first_caution(data.measured_choice()),
           .parent = measure(parent, part.examples, batch_size, context, label),
           .parent_label = label,
           .parent_bits = average_weight_bits(parent),
@@ -101,7 +101,7 @@ std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
     named.push_back({fmt::format("{}, {}", label, part), measured.evaluation, cautions});
   };
   for (const ComparedModel& model : choice.reported)
-    add(model.label, model.measurement, choice.reported_part, choice.reported_cautions);
+    add(model.label, model.measurement, choice.reported_part, first_of(choice.reported_cautions));
   if (!named.empty()) return named;
   add(choice.parent_label, choice.parent, choice.part, choice.cautions);
   for (const ComparedModel* model : chosen)

@@ -14,9 +14,24 @@
 namespace hone {
 namespace {
 
-TwoModelsResult two_models(const ModelComparison& c, const Verdict& verdict) {
+TwoModelsResult two_models(const ModelComparison& c, const TextModel& first,
+                           const TextModel& second, const Verdict& verdict) {
   return {named_metrics(c.first, c.labels), named_metrics(c.second, c.labels),
+          model_size(first.model, first.folder), model_size(second.model, second.folder),
           comparison_result(c.comparison, verdict)};
+}
+
+Table table_of(const ModelComparison& c, const TwoModelsResult& models) {
+  const Table compared = comparison_table({c.first, c.second});
+  std::vector<Column> columns = compared.columns();
+  columns.push_back({"stored_bytes", "Size"});
+  Table table(std::move(columns));
+  for (std::size_t row = 0; row < compared.rows().size(); ++row) {
+    std::vector<Cell> cells = compared.rows()[row];
+    cells.push_back(bytes((row == 0 ? models.size_before : models.size).stored_bytes));
+    table.add_row(std::move(cells));
+  }
+  return table;
 }
 
 std::vector<ChangedExampleResult> changed_examples(const ModelComparison& c,
@@ -50,7 +65,7 @@ std::string seed_folder(const std::string& name, std::int64_t seed) {
   return (fs::path(name) / fmt::format("seed-{}", seed)).string();
 }
 
-/// What the models of all seeds have learnt from between them.
+/// What the models of all seeds have learned from between them.
 std::optional<TrainedOn> record_of_seeds(const std::string& folder,
                                          const std::vector<std::int64_t>& seeds) {
   std::optional<TrainedOn> record = known_record(seed_folder(folder, seeds.front()));
@@ -133,7 +148,7 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   c.second.verdict = shown_verdict(outcome.gates, outcome.verdict.figure);
   CompareFields fields{.subject = measured.subject,
                        .baseline = job.first,
-                       .models = two_models(c, outcome.verdict),
+                       .models = two_models(c, first, second, outcome.verdict),
                        .changed = changed_examples(c, texts),
                        .lost_classes = lost_class_results(lost, c.labels),
                        .gate = gate_result_if_any(outcome.gates)};
@@ -142,8 +157,8 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   outcome.fields = to_json(fields);
   const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
   const std::vector<NamedEvaluation> evaluations = {
-      {first_label + ", " + measured.part.facts.part, a, notable_cautions(measured.part)},
-      {second_label + ", " + measured.part.facts.part, b, notable_cautions(measured.part), lost}};
+      {first_label + ", " + measured.part.facts.part, a, first_caution(measured.part)},
+      {second_label + ", " + measured.part.facts.part, b, first_caution(measured.part), lost}};
   for (const ComparedModel* model : {&c.first, &c.second})
     for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", model->label, concern));
@@ -153,7 +168,8 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   outcome.document.evidence = evidence_of(measured, outcome, change.differs, change.notes);
   if (!lost.empty())
     outcome.document.evidence += fmt::format(" {}.", capitalized(lost_class_text(lost, c.labels)));
-  describe_models(a, outcome, comparison_table({c.first, c.second}));
+  outcome.document.evidence += unseen_change_sentence(outcome.gates, c.comparison);
+  describe_models(a, outcome, table_of(c, fields.models));
   if (!texts.rows.empty())
     outcome.document.sections.push_back(
         {fmt::format("{} of {} changed predictions{}", texts.rows.size(),
@@ -189,7 +205,8 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
     const RightAnswers answers = right_answers(a.task(), examples);
     fields.runs.push_back(
         {.seed = seed,
-         .models = two_models(c, verdict(c.comparison.change, margin_for(measured.gates, figure))),
+         .models = two_models(c, first, second,
+                              verdict(c.comparison.change, margin_for(measured.gates, figure))),
          .lost_classes =
              lost_class_results(lost_classes(parent, candidate, answers.truth()), c.labels),
          .gate = gate_result_if_any(judge(measured.gates, parent, candidate, answers.truth()))});
@@ -209,8 +226,8 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   const SeedChanges changes = seed_changes(runs, "a", "b");
   const std::string& part = measured.part.facts.part;
   const std::vector<NamedFigures> figures = {
-      {"a", first_label + ", " + part, notable_cautions(measured.part)},
-      {"b", second_label + ", " + part, notable_cautions(measured.part)}};
+      {"a", first_label + ", " + part, first_caution(measured.part)},
+      {"b", second_label + ", " + part, first_caution(measured.part)}};
   for (std::string& concern : seed_concerns(runs, figures)) notes.push_back(std::move(concern));
   const SeedSpread spread_of_a = metric_spread(figure, changes.before),
                    spread_of_b = metric_spread(figure, changes.after);
@@ -246,9 +263,12 @@ std::vector<std::string> each_once(const std::vector<std::string>& lines) {
 
 const Fields& fields_of(const TwoModelsResult*) {
   using T = TwoModelsResult;
-  static const Fields fields = describe<T>(
-      "two_models", "Model A and model B.", field<&T::a>("a", "Model A, the baseline."),
-      field<&T::b>("b", "Model B."), field<&T::comparison>("comparison", "B beside A."));
+  static const Fields fields =
+      describe<T>("two_models", "Model A and model B.", field<&T::a>("a", "Model A, the baseline."),
+                  field<&T::b>("b", "Model B."),
+                  field<&T::size_before>("size_before", "Size of the weights of A."),
+                  field<&T::size>("size", "Size of the weights of B."),
+                  field<&T::comparison>("comparison", "B beside A."));
   return fields;
 }
 

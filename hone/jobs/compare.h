@@ -8,6 +8,7 @@
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/job_result.h"
 #include "hone/metrics/verdict.h"
+#include "hone/models/model_size.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/gates.h"
 #include "hone/study/result.h"
@@ -41,6 +42,7 @@ struct CompareJob {
 /// Model A, model B and what lies between them, in results.
 struct TwoModelsResult {
   NamedMetrics a = {}, b = {};
+  ModelSize size_before = {}, size = {};  ///< of A, of B
   ComparisonResult comparison = {};
 };
 /// An example that two models predict differently, in results.

@@ -41,7 +41,7 @@ Model compress(const Model& parent, const EncodedSplits& data, const CompressOpt
 std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSplits& data,
                                            const CompressOptions& options);
 
-/// What `parent` and its copy have learnt from: the parent's record with these rows in it, and after training with the
+/// What `parent` and its copy have learned from: the parent's record with these rows in it, and after training with the
 /// training part.
 std::optional<TrainedOn> record_of_copy(const TextModel& parent, const EncodedSplits& data,
                                         const CompressOptions& options);

@@ -81,7 +81,7 @@ std::optional<Parent> open_parent(const DistillJob& job, const Model& student, c
       "{}: leave it out",
       to_string(student.facts.task()));
   user_check(!is_fresh(job.parent),
-             "`distill`: {} has fresh weights, from which nothing can be learnt; train it first",
+             "`distill`: {} has fresh weights, from which nothing can be learned; train it first",
              job.parent);
   Parent parent{job.parent, open_model(job.parent, context, /*seed=*/0), {}};
   check_has_head(parent.model, job.parent);

@@ -36,7 +36,7 @@ std::optional<Parent> open_parent(const DistillJob& job, const Model& student, c
                                   const TextCut& cut, Context& context,
                                   std::vector<std::string>& warnings);
 
-/// What student and parent have seen between them: where the parent has learnt from texts, so does the student.
+/// What student and parent have seen between them: where the parent has learned from texts, so does the student.
 std::optional<TrainedOn> record_with_parent(const std::optional<TrainedOn>& student,
                                             const DistillJob& job);
 

@@ -58,6 +58,7 @@ void describe_evaluation(EvaluateResult& result, const EvaluateFields& fields,
   const TaskEvaluation& e = result.measured.evaluation;
   Document& document = result.document;
   document.headline = metric_headline(name_and_size(part), e);
+  document.evidence = unseen_sentence(e);
   document.key_figures = {
       {"Loss", fmt::format("{:.4f}", e.loss)},
       {"Throughput",
@@ -68,7 +69,7 @@ void describe_evaluation(EvaluateResult& result, const EvaluateFields& fields,
     document.sections.push_back({"Compared with fp32",
                                  {Paragraph{both->headline(part)},
                                   PageTable{comparison_table({both->full, both->halves})}}});
-  const NamedEvaluation named = {part.facts.part, e, notable_cautions(part)};
+  const NamedEvaluation named = {part.facts.part, e, first_caution(part)};
   // A confusion matrix of more classes is too wide for a terminal.
   constexpr std::size_t kMostShown = 4;
   Section details = details_section({named}, labels);

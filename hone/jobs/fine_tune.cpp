@@ -298,7 +298,7 @@ class Run {
                                       fmt::format("{} {}", figure, display_text(figure_cell(e)))};
     if (metric_.name != "loss" && metric_.name != e.figure.key)
       parts.push_back(fmt::format("{} {}", metric_.name, figure_text(metric_, metric_.value(e))));
-    parts.push_back(selection.best_step == 0 ? "not chosen from yet"
+    parts.push_back(selection.best_step == 0 ? "not at full sparsity yet"
                     : selection.best_step == record.step
                         ? "best so far"
                         : fmt::format("best {} at step {}",

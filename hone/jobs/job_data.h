@@ -84,7 +84,7 @@ void tell_choice(const EncodedSplits& data, const std::string& unknown, const Co
 void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unknown,
                    const Context& context, std::vector<std::string>& notes);
 
-/// What the model called so has learnt from, if that is known.
+/// What the model called so has learned from, if that is known.
 std::optional<TrainedOn> known_record(const std::string& model);
 
 /// What the config of the model called so says of its answers: its task, where it has a problem_type, one output or names of

@@ -42,7 +42,7 @@ Options report_output();
 /// A name for a folder beside this one that does not exist yet: "small-4-bits", or "small-4-bits-2".
 std::string free_name(const std::string& folder, std::string_view ending);
 
-/// Checkpoints in `folder`, a part of `output`, that are models with the tokenizer and the record of what was learnt from
+/// Checkpoints in `folder`, a part of `output`, that are models with the tokenizer and the record of what was learned from
 /// of `source`; both must outlive them.
 /// A training that diverges gives `output` up.
 CheckpointOptions checkpoints_in(const fs::path& folder, const JobResume& arguments,

@@ -144,8 +144,8 @@ void write_report(const JobResult& result, const Invocation& invocation, const f
                   const Context& context) {
   const Machine machine = this_machine(context.pool.threads());
   const std::string start = utc_text(invocation.start);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::system_clock::now() - invocation.start).count();
+  const std::chrono::duration<double> now = std::chrono::system_clock::now() - invocation.start;
+  const double seconds = result.seconds_before + now.count();
   const SettingsFields settings{.command_line = invocation.command,
                                 .settings = invocation.settings,
                                 .start = start,

@@ -77,6 +77,7 @@ struct JobResult {
   bool was_finished = false;
   /// Somebody asked to stop, and some of the work is missing: the command prints it and ends as interrupted.
   bool was_interrupted = false;
+  double seconds_before = 0;  ///< what interrupted runs took that this one went on with
 };
 
 /// The result of a job whose output folder already holds it.

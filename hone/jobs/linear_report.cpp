@@ -199,19 +199,20 @@ std::string rows_text(std::int64_t rows) {
   return rows == 1 ? "1 row" : fmt::format("{} rows", grouped(rows));
 }
 
-/// The fastest variant of each number of rows; null where nothing was run.
+/// The fastest dense variant of a number of rows, and the fastest sparse one; null where nothing was run.
 struct FastestLinear {
   std::int64_t rows = 0;
   const LinearTimes* times = nullptr;
+  const LinearTimes* sparse = nullptr;
 };
 
 std::vector<FastestLinear> fastest_linears(const std::vector<LinearTimes>& all) {
   std::vector<FastestLinear> fastest;
   for (const LinearTimes& one : all) {
     if (fastest.empty() || fastest.back().rows != one.rows) fastest.push_back({one.rows});
-    const LinearTimes*& best = fastest.back().times;
-    if (one.was_run() && !one.is_sparse() && (best == nullptr || one.median_ms < best->median_ms))
-      best = &one;
+    FastestLinear& row = fastest.back();
+    const LinearTimes*& best = one.is_sparse() ? row.sparse : row.times;
+    if (one.was_run() && (best == nullptr || one.median_ms < best->median_ms)) best = &one;
   }
   return fastest;
 }
@@ -219,19 +220,48 @@ std::vector<FastestLinear> fastest_linears(const std::vector<LinearTimes>& all) 
 // "packed int(bits=4), 0.0412 ms, 5.10× faster in paired rounds (95% CI 4.90 to 5.30), 61.0% of the bandwidth of memory"
 std::string linear_text(const LinearTimes& one) {
   std::string text = fmt::format("{}, {} ms", one.name(), three_digits(one.median_ms));
-  if (one.speedup && one.way != ProductWay::fp32) text += ", " + paired_speedup_text(*one.speedup);
+  if (one.speedup && (one.is_sparse() || one.way != ProductWay::fp32))
+    text += ", " + paired_speedup_text(*one.speedup);
   if (!*one.in_cache)
     text += fmt::format(", {} of the bandwidth of memory", share_text(one.share_of_bandwidth()));
   return text;
 }
 
+// "1 row", or "1 row, 90.0% zeros".
+std::string case_text(const LinearTimes& one) {
+  return rows_text(one.rows) +
+         (one.is_sparse() ? fmt::format(", {} zeros", share_text(*one.sparsity)) : "");
+}
+
+// "fastest with 1 row is native int(bits=8): 0.00889 ms, 2.13× faster than fp32"
+std::string fastest_text(const LinearTimes& one) {
+  const bool compares = one.speedup && (one.is_sparse() || one.way != ProductWay::fp32);
+  return fmt::format(
+      "fastest with {} is {}: {} ms{}", case_text(one), one.name(), three_digits(one.median_ms),
+      compares ? ", " + speedup_headline(*one.speedup, one.is_sparse() ? "dense fp32" : "fp32")
+               : "");
+}
+
 std::string linear_headline(const FastestLinear& fastest, const std::string& what) {
   if (fastest.times == nullptr) return fmt::format("{}: nothing was run", what);
-  const LinearTimes& one = *fastest.times;
-  const bool compares = one.speedup && one.way != ProductWay::fp32;
-  return fmt::format("{}: fastest with {} is {}{} ({} ms)", what, rows_text(fastest.rows),
-                     one.name(), compares ? ", " + speedup_headline(*one.speedup, "fp32") : "",
-                     three_digits(one.median_ms));
+  return fmt::format("{}: {}{}", what, fastest_text(*fastest.times),
+                     fastest.sparse == nullptr ? "" : "; " + fastest_text(*fastest.sparse));
+}
+
+// How many speedups say little; "" where all are sharp.
+std::string noise_text(const std::vector<LinearTimes>& all) {
+  std::int64_t noisy = 0, speedups = 0;
+  for (const LinearTimes& one : all)
+    for (const auto* speedup : {&one.speedup, &one.over_dense})
+      if (*speedup && (*speedup)->interval) {
+        ++speedups;
+        noisy += (*speedup)->noisy() ? 1 : 0;
+      }
+  if (noisy == 0) return "";
+  return fmt::format(
+      "{} of {} speedups are noisy: one end of the interval is more than 1.5 times the other. "
+      "Repeat them on an idle machine.",
+      grouped(noisy), grouped(speedups));
 }
 
 // Why some variants were not run, each reason once.
@@ -276,19 +306,30 @@ std::string copies_text(const BenchLinearFields& bench) {
       taken, cache);
 }
 
-// "from 62.0% zeros on (95% CI 58.1 to 66.0%) with 16 rows", "at every sparsity measured with 256 rows (95% CI: at the latest from 74.1%
-// zeros on)"
-std::string faster_from_text(const SparseBreakEven& one) {
+// "from 62.0% zeros on (95% CI 58.1 to 66.0%) with 16 rows", "at every sparsity measured, from 50.0% zeros on, with 256 rows (95% CI: at the
+// latest from 74.1% zeros on), noisy"
+std::string faster_from_text(const SparseBreakEven& one, bool is_noisy) {
   const Interval& range = one.interval.value();
-  const std::string rows = rows_text(one.rows);
+  const std::string rows = rows_text(one.rows), noisy = is_noisy ? ", noisy" : "";
   if (one.is_at_most)
     return fmt::format(
-        "at every sparsity measured with {}{}", rows,
+        "at every sparsity measured, from {} zeros on, with {}{}{}", share_text(*one.sparsity),
+        rows,
         range.low < range.high
             ? fmt::format(" (95% CI: at the latest from {} zeros on)", share_text(range.high))
-            : "");
-  return fmt::format("from {} zeros on (95% CI {} to {}%) with {}", share_text(*one.sparsity),
-                     percent_number(range.low), percent_number(range.high), rows);
+            : "",
+        noisy);
+  return fmt::format("from {} zeros on (95% CI {} to {}%) with {}{}", share_text(*one.sparsity),
+                     percent_number(range.low), percent_number(range.high), rows, noisy);
+}
+
+// Whether a speedup that the break-even is made of says little.
+bool is_noisy(const SparseBreakEven& even, const std::vector<LinearTimes>& all) {
+  return std::ranges::any_of(all, [&](const LinearTimes& one) {
+    return one.is_sparse() && one.rows == even.rows && one.way == even.way &&
+           one.format == even.format && one.block == even.block && one.over_dense &&
+           one.over_dense->noisy();
+  });
 }
 
 // What is known of each implementation and format, all numbers of rows together.
@@ -300,7 +341,7 @@ std::vector<Block> break_even_blocks(const BenchLinearFields& bench) {
     for (const SparseBreakEven& one : bench.break_evens) {
       if (one.way != first.way || one.format != first.format || one.block != first.block) continue;
       if (one.sparsity)
-        shown.push_back(faster_from_text(one));
+        shown.push_back(faster_from_text(one, is_noisy(one, bench.times)));
       else
         not_shown.push_back(rows_text(one.rows));
     }
@@ -353,9 +394,12 @@ Document linear_document(const BenchLinearFields& bench, const Peak& bandwidth, 
   Document document{.title = fmt::format("{} on {}", bench.what, where),
                     .headline = linear_headline(fastest.front(), capitalized(bench.what))};
   if (bench.interrupted) document.headline += ", incomplete";
-  for (const FastestLinear& one : fastest)
+  for (const FastestLinear& one : fastest) {
     document.key_figures.push_back(
         {rows_text(one.rows), one.times == nullptr ? "nothing was run" : linear_text(*one.times)});
+    if (one.sparse != nullptr)
+      document.key_figures.push_back({case_text(*one.sparse), linear_text(*one.sparse)});
+  }
   std::vector<std::string> evidence;
   if (bench.interrupted)
     evidence.push_back(fmt::format(
@@ -366,6 +410,7 @@ Document linear_document(const BenchLinearFields& bench, const Peak& bandwidth, 
     evidence.push_back(
         fmt::format("Medians of {} runs in turn on {}. {}", runs, where, copies_text(bench)));
   }
+  if (std::string noise = noise_text(all); !noise.empty()) evidence.push_back(std::move(noise));
   document.evidence = fmt::format("{}", fmt::join(evidence, " "));
   std::vector<Block> blocks = not_run_blocks(all);
   blocks.insert(blocks.begin(), PageTable{linear_table(all)});

@@ -21,7 +21,11 @@ std::string columns_note(const Table& table) {
                      shows("size") ? "File size: the weights as stored; a model that is not packed "
                                      "gets smaller by `hone pack`. "
                                    : "",
-                     shows("latency") ? "Latency: median per example at batch size 1. " : "");
+                     shows("latency")
+                         ? "Latency: median per example at batch size 1, measured "
+                           "by each run on its own; to rank latencies, run `hone bench` "
+                           "on all models. "
+                         : "");
 }
 
 // Drawn into the page alone, which goes without it if it cannot be drawn.

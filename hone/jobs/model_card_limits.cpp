@@ -51,7 +51,7 @@ std::vector<std::string> limit_sentences(const CardFacts& facts, const Model& mo
         "known.");
   for (const CardRow* row : own_rows(facts))
     for (std::string& line : limits_of(*row, kind)) lines.push_back(std::move(line));
-  // What was only quantized has learnt nothing from this data.
+  // What was only quantized has learned nothing from this data.
   if (facts.steps > 0 && facts.data)
     for (const SplitResult& split : facts.data->splits)
       if (split.split == "train" && split.classes)

@@ -103,7 +103,8 @@ std::vector<Flip> find_flips(const LabelScheme& scheme, const Logits& first, con
 }  // namespace
 
 RightAnswers right_answers(Task task, const std::vector<Example>& examples) {
-  RightAnswers right{.task = task, .texts = text_numbers(row_hashes(examples))};
+  RightAnswers right{
+      .task = task, .texts = text_numbers(row_hashes(examples)), .unseen = unseen_rows(examples)};
   for (const Example& example : examples) {
     right.classes.push_back(example.label);
     right.targets.insert(right.targets.end(), example.targets.begin(), example.targets.end());

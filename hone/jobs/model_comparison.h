@@ -16,9 +16,10 @@ struct RightAnswers {
   std::vector<std::int32_t> classes = {};
   std::vector<float> targets = {};
   std::vector<std::int32_t> texts = {};
+  std::vector<std::int64_t> unseen = {};
 
   Truth truth() const {
-    return {.task = task, .classes = classes, .targets = targets, .texts = texts};
+    return {.task = task, .classes = classes, .targets = targets, .texts = texts, .unseen = unseen};
   }
 };
 RightAnswers right_answers(Task task, const std::vector<Example>& examples);

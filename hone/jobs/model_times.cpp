@@ -209,6 +209,14 @@ std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOn
   return all;
 }
 
+BatchSize timed_batch(const ModelOnExamples& timed) {
+  const RoundSize size = round_sizes({forward_graph(timed.model), lengths_of(timed.examples)},
+                                     kLatencyBatches, LargeBatches::halved)
+                             .front();
+  const FirstBatches first = first_batches(timed.examples, size.batch, size.examples);
+  return {size.batch, std::max<std::int64_t>(1, std::llround(first.mean(first.padded)))};
+}
+
 std::int64_t examples_of_round(const ModelOnExamples& timed, const Device& device) {
   std::int64_t set_up = kPackingRuns;
   const std::vector<RoundSize> sizes =
@@ -281,18 +289,19 @@ std::string bench_options(const ModelTimes& one) {
       one.noun == "texts" ? fmt::format(" --tokens {}", std::llround(one.padded)) : "");
 }
 
-std::string noise_warning(const std::vector<ModelTimes>& times) {
-  std::vector<std::string> sizes, options;
+std::string noise_warning(const std::vector<ModelTimes>& times, const std::string& models) {
+  std::vector<std::string> sizes, commands;
   for (const ModelTimes& one : times)
     if (one.times.ratio().noisy()) {
       sizes.push_back(std::to_string(one.at_a_time));
-      options.push_back(fmt::format("`hone bench{}`", bench_options(one)));
+      commands.push_back(fmt::format("`hone bench {}{}`", models, bench_options(one)));
     }
   if (sizes.empty()) return "";
   return fmt::format(
       "Latencies at batch size {} are noisy, as they varied between rounds: other programs were "
-      "running, or there are more threads than cores. On an idle machine, repeat them with {}.",
-      fmt::join(sizes, " and "), fmt::join(options, " and "));
+      "running, or there are more threads than cores. Repeat them on an idle machine{}.",
+      fmt::join(sizes, " and "),
+      models.empty() ? "" : fmt::format(" with {}", fmt::join(commands, " and ")));
 }
 
 }  // namespace hone

@@ -53,6 +53,13 @@ std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOn
                                     const std::vector<std::int64_t>& batch_sizes, Context& context,
                                     LargeBatches large = LargeBatches::halved);
 
+/// How much a batch holds.
+struct BatchSize {
+  std::int64_t texts = 1, tokens = 1;
+};
+/// Returns the largest batch that `time_models` runs at `kLatencyBatches`, with the tokens of an example with its padding on average.
+BatchSize timed_batch(const ModelOnExamples& timed);
+
 /// Returns how many examples `time_models` runs through two such models in a round, set-ups included, at `kLatencyBatches`.
 std::int64_t examples_of_round(const ModelOnExamples& timed, const Device& device);
 
@@ -81,7 +88,8 @@ std::string times_line(const ModelTimes& one, int threads);
 /// Options of `hone bench` for the same batch size and padded tokens: " --batch_size 32 --tokens 20"; without tokens of images.
 std::string bench_options(const ModelTimes& one);
 
-/// Says at which batch sizes rounds varied so much that a speedup says little; "": at none.
-std::string noise_warning(const std::vector<ModelTimes>& times);
+/// Says at which batch sizes rounds varied so much that a speedup says little; "": at none. `models`: both, as `hone bench` takes them: "base
+/// small/model"; empty: no command times both.
+std::string noise_warning(const std::vector<ModelTimes>& times, const std::string& models);
 
 }  // namespace hone

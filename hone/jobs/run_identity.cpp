@@ -55,7 +55,7 @@ int numerics_of(const FolderRecord& record) {
 }
 
 std::string setting_text(const Json& identity, const std::string& key) {
-  if (!identity.contains(key)) return "not there";
+  if (!identity.contains(key) || identity[key] == "") return "not given";
   return identity[key].is_string() ? identity[key].get<std::string>() : to_line(identity[key]);
 }
 

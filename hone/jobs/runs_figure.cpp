@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostPoints = 200;
 
-/// One training: its folder, what it is called, and the data that it learnt from.
+/// One training: its folder, what it is called, and the data that it learned from.
 struct Training {
   fs::path folder;
   std::string label;

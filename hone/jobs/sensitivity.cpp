@@ -113,7 +113,7 @@ SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& contex
   const SensitivityStudy& study = result.study;
   const Table table = sensitivity_table(study);
   const std::string measured_on =
-      part_text(data.measured.facts.part, study.model, notable_cautions(data.measured));
+      part_text(data.measured.facts.part, study.model, first_caution(data.measured));
   result.fields =
       to_json(SensitivityFields{.subject = subject_result(job.model, data.identity, data.measured),
                                 .layers = layer_sensitivity_results(study),

@@ -55,7 +55,7 @@ std::vector<std::string> lines_of(const SizeAndTime& found) {
                           bytes_text(packed.left_out), bytes_text(packed.stored()))
             : fmt::format("`hone pack` stores the weights in {}.", bytes_text(packed.stored())));
   for (const ModelTimes& one : found.times) lines.push_back(times_line(one, found.threads));
-  if (std::string warning = noise_warning(found.times); !warning.empty())
+  if (std::string warning = noise_warning(found.times, found.models); !warning.empty())
     lines.push_back(std::move(warning));
   return lines;
 }

@@ -20,6 +20,7 @@ struct SizeAndTime {
   std::vector<ModelTimes> times = {};  ///< of batches, then of single examples; empty: not measured
   int threads = 1;                     ///< used for all timings
   TransformersLoading loading = {};    ///< of the compressed model
+  std::string models = {};             ///< both, as `noise_warning` takes them
 };
 
 /// All but the latencies of `before` and `after`, which was written to `folder`.

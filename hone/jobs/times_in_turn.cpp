@@ -192,7 +192,6 @@ const Fields& fields_of(const Speedup*) {
                        "Median ratio of paired rounds; above 1 is faster. Null: nothing to compare "
                        "with.",
                        "Speedup"),
-      omitted<&S::is_of_repeat>(),
       field<&S::interval>(
           "speedup_interval",
           "Its interval of at least 95%: of whole models that of a repeat, else by the "
@@ -211,8 +210,7 @@ const Fields& fields_of(const TimesInTurn*) {
       field<&T::speedup_interval>(
           "speedup_interval",
           "Its interval of at least 95%: of whole models that of a repeat, else "
-          "by the sign test."),
-      omitted<&T::is_of_repeat>());
+          "by the sign test."));
   return fields;
 }
 
@@ -232,8 +230,7 @@ TimesInTurn times_with(const Speedup& speedup, std::span<const double> before_ms
   return {.before = times_of(before_ms),
           .after = times_of(after_ms),
           .speedup = speedup.value,
-          .speedup_interval = speedup.interval.value(),
-          .is_of_repeat = speedup.is_of_repeat};
+          .speedup_interval = speedup.interval.value()};
 }
 
 }  // namespace
@@ -255,7 +252,7 @@ Speedup speedup_of(std::span<const double> before_ms, std::span<const double> af
 
 Speedup repeated_speedup(std::span<const double> before_ms, std::span<const double> after_ms) {
   const std::vector<double> ratios = sorted_ratios(before_ms, after_ms);
-  Speedup speedup{.value = median_of_sorted(ratios), .is_of_repeat = true};
+  Speedup speedup{.value = median_of_sorted(ratios)};
   if (ratios.size() >= kFewestForRepeatInterval) speedup.interval = repeat_interval(ratios);
   return speedup;
 }

@@ -40,15 +40,11 @@ std::vector<double> runs_ms(const std::function<void()>& work, std::int64_t runs
 struct Speedup {
   double value = 1;
   std::optional<Interval> interval = {};  ///< at least 95%; none of too few rounds
-  bool is_of_repeat = false;              ///< `repeat_interval`; otherwise `median_interval`
 
   bool shown_faster() const { return interval && interval->low > 1; }
   bool shown_slower() const { return interval && interval->high < 1; }
-  /// Rounds vary so much that the speedup says little: one end of the interval is more than 1.5 times the other, or 1.8 times in the
-  /// wider interval of a repeat.
-  bool noisy() const {
-    return interval && interval->high > (is_of_repeat ? 1.8 : 1.5) * interval->low;
-  }
+  /// Rounds vary so much that the speedup says little: one end of the interval is more than 1.5 times the other.
+  bool noisy() const { return interval && interval->high > 1.5 * interval->low; }
   /// Whether these medians point the other way than what is shown.
   bool contradicts(double before_ms, double after_ms) const {
     return (shown_faster() && after_ms >= before_ms) || (shown_slower() && after_ms <= before_ms);
@@ -60,9 +56,8 @@ struct TimesInTurn {
   RoundTimes before, after;
   double speedup = 1;  ///< median over the rounds of the time before by that after; above 1: faster
   Interval speedup_interval = {1, 1};  ///< at least 95%
-  bool is_of_repeat = false;           ///< as in `Speedup`
 
-  Speedup ratio() const { return {speedup, speedup_interval, is_of_repeat}; }
+  Speedup ratio() const { return {speedup, speedup_interval}; }
   bool shown_faster() const { return ratio().shown_faster(); }
   bool shown_slower() const { return ratio().shown_slower(); }
 };

@@ -54,7 +54,7 @@ struct TokenizerOfModel {
   std::int64_t positions;
   std::optional<TokenLimit> limit = {};             ///< what the folder says
   std::string source;                               ///< of the vocabulary, for people
-  std::optional<std::int64_t> training_texts = {};  ///< that it was learnt from
+  std::optional<std::int64_t> training_texts = {};  ///< that it was learned from
 };
 
 DataSet read_data(const TokenizeJob& job, bool labelled, Context& context) {
@@ -125,11 +125,11 @@ TokenizerOfModel open_tokenizer(const TokenizeJob& job, std::optional<DataSet>& 
             fmt::format("from the folder of {}", job.model)};
   }
   if (learns) split_as_training_does(job, labelled, data);
-  if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context))
-    return {std::move(learnt->tokenizer), positions, std::nullopt,
+  if (std::optional<LearnedVocabulary> learned = learn_vocabulary(options, data.train, context))
+    return {std::move(learned->tokenizer), positions, std::nullopt,
             fmt::format("learned from {} training texts, as `hone train {}` learns it",
-                        grouped(learnt->texts), job.model),
-            learnt->texts};
+                        grouped(learned->texts), job.model),
+            learned->texts};
   return {synthetic_tokenizer(), positions, std::nullopt, "of the built-in data"};
 }
 
@@ -276,7 +276,7 @@ const Fields& fields_of(const VocabularyResult*) {
       field<&V::vocab_size>("vocab_size", Unit::tokens, "Number of tokens."),
       field<&V::source>("source", "Where they come from."),
       field<&V::training_texts>("training_texts", Unit::examples,
-                                "Texts they were learnt from; null: they were not learnt here."));
+                                "Texts they were learned from; null: they were not learned here."));
   return fields;
 }
 

@@ -70,7 +70,7 @@ struct TokenizeResult : JobResult {
   std::vector<TokenFacts> parts;
   std::vector<TokenView> views;
   std::int64_t vocab_size = 0;
-  std::optional<std::int64_t> training_texts = {};  ///< that the vocabulary was learnt from
+  std::optional<std::int64_t> training_texts = {};  ///< that the vocabulary was learned from
 };
 
 /// Tokenizes a dataset with a model's tokenizer, or with the one that training a fresh model on it would learn. Reads no

@@ -22,8 +22,8 @@ struct TrainRun {
   const TrainJob& job;
   const EncodedSplits& data;
   std::optional<TrainedOn>
-      trained_on;  ///< what the trained models have learnt from; none: it is not kept
-  const std::optional<LearntVocabulary>& vocabulary;
+      trained_on;  ///< what the trained models have learned from; none: it is not kept
+  const std::optional<LearnedVocabulary>& vocabulary;
   OutputFolder& output;
   Context& context;
 
@@ -72,7 +72,7 @@ void measure_splits(const TrainRun& run, const Model& model, std::optional<Measu
                                    measured_split_result(measured)};
     if (const Evaluation* e = known->evaluation.classes())
       right.push_back({e->correct, e->examples, e->evidence});
-    trained.measured.push_back({part, known->evaluation, notable_cautions(measured)});
+    trained.measured.push_back({part, known->evaluation, first_caution(measured)});
     trained.judged_on = name_and_size(measured);
   };
   TrainFields& fields = trained.fields;
@@ -137,7 +137,8 @@ TrainOutcome train_once(const TrainRun& run, TrainStart start, std::uint64_t see
     fields.best_value = tuned.selection.best_value;
   }
   trained.better = tuned.better;
-  if (run.vocabulary) fields.vocabulary = learnt_vocabulary_result(*run.vocabulary, run.data.train);
+  if (run.vocabulary)
+    fields.vocabulary = learned_vocabulary_result(*run.vocabulary, run.data.train);
   if (!tuned.class_weights.empty()) {
     fields.class_weights.emplace();
     for (std::size_t c = 0; c < trained.labels.size(); ++c)
@@ -213,7 +214,7 @@ JobResult train_model(const TrainJob& job, Context& context) {
   const Splits splits = splits_to_train_on(job, before, context);
   check_trainable(splits);
   const bool learns = total_steps(job.training.training, std::ssize(splits.source.train)) > 0;
-  const std::optional<LearntVocabulary> vocabulary =
+  const std::optional<LearnedVocabulary> vocabulary =
       learn_vocabulary({job.model, job.data.options.source, job.vocabulary,
                         job.resume.resume ? output.path() : fs::path()},
                        splits.source.train, context);

@@ -27,7 +27,7 @@ struct TrainJob {
   JobResume resume = {};
   std::int64_t seeds = 1;  ///< the job is repeated with so many, from `seed` on
   std::uint64_t seed = 42;
-  bool row_hashes = true;  ///< the model remembers what it has learnt from, by fingerprints of rows
+  bool row_hashes = true;  ///< the model remembers what it learned from, by fingerprints of rows
   VocabularyRules vocabulary = {};  ///< that fresh weights learn
   JobOutput output;
   Invocation invocation = {};  ///< for the report, the card and the record of the run

@@ -148,7 +148,9 @@ std::vector<std::string> report_training(const TrainJob& job, TrainOutcome train
   document.sections = {{"", {}}, trained.curve};
   std::vector<Block> blocks;
   if (!measured.empty()) {
-    document.headline = metric_headline(trained.judged_on, measured.back().evaluation);
+    const TaskEvaluation& last = measured.back().evaluation;
+    document.headline = metric_headline(trained.judged_on, last);
+    if (last.unseen) document.evidence = unseen_sentence(last) + " " + document.evidence;
     const std::vector<std::string> common = take_common_cautions(measured);
     blocks.push_back(
         PageTable{results_table(measured),

@@ -8,7 +8,7 @@ constexpr std::string_view kOfValidation =
                            kOfTest = "The test split; null: the data has no test split.",
                            kAdapterMeaning = "Size of the adapter; null without --lora.",
                            kVocabularyMeaning =
-                               "The vocabulary that was learnt; null: the model had one.",
+                               "The vocabulary that was learned; null: the model had one.",
                            kTrainedClassWeightsMeaning =
                                "Weight of each class in the loss; null without --class_weights.",
                            kTrainedDistillMeaning = "The distillation; null without --distill.",

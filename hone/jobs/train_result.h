@@ -36,7 +36,7 @@ struct TrainFields {
   std::int64_t seeds = 1;
   std::optional<SplitEvaluationResult> before = {};
   std::optional<bool> before_fresh_head = {};
-  std::optional<LearntVocabularyResult> vocabulary = {};
+  std::optional<LearnedVocabularyResult> vocabulary = {};
   std::optional<DistillationResult> distill = {};
   std::optional<EvaluationResult::ByName<double>> class_weights = {};
   std::optional<SplitEvaluationResult> validation = {}, test = {};
@@ -56,7 +56,7 @@ struct TrainSeedsFields {
   std::string protocol;
   ModelSize size = {};
   std::optional<AdapterSize> lora = {};
-  std::optional<LearntVocabularyResult> vocabulary = {};
+  std::optional<LearnedVocabularyResult> vocabulary = {};
   std::optional<EvaluationResult::ByName<double>> class_weights = {};
   std::optional<DistillationResult> distill = {};
   std::int64_t seeds = 0;

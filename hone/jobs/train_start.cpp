@@ -48,7 +48,8 @@ TextModel with_limit_of(const TrainJob& job, TextModel fresh) {
 
 }  // namespace
 
-TrainStart open_for_training(const TrainJob& job, const std::optional<LearntVocabulary>& vocabulary,
+TrainStart open_for_training(const TrainJob& job,
+                             const std::optional<LearnedVocabulary>& vocabulary,
                              const Splits& splits, std::uint64_t seed, Context& context) {
   const LabelScheme labels = splits.source.scheme();
   if (vocabulary)
@@ -80,7 +81,7 @@ std::string majority_told(const DataSet& data, const PartFacts& facts) {
                      share_text(facts.majority_share()));
 }
 
-// What is learnt from, and where choices are made.
+// What is learned from, and where choices are made.
 std::vector<std::string> parts_told(const Splits& splits) {
   std::vector<std::string> lines;
   for (const PartFacts& facts : splits.identity.parts)
@@ -113,7 +114,7 @@ std::string modules_text(const TextModel& source, const std::string& name) {
 
 std::vector<std::string> start_notes(const TrainJob& job, const Splits& splits,
                                      const TextModel& source,
-                                     const std::optional<LearntVocabulary>& vocabulary,
+                                     const std::optional<LearnedVocabulary>& vocabulary,
                                      const EncodedSplits& data, bool learns) {
   std::vector<std::string> notes = parts_told(splits);
   if (!job.lora && path_exists(source.folder / kUnroundedFile) && !source.folder.empty())

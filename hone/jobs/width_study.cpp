@@ -89,8 +89,8 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
                    .kept_ptq = {},
                    .kept_qat = {}};
   // Every width is evaluated after training; evaluations in between would only take time, unless they choose.
-  EncodedSplits learnt_from = data;
-  if (!options.qat.chooses()) learnt_from.validation = {};
+  EncodedSplits learned_from = data;
+  if (!options.qat.chooses()) learned_from.validation = {};
   const std::vector<std::size_t> order = widest_first(options.widths);
   Descent ptq, qat;
   for (const std::size_t index : order) {
@@ -104,7 +104,7 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
     if (options.checkpoints_of)
       compression.fine_tune.checkpoints = options.checkpoints_of("qat-" + name);
     const auto consider = [&](Descent& descent, ComparedModel& row, const char* method) {
-      const Model model = compress(parent, learnt_from, compression, context);
+      const Model model = compress(parent, learned_from, compression, context);
       row = compared(model, fmt::format("{} {}", method, summary(compression.plan)),
                      study.choice.parent, examples, batch_size, context);
       descent.consider(index, model, row);

@@ -27,6 +27,11 @@ std::string pattern_text(std::string_view pattern) {
   return pattern == "weights" ? "single weights" : fmt::format("blocks of {}", pattern);
 }
 
+// Blocks that are no pattern of a kernel may be skipped as single weights.
+std::string skipped_as(std::string_view pattern) {
+  return fmt::format("{} {}", pattern == "weights" ? "as" : "in", pattern_text(pattern));
+}
+
 std::string from_rows_text(std::int64_t min_rows) {
   return min_rows == 1 ? "" : fmt::format(" with {} rows of input or more", min_rows);
 }
@@ -39,10 +44,9 @@ std::string below_thresholds(std::string_view why, std::string_view products) {
 // Why fp32 products with a weight multiply its zeros.
 std::string reason_of_floats(const Tensor& weight) {
   const LinearZeros zeros = linear_zeros(weight);
-  if (to_text(zeros).empty()) return "their weights are not pruned";
-  return below_thresholds(structure_text(zeros.structure) == "1x4"
-                              ? "their zeros form blocks of 1x4"
-                              : "too few of their weights are zero",
+  if (to_text(zeros).empty()) return "not pruned";
+  return below_thresholds(zeros.structure.block.columns > 1 ? "zeros form no blocks of 4x1"
+                                                            : "too few weights are zero",
                           kFloatProducts);
 }
 
@@ -52,7 +56,7 @@ std::string reason_of(const Node& node, const PreparedCopy* copy,
   const bool counts_zeros = copy != nullptr && copy->zeros;
   if (!node.attributes().find("format"))
     return counts_zeros ? reason_of_floats(parameters.at(node.inputs()[1].node->name()))
-                        : "their kernel multiplies zeros";
+                        : "the kernel multiplies zeros";
   if (counts_zeros) return below_thresholds("too few blocks of 1x4 are zero", kIntegerProducts);
   return fmt::format("no kernel skips zeros of weights in {}{}",
                      to_string(node.attributes().get<Format>("format")),
@@ -153,22 +157,19 @@ std::vector<std::string> lines_of(const ZeroSkipping& found) {
   std::vector<std::string> lines, patterns;
   std::int64_t dense_bytes = 0, bytes = 0;
   for (const SkippingLayers& one : found.skipping) {
-    patterns.push_back(fmt::format("{} in {}{}", one.layers, pattern_text(one.pattern),
-                                   from_rows_text(one.min_rows)));
+    patterns.push_back(
+        fmt::format("{} {}{}", one.layers, skipped_as(one.pattern), from_rows_text(one.min_rows)));
     dense_bytes += one.dense_bytes;
     bytes += one.bytes;
   }
-  if (patterns.empty())
-    lines.push_back(fmt::format("None of the {} linear layers skips zeros.", found.linear_layers));
-  else
+  if (!patterns.empty())
     lines.push_back(fmt::format(
         "Products of {} of {} linear layers skip zeros: {}. They read {} of weights instead of {}.",
         found.skipping_layers(), found.linear_layers, fmt::join(patterns, ", "),
         human_bytes(static_cast<double>(bytes)), human_bytes(static_cast<double>(dense_bytes))));
   for (const DenseLayers& one : found.dense)
-    lines.push_back(fmt::format("{} linear layer{} multipl{} zeros like other numbers: {}.",
-                                one.layers, one.layers == 1 ? "" : "s",
-                                one.layers == 1 ? "ies" : "y", one.reason));
+    lines.push_back(fmt::format("{} skip{} no zeros: {}.", counted_text(one.layers, "linear layer"),
+                                one.layers == 1 ? "s" : "", one.reason));
   return lines;
 }
 

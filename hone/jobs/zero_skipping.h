@@ -57,7 +57,7 @@ const Fields& fields_of(const ZeroSkipping*);
 /// Of the layers of `model` as the session runs them. Reads all weights.
 ZeroSkipping zero_skipping(const Model& model, const Session& session);
 
-/// "Products of 12 of 14 linear layers skip zeros: …", and a sentence for each reason why others do not.
+/// "Products of 12 of 14 linear layers skip zeros: …", if any do, and for each reason "2 linear layers skip no zeros: …".
 std::vector<std::string> lines_of(const ZeroSkipping& found);
 
 }  // namespace hone

@@ -55,7 +55,7 @@ LabSubject fresh_subject(const JobData& data, Fidelity fidelity, std::uint64_t s
                          std::vector<std::string> notes, Context& context) {
   Splits splits = load_splits(data, seed, KnownLabels{}, TrainedOn{}, DataUse::training, context);
   check_trainable(splits);
-  const std::optional<LearntVocabulary> vocabulary = learn_vocabulary(
+  const std::optional<LearnedVocabulary> vocabulary = learn_vocabulary(
       {.model = kShape, .data = data.options.source}, splits.source.train, context);
   TextModel source = make_model(kShape, vocabulary ? vocabulary->tokenizer : synthetic_tokenizer(),
                                 context, seed, splits.source.scheme());
@@ -131,10 +131,10 @@ Json train_subject(LabSubject& subject, const JobResume& resume, std::uint64_t s
   options.training.eval_steps = subject.training->steps;
   options.checkpoints = checkpoints_by_name(resume, subject.source, output)(kModelFolder);
   // It is measured later; evaluations on the way would choose nothing.
-  EncodedSplits learnt_from = subject.data;
-  learnt_from.validation = {};
+  EncodedSplits learned_from = subject.data;
+  learned_from.validation = {};
   TrainingLog log;
-  const FineTuneResult tuned = fine_tune(subject.source.model, learnt_from, options, log, context);
+  const FineTuneResult tuned = fine_tune(subject.source.model, learned_from, options, log, context);
   const fs::path folder = output.path() / kModelFolder;
   fs::create_directories(folder);
   write_model(subject.source, folder);

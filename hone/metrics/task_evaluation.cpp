@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "hone/base/percentage.h"
 #include "hone/metrics/evidence.h"
@@ -44,9 +46,7 @@ bool may_be_baseline(const TaskEvaluation& e) {
   return e.examples > 0 && !std::isnan(e.value) && !(e.interval.low > e.baseline);
 }
 
-}  // namespace
-
-TaskEvaluation evaluate(const Logits& outputs, const Truth& truth) {
+TaskEvaluation evaluate_all(const Logits& outputs, const Truth& truth) {
   switch (truth.task) {
     case Task::regression:
       return of_numbers(evaluate_regression(numbers(outputs), truth.targets, truth.texts));
@@ -56,6 +56,47 @@ TaskEvaluation evaluate(const Logits& outputs, const Truth& truth) {
       break;
   }
   return of_classes(evaluate(outputs, truth.classes, truth.texts));
+}
+
+}  // namespace
+
+UnseenExamples::UnseenExamples(const Truth& truth)
+    : task_(truth.task), rows_(truth.unseen.begin(), truth.unseen.end()) {
+  const std::size_t all = std::max(truth.classes.size(), truth.texts.size());
+  const std::size_t width = all == 0 ? 0 : truth.targets.size() / all;
+  std::map<std::int32_t, std::int32_t> numbers;  // of texts, from 0 on again
+  for (const std::int64_t row : rows_) {
+    const auto i = static_cast<std::size_t>(row);
+    if (i < truth.classes.size()) classes_.push_back(truth.classes[i]);
+    if (i < truth.texts.size())
+      texts_.push_back(
+          numbers.emplace(truth.texts[i], static_cast<std::int32_t>(numbers.size())).first->second);
+    const auto targets = truth.targets.subspan(i * width, width);
+    targets_.insert(targets_.end(), targets.begin(), targets.end());
+  }
+}
+
+Truth UnseenExamples::truth() const {
+  return {.task = task_, .classes = classes_, .targets = targets_, .texts = texts_};
+}
+
+std::vector<float> UnseenExamples::rows_of(const Logits& outputs) const {
+  std::vector<float> some;
+  for (const std::int64_t row : rows_) {
+    const std::span<const float> one = outputs.row(row);
+    some.insert(some.end(), one.begin(), one.end());
+  }
+  return some;
+}
+
+TaskEvaluation evaluate(const Logits& outputs, const Truth& truth) {
+  TaskEvaluation all = evaluate_all(outputs, truth);
+  if (truth.unseen.empty()) return all;
+  const UnseenExamples unseen(truth);
+  const std::vector<float> rows = unseen.rows_of(outputs);
+  const TaskEvaluation some = evaluate_all({rows, outputs.classes}, unseen.truth());
+  all.unseen = UnseenMetric{some.value, some.interval, some.examples, some.evidence};
+  return all;
 }
 
 std::string baseline_answer(const MetricName& figure) {
@@ -130,6 +171,12 @@ TaskComparison compare(const Logits& parent, const Logits& candidate, const Trut
   if (const TaskEvaluation before = evaluate(parent, truth); may_be_baseline(before))
     comparison.change.notes += fmt::format("; the baseline is not shown to be better than {}",
                                            baseline_answer(before.figure));
+  if (!truth.unseen.empty()) {
+    const UnseenExamples unseen(truth);
+    const std::vector<float> a = unseen.rows_of(parent), b = unseen.rows_of(candidate);
+    comparison.unseen =
+        compare_answers({a, parent.classes}, {b, candidate.classes}, unseen.truth()).change;
+  }
   return comparison;
 }
 

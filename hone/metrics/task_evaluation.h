@@ -25,6 +25,33 @@ struct Truth {
   std::span<const std::int32_t> classes = {};  ///< (examples), of single labels
   std::span<const float> targets = {};         ///< (examples, outputs) of the other tasks
   std::span<const std::int32_t> texts = {};    ///< as in `evidence` (hone/metrics/evidence.h)
+  /// Rows that neither training nor choices used, if these are some of all: metrics are also computed on them alone. Empty: all
+  /// rows count alike.
+  std::span<const std::int64_t> unseen = {};
+};
+
+/// The rows of `Truth::unseen` as examples of their own.
+class UnseenExamples {
+ public:
+  explicit UnseenExamples(const Truth& truth);
+  /// Refers to this object.
+  Truth truth() const;
+  /// The outputs for these rows.
+  std::vector<float> rows_of(const Logits& outputs) const;
+
+ private:
+  Task task_;
+  std::vector<std::int64_t> rows_;
+  std::vector<std::int32_t> classes_ = {}, texts_ = {};
+  std::vector<float> targets_ = {};
+};
+
+/// The metric by which the task is judged, on `Truth::unseen`.
+struct UnseenMetric {
+  double value = 0;
+  Interval interval = {};  ///< 95%
+  std::int64_t examples = 0;
+  double evidence = 1;
 };
 
 struct TaskEvaluation {
@@ -37,6 +64,7 @@ struct TaskEvaluation {
   std::int64_t without_prediction = 0;  ///< examples with a NaN or an infinity among their outputs
   double loss = 0;                      ///< that of training, without class weights
   std::variant<Evaluation, RegressionEvaluation, MultiLabelEvaluation> figures;  ///< of the task
+  std::optional<UnseenMetric> unseen = {};  ///< where `Truth::unseen` has rows
 
   Task task() const { return static_cast<Task>(figures.index()); }
   /// Of single labels; null of other tasks.
@@ -76,6 +104,7 @@ struct TaskComparison {
           ///< of numbers `RegressionComparison::snr_db`
   double mean_shift = 0;         ///< of numbers: `RegressionComparison::mean_shift`
   double answer_flip_share = 0;  ///< of several labels: `MultiLabelComparison::flip_share`
+  std::optional<MetricChange> unseen = {};  ///< `change` on `Truth::unseen`, where that has rows
 };
 
 TaskComparison compare(const Logits& parent, const Logits& candidate, const Truth& truth);

@@ -68,6 +68,7 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
     EncodedSet set =
         with_context(name, [&] { return encode_for(source, examples, limit, context); });
     set.text_numbers = text_numbers(row_hashes(examples));
+    set.unseen = unseen_rows(examples);
     return set;
   }
   const bool pairs = !examples.empty() && examples[0].text_pair;
@@ -82,6 +83,7 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
       warnings.push_back(warning);
   EncodedSet set = encode_for(source, examples, limit, context);
   set.text_numbers = text_numbers(row_hashes(examples));
+  set.unseen = unseen_rows(examples);
   const auto is_of_spelling = [](const std::string& warning) {
     return warning.find(kSpelledWords) != std::string::npos;
   };
@@ -133,6 +135,7 @@ EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
   } else {
     encoded.test = encode(test.examples, measured_part);
   }
+  encoded.test.unseen = unseen_rows(test.examples);
   const auto warn = [&](const MeasuredPart& measured) {
     const std::vector<std::string> unsure = warnings_of(measured, data.label_names);
     warnings.insert(warnings.end(), unsure.begin(), unsure.end());

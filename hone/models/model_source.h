@@ -17,7 +17,7 @@ struct TextModel {
   Model model;
   Tokenizer tokenizer;  ///< of the built-in data, and not read, where the model reads images
   fs::path folder;      ///< where it was read from; empty for a fresh one
-  /// What it has learnt from; none where that is not known.
+  /// What it has learned from; none where that is not known.
   std::optional<TrainedOn> trained_on = {};
   std::optional<TokenLimit> limit = {};  ///< where its folder says that texts are cut
   std::string prompt = {};               ///< is put in front of every text, of a pair the first
@@ -93,7 +93,7 @@ void check_has_head(const TextModel& source, const std::string& name);
 /// Says that the model, called `name`, is as it was drawn, or its head; empty when it is trained as far as can be seen.
 std::string untrained_warning(const TextModel& source, const std::string& name);
 
-/// Writes what stands beside the weights of the model: its tokenizer, the modules of a sentence model, and what it has learnt
+/// Writes what stands beside the weights of the model: its tokenizer, the modules of a sentence model, and what it has learned
 /// from.
 void write_beside(const TextModel& source, const fs::path& folder);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hone/base/error.h"
+#include "hone/base/text.h"
 
 namespace hone {
 
@@ -66,9 +67,9 @@ std::int64_t tokens_of_run(std::int64_t wanted, const InputLimits& limits) {
 
 std::string run_size_text(std::int64_t batch, std::int64_t tokens, const InputLimits& limits) {
   if (limits.image)
-    return fmt::format("{} images of {} x {} x {}", batch, limits.image->channels,
+    return fmt::format("{} of {} x {} x {}", counted_text(batch, "image"), limits.image->channels,
                        limits.image->height, limits.image->width);
-  return fmt::format("{} texts of {} tokens", batch, tokens);
+  return fmt::format("{} of {}", counted_text(batch, "text"), counted_text(tokens, "token"));
 }
 
 std::string length_warning(std::int64_t max_seq_length, std::int64_t positions) {

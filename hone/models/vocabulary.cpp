@@ -18,7 +18,7 @@ double tokens_per_text(const EncodedSet& set) {
 }
 
 // The tokenizer that the checkpoints below a folder were written with, if there are any. A vocabulary follows from its
-// texts, but earlier versions learnt none, and their runs go on with what they began with.
+// texts, but earlier versions learned none, and their runs go on with what they began with.
 std::optional<Tokenizer> checkpoint_tokenizer(const fs::path& folder) {
   std::error_code error;
   for (auto entry = fs::recursive_directory_iterator(folder, error);
@@ -56,13 +56,14 @@ bool learns_vocabulary(const VocabularyOptions& options) {
   return fresh && (rules.given() || !options.data.starts_with(kSyntheticPrefix));
 }
 
-std::optional<LearntVocabulary> learn_vocabulary(const VocabularyOptions& options,
-                                                 std::span<const Example> train, Context& context) {
+std::optional<LearnedVocabulary> learn_vocabulary(const VocabularyOptions& options,
+                                                  std::span<const Example> train,
+                                                  Context& context) {
   if (!learns_vocabulary(options)) return std::nullopt;
   const auto count = static_cast<std::int64_t>(train.size());
   if (!options.interrupted.empty())
     if (std::optional<Tokenizer> tokenizer = checkpoint_tokenizer(options.interrupted))
-      return LearntVocabulary{std::move(*tokenizer), count};
+      return LearnedVocabulary{std::move(*tokenizer), count};
   const VocabularyRules& rules = options.rules;
   const std::vector<std::string_view> texts = texts_of(train);
   WordPieceTrainerOptions wanted;
@@ -73,11 +74,11 @@ std::optional<LearntVocabulary> learn_vocabulary(const VocabularyOptions& option
   if (!rules.strip_accents) marked = marked_word_share(context.pool, texts, normalization);
   constexpr double kFewMarked = 0.01;
   normalization.strip_accents = rules.strip_accents.value_or(marked <= kFewMarked);
-  return LearntVocabulary{train_tokenizer(context.pool, texts, wanted, normalization), count,
-                          marked};
+  return LearnedVocabulary{train_tokenizer(context.pool, texts, wanted, normalization), count,
+                           marked};
 }
 
-std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet& train) {
+std::string vocabulary_text(const LearnedVocabulary& vocabulary, const EncodedSet& train) {
   const auto& model = std::get<WordPieceModel>(vocabulary.tokenizer.definition().model);
   std::string marks;
   if (vocabulary.marked_share && !model.normalization.strip_accents)
@@ -91,26 +92,26 @@ std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet
         "(`strip_accents` decides)",
         100 * *vocabulary.marked_share);
   return fmt::format(
-      "vocabulary of {} word pieces learnt from {} training texts: {:.1f} tokens a text{}",
+      "vocabulary of {} word pieces learned from {} training texts: {:.1f} tokens a text{}",
       grouped(vocabulary.tokenizer.vocabulary_size()), grouped(vocabulary.texts),
       tokens_per_text(train), marks);
 }
 
-const Fields& fields_of(const LearntVocabularyResult*) {
-  using V = LearntVocabularyResult;
+const Fields& fields_of(const LearnedVocabularyResult*) {
+  using V = LearnedVocabularyResult;
   static const Fields fields = describe<V>(
-      "learnt_vocabulary", "A vocabulary learnt by a training.",
+      "learned_vocabulary", "A vocabulary learned by a training.",
       field<&V::vocab_size>("vocab_size", Unit::tokens, "Number of word pieces."),
       field<&V::source>("source", "Where they come from."),
-      field<&V::training_texts>("training_texts", "Number of texts they were learnt from."),
+      field<&V::training_texts>("training_texts", "Number of texts they were learned from."),
       field<&V::tokens_per_text>("tokens_per_text", Unit::tokens, "Mean over the training split."));
   return fields;
 }
 
-LearntVocabularyResult learnt_vocabulary_result(const LearntVocabulary& vocabulary,
-                                                const EncodedSet& train) {
+LearnedVocabularyResult learned_vocabulary_result(const LearnedVocabulary& vocabulary,
+                                                  const EncodedSet& train) {
   return {.vocab_size = vocabulary.tokenizer.vocabulary_size(),
-          .source = fmt::format("learnt from {} training texts", grouped(vocabulary.texts)),
+          .source = fmt::format("learned from {} training texts", grouped(vocabulary.texts)),
           .training_texts = vocabulary.texts,
           .tokens_per_text = tokens_per_text(train)};
 }

@@ -10,19 +10,19 @@
 #include "hone/runtime/context.h"
 #include "hone/text/tokenizer.h"
 
-/// The vocabulary of fresh weights: that of the built-in data for these, for others one learnt from the training part.
+/// The vocabulary of fresh weights: that of the built-in data for these, for others one learned from the training part.
 namespace hone {
 
-struct LearntVocabulary {
+struct LearnedVocabulary {
   Tokenizer tokenizer;
-  std::int64_t texts = 0;  ///< that it was learnt from
+  std::int64_t texts = 0;  ///< that it was learned from
   /// Share of the words that have marks, where these were looked for to choose whether to keep them.
   std::optional<double> marked_share = {};
 };
 
-/// How a vocabulary is learnt.
+/// How a vocabulary is learned.
 struct VocabularyRules {
-  /// Most tokens; 0: 30,522, BERT's, and none are learnt for built-in data.
+  /// Most tokens; 0: 30,522, BERT's, and none are learned for built-in data.
   std::int64_t vocab_size = 0;
   std::optional<bool> lowercase = {};  ///< none: yes
   /// Whether marks are removed from letters; none: unless more than one word in a hundred has some,
@@ -48,22 +48,22 @@ struct VocabularyOptions {
 /// their config.json. Throws `UserError` for rules given for a model that has its vocabulary.
 bool learns_vocabulary(const VocabularyOptions& options);
 
-/// The vocabulary learnt from `train`; nothing where none is to be learnt. Throws `UserError` as `train_tokenizer` does.
-std::optional<LearntVocabulary> learn_vocabulary(const VocabularyOptions& options,
-                                                 std::span<const Example> train, Context& context);
+/// The vocabulary learned from `train`; nothing where none is to be learned. Throws `UserError` as `train_tokenizer` does.
+std::optional<LearnedVocabulary> learn_vocabulary(const VocabularyOptions& options,
+                                                  std::span<const Example> train, Context& context);
 
-/// "vocabulary of 8,192 word pieces learnt from 18,000 training texts: 29.8 tokens a text"; `train` are these texts.
-std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet& train);
+/// "vocabulary of 8,192 word pieces learned from 18,000 training texts: 29.8 tokens a text"; `train` are these texts.
+std::string vocabulary_text(const LearnedVocabulary& vocabulary, const EncodedSet& train);
 /// The same in results.
-struct LearntVocabularyResult {
+struct LearnedVocabularyResult {
   std::int64_t vocab_size = 0;
   std::string source;
   std::int64_t training_texts = 0;
   double tokens_per_text = 0;
 };
-const Fields& fields_of(const LearntVocabularyResult*);
-LearntVocabularyResult learnt_vocabulary_result(const LearntVocabulary& vocabulary,
-                                                const EncodedSet& train);
+const Fields& fields_of(const LearnedVocabularyResult*);
+LearnedVocabularyResult learned_vocabulary_result(const LearnedVocabulary& vocabulary,
+                                                  const EncodedSet& train);
 
 /// What such a warning says, whatever its figures.
 inline constexpr const char* kSpelledWords = "the vocabulary does not know these words";

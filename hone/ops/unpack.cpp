@@ -4,7 +4,7 @@
 #include "hone/ops/rules.h"
 
 // y = the values of packed codes (hone/formats/packing.h): what stands where a weight was. State tensors of the format
-// follow the codes. Nothing is learnt through it: codes have no gradient.
+// follow the codes. Nothing is learned through it: codes have no gradient.
 namespace hone::ops {
 namespace {
 

@@ -169,6 +169,13 @@ JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Lo
   JudgedGates judged{.gates = gates};
   if (judged.any()) judged.changes = gated_changes(gates, parent, candidate, truth);
   if (judged.any()) judged.verdict = judge_gates(gates, judged.changes, evaluations);
+  if (judged.any() && !truth.unseen.empty()) {
+    const UnseenExamples unseen(truth);
+    const std::vector<float> a = unseen.rows_of(parent), b = unseen.rows_of(candidate);
+    judged.unseen = judge_gates(
+        gates, gated_changes(gates, {a, parent.classes}, {b, candidate.classes}, unseen.truth()),
+        evaluations);
+  }
   return judged;
 }
 
@@ -411,6 +418,17 @@ std::string change_evidence(const JudgedGates& judged, const Verdict& usual, boo
   if (const std::optional<Verdict> shown = shown_verdict(judged, usual.figure))
     return shown->summary;
   return unjudged_text(usual, differs, notes);
+}
+
+std::string unseen_change_sentence(const JudgedGates& judged, const TaskComparison& comparison) {
+  if (!comparison.unseen) return "";
+  const MetricChange& change = *comparison.unseen;
+  const JudgedGates unseen{.gates = judged.unseen ? judged.gates : std::vector<Gate>(),
+                           .verdict = judged.unseen.value_or(GateVerdict{})};
+  return fmt::format(
+      " {}: {}.",
+      unseen_text(comparison.change.examples - change.examples, change.examples, change.evidence),
+      change_evidence(unseen, verdict(change), change.differs, change.notes));
 }
 
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on) {

@@ -50,6 +50,8 @@ struct JudgedGates {
   std::vector<Gate> gates = {};
   std::vector<MetricChange> changes = {};  ///< of each gate; over seeds empty
   GateVerdict verdict = {};
+  /// The same on `Truth::unseen`, where that has rows.
+  std::optional<GateVerdict> unseen = {};
 
   bool any() const { return !gates.empty(); }
 };
@@ -142,6 +144,9 @@ std::optional<Verdict> shown_verdict(const JudgedGates& judged, const MetricName
 /// `differs`: an exact test finds a change too.
 std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,
                             const std::string& notes);
+/// The same on `Truth::unseen`, a sentence with a space in front: " Without the 203 examples seen in training or used for choices, n =
+/// 2,414: accuracy changed by …"; empty where that has no rows.
+std::string unseen_change_sentence(const JudgedGates& judged, const TaskComparison& comparison);
 
 /// The work is done, and its result does not pass a gate. The program then ends with `kGateFailed`, for scripts.
 class GateFailure : public Error {

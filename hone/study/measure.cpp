@@ -104,6 +104,19 @@ std::string metric_headline(const std::string& measured_on, const TaskEvaluation
                      baseline_text(e));
 }
 
+std::string unseen_text(std::int64_t seen, std::int64_t examples, double evidence) {
+  return fmt::format("Without the {} example{} seen in training or used for choices, {}",
+                     grouped(seen), seen == 1 ? "" : "s",
+                     sample_size_text(examples, effective_examples(examples, evidence)));
+}
+
+std::string unseen_sentence(const TaskEvaluation& e) {
+  if (!e.unseen) return "";
+  const auto& [value, interval, examples, evidence] = *e.unseen;
+  return fmt::format("{}: {} {}.", unseen_text(e.examples - examples, examples, evidence),
+                     e.figure.text, sentence_text({value, interval.low, interval.high}));
+}
+
 MetricName figure_of(const Json& measurement) {
   return metric_name(measurement.at("eval_metric").get<std::string>());
 }
@@ -165,6 +178,20 @@ const Fields& fields_of(const OutputResult*) {
   return fields;
 }
 
+const Fields& fields_of(const UnseenResult*) {
+  using U = UnseenResult;
+  static const Fields fields = describe<U>(
+      "unseen_metric",
+      "The metric by which the task is judged, without the examples that were seen in training or "
+      "used for choices.",
+      field<&U::samples>("samples", Unit::examples, "Examples without these."),
+      field<&U::effective_samples>("effective_samples", Unit::examples,
+                                   "Effective sample size of them."),
+      field<&U::value>("value", "The metric; null: not defined.").or_null(),
+      field<&U::interval>("interval", "Its 95% interval."));
+  return fields;
+}
+
 const Fields& fields_of(const EvaluationResult*) {
   using E = EvaluationResult;
   static const Fields fields = describe<E>(
@@ -201,6 +228,9 @@ const Fields& fields_of(const EvaluationResult*) {
       field<&E::effective_samples>("eval_effective_samples", Unit::examples,
                                    "Different examples that would say as much as these (Kish); "
                                    "the basis of intervals."),
+      field<&E::unseen>("eval_unseen",
+                        "The metric without the examples that were seen in training or used for "
+                        "choices; null: they are fewer than 1%, or all."),
       field<&E::runtime>("eval_runtime", Unit::seconds, "Duration."),
       field<&E::samples_per_second>("eval_samples_per_second", Unit::examples_per_second,
                                     "Throughput."));
@@ -218,6 +248,9 @@ EvaluationResult evaluation_result(const Measurement& measurement,
       .effective_samples = effective_examples(e.examples, e.evidence),
       .runtime = measurement.seconds,
       .samples_per_second = static_cast<double>(e.examples) / measurement.seconds};
+  if (e.unseen)
+    result.unseen = {e.unseen->examples, effective_examples(e.unseen->examples, e.unseen->evidence),
+                     e.unseen->value, e.unseen->interval};
   for (const Metric& metric : metrics(e.task())) {
     if (metric.of_two_classes && measurement.outputs != 2) continue;
     result.metrics.emplace_back(metric.name, metric.value(e));
@@ -261,7 +294,10 @@ const Fields& fields_of(const ComparisonResult*) {
                                "(multi-label), or of numbers about their mean; null: nothing "
                                "differs, or a logit is no number.")
           .or_null(),
-      inlined<&C::verdict>());
+      inlined<&C::verdict>(),
+      field<&C::unseen>("unseen",
+                        "The change without the examples that were seen in training or used for "
+                        "choices; null: they are fewer than 1%, or all."));
   return fields;
 }
 
@@ -275,6 +311,7 @@ ComparisonResult comparison_result(const TaskComparison& c, const Verdict& v) {
     result.only_candidate_right = c.counted->only_candidate;
     result.mcnemar_p = c.counted->mcnemar_p;
   }
+  if (c.unseen) result.unseen = verdict_of_look(*c.unseen, v.candidates, v.margin);
   if (c.change.figure == kMicroF1) result.answer_flip_share = c.answer_flip_share;
   if (c.change.figure == kR2) result.mean_shift = c.mean_shift;
   if (!(c.change.figure == kAccuracy)) {

@@ -30,6 +30,12 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
 /// "Accuracy 80.6% (95% CI 79.4 to 81.8) on test, n = 4,000; always predicting the most frequent class scores 50.1%."
 std::string metric_headline(const std::string& measured_on, const TaskEvaluation& evaluation);
 
+/// "Without the 203 examples seen in training or used for choices, n = 2,414": what `TaskEvaluation::unseen` is measured on.
+std::string unseen_text(std::int64_t seen, std::int64_t examples, double evidence);
+/// The metric on these: "Without the 203 examples …, n = 2,414: accuracy 74.9% (95% CI 73.1 to 76.6)."; empty where there are
+/// none.
+std::string unseen_sentence(const TaskEvaluation& evaluation);
+
 /// The figure at the begin of a sentence: "Accuracy", "R²", "Micro F1".
 std::string metric_title(const MetricName& figure);
 
@@ -66,6 +72,14 @@ const Fields& fields_of(const ClassResult*);
 const Fields& fields_of(const LabelResult*);
 const Fields& fields_of(const OutputResult*);
 
+/// The metric by which a task is judged, on the examples that neither training nor choices used, in results.
+struct UnseenResult {
+  std::int64_t samples = 0, effective_samples = 0;
+  double value = 0;
+  Interval interval = {};
+};
+const Fields& fields_of(const UnseenResult*);
+
 /// A measurement in results, with the keys of Hugging Face's Trainer: eval_loss, eval_accuracy, … What does not apply to the task is
 /// null.
 struct EvaluationResult {
@@ -83,6 +97,7 @@ struct EvaluationResult {
   std::optional<ByName<LabelResult>> labels = {};
   std::optional<ByName<OutputResult>> outputs = {};
   std::int64_t without_prediction = 0, samples = 0, effective_samples = 0;
+  std::optional<UnseenResult> unseen = {};
   double runtime = 0, samples_per_second = 0;
 };
 const Fields& fields_of(const EvaluationResult*);
@@ -101,6 +116,7 @@ struct ComparisonResult {
   std::optional<double> change_half_width = {};
   double margin_snr_db = 0;
   Verdict verdict = {};
+  std::optional<Verdict> unseen = {};
 };
 const Fields& fields_of(const ComparisonResult*);
 ComparisonResult comparison_result(const TaskComparison& comparison, const Verdict& verdict);

@@ -210,7 +210,7 @@ Tokenizer train_tokenizer(ThreadPool& pool, std::span<const std::string_view> te
   TokenizerDefinition definition;
   const WordPieceModel model{.normalization = normalization};
   const std::vector<CountedWord> words = count_words(pool, texts, model.normalization);
-  user_check(!words.empty(), "a vocabulary cannot be learnt: there are no words in the {} texts",
+  user_check(!words.empty(), "a vocabulary cannot be learned: there are no words in the {} texts",
              texts.size());
   definition.model = model;
   definition.tokens = train_word_pieces(words, options);

@@ -27,7 +27,7 @@ struct WordPieceTrainerOptions {
 };
 
 /// The vocabulary in the order of its ids: [PAD], [UNK], [CLS], [SEP], [MASK], the letters, the letters that continue a
-/// word (both by code point), then the pieces in the order in which they were learnt. Shorter than `vocab_size` when
+/// word (both by code point), then the pieces in the order in which they were learned. Shorter than `vocab_size` when
 /// nothing is left to join, longer when the letters alone are more. `words` must differ from one another.
 std::vector<std::string> train_word_pieces(std::span<const CountedWord> words,
                                            const WordPieceTrainerOptions& options);

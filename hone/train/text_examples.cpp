@@ -46,8 +46,11 @@ ExampleSource text_examples(const EncodedSet& set) {
 }
 
 Truth truth_of(const EncodedSet& set) {
-  return {
-      .task = set.task, .classes = set.labels, .targets = set.targets, .texts = set.text_numbers};
+  return {.task = set.task,
+          .classes = set.labels,
+          .targets = set.targets,
+          .texts = set.text_numbers,
+          .unseen = set.unseen};
 }
 
 }  // namespace hone

@@ -140,7 +140,7 @@ TEST(Text, NamesTheDirectionOfSpeedRatios) {
   EXPECT_EQ(speed_range_text(1.79, 1.9), "1.79 to 1.90");
   EXPECT_EQ(speed_range_text(0.843, 0.983), "1.02 to 1.19");
   EXPECT_EQ(speed_range_text(0.957, 1.12), "1.04× slower to 1.12× faster");
-  EXPECT_EQ(speed_range_text(0.9985, 1.79), "1.00× to 1.79× faster");
+  EXPECT_EQ(speed_range_text(0.9985, 1.79), "1.002× slower to 1.79× faster");
   EXPECT_EQ(counted_text(1, "trial"), "1 trial");
   EXPECT_EQ(counted_text(1200, "trial"), "1,200 trials");
 }

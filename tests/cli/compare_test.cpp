@@ -37,6 +37,10 @@ TEST(Compare, TellsWhatChanged) {
   EXPECT_EQ(result["b"]["arithmetic"], "simulated");
   EXPECT_EQ(result["a"]["average_weight_bits"], 32);
   EXPECT_EQ(result["b"]["average_weight_bits"], 4);
+  // Simulated quantization saves no bytes.
+  EXPECT_GT(result["size_before"]["stored_bytes"].get<std::int64_t>(), 0);
+  EXPECT_EQ(result["size"]["parameters"], result["size_before"]["parameters"]);
+  EXPECT_TRUE(result["size"]["quantized"].get<bool>());
   EXPECT_EQ(result["seeds"], 1);
   ASSERT_EQ(result["changed"].size(), static_cast<std::size_t>(std::min(flips, 3)));
   // The n-th text of the file is "film n, fine" or "film n, dull".
@@ -57,10 +61,9 @@ TEST(Compare, TellsWhatChanged) {
 TEST(Compare, ShowsPeopleATableTheChangeAndTheTexts) {
   const Ending ending = run_well(
       {"compare", "trained", "coarse", "--data", "reviews.csv", "--split", "all"}, models());
-  for (const char* text :
-       {"\ntrained ", "\ncoarse ", " points, 95% CI ",
-        "All, n = 40, 36 of them trained on, 4 of them used for choices: accuracy changed by",
-        "20 changed predictions", "film ", "good → bad"})
+  for (const char* text : {"\ntrained ", "\ncoarse ", " points, 95% CI ",
+                           "All, n = 40, 36 of them trained on: accuracy changed by",
+                           "20 changed predictions", "film ", "good → bad"})
     EXPECT_NE(ending.output.find(text), std::string::npos) << text << "\n" << ending.output;
   EXPECT_EQ(ending.output.find("limit"), std::string::npos) << "none was given: " << ending.output;
 }

@@ -352,7 +352,8 @@ TEST(Data, OfOnesOwnTeachesFreshWeightsItsWords) {
   command.insert(command.end(), {"-o", "model"});
   const Ending ending = run_well(command, folder.path());
   EXPECT_NE(ending.messages.find("note: vocabulary of "), std::string::npos) << ending.messages;
-  EXPECT_NE(ending.messages.find(" word pieces learnt from 54 training texts: "), std::string::npos)
+  EXPECT_NE(ending.messages.find(" word pieces learned from 54 training texts: "),
+            std::string::npos)
       << ending.messages;
   EXPECT_EQ(ending.messages.find("does not know"), std::string::npos) << ending.messages;
   const Json result = read_json(folder.path() / "model/results.json");
@@ -466,7 +467,7 @@ TEST(Data, IsSaidAsTokens) {
       << ending.messages;
 }
 
-TEST(Data, OfSetsInCellsIsLearntAndMeasured) {
+TEST(Data, OfSetsInCellsIsLearnedAndMeasured) {
   const TemporaryFolder folder;
   std::string rows = "text,labels\n";
   for (int i = 0; i < 20; ++i)

@@ -334,7 +334,7 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
   with_report[3] = "synth:lookup?n=8000";
   run_well(with_report, folder.path());
   expect_shown(read_page(folder.path() / "original/report.html"),
-               "test, n = 1,600, untrained weights, all of them used for choices: texts of each");
+               "test, n = 1,600, untrained weights: texts of each");
 }
 
 TEST(Formats, SuggestsARecipeThatQuantizeTakes) {

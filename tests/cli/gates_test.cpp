@@ -7,7 +7,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Texts of three classes, one of them rare, 300 of them to test on; `model` has learnt them, and `coarse` is the same in so few
+/// Texts of three classes, one of them rare, 300 of them to test on; `model` has learned them, and `coarse` is the same in so few
 /// bits that it predicts one class alone.
 const fs::path& tickets() {
   static const TemporaryFolder folder;

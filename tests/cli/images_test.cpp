@@ -95,7 +95,7 @@ class Images : public ::testing::Test {
 };
 std::unique_ptr<TemporaryFolder> Images::folder_;
 
-TEST_F(Images, AreLearntFromFolders) {
+TEST_F(Images, AreLearnedFromFolders) {
   const Json result =
       run_json({"eval", "learnt", "--data", "pictures", "--split", "validation"}, folder());
   EXPECT_GE(result["eval_accuracy"].get<double>(), 0.9) << result;
@@ -128,7 +128,7 @@ TEST_F(Images, ThatCannotBeReadAreNamed) {
   expect_refusal("none.png", {"predict", "learnt", "none.png"});
 }
 
-TEST_F(Images, AreLearntFromTensors) {
+TEST_F(Images, AreLearnedFromTensors) {
   const Json result = run_json({"train", "config.json", "--data", "images.safetensors",
                                 "--max_steps", "2", "--batch_size", "8", "-o", "of-tensors"},
                                folder());
@@ -138,7 +138,7 @@ TEST_F(Images, AreLearntFromTensors) {
   EXPECT_TRUE(label == "0" || label == "1") << label;
 }
 
-TEST_F(Images, AreLearntToTheSameBitsAfterAKill) {
+TEST_F(Images, AreLearnedToTheSameBitsAfterAKill) {
   Words command = training({"--save_steps", "8", "-o", "killed"});
   const Ending ending = run_hone_until(command, folder(), SIGKILL, [&] {
     return fs::exists(folder() / "killed.partial/checkpoint-8");

@@ -81,6 +81,24 @@ TEST_F(Overwrite, RefusesAThesisBeforeAnyWork) {
   }
 }
 
+// That the folder exists would hide what is wrong with the command.
+TEST_F(Overwrite, NamesAMissingInputBeforeAFolderOfHone) {
+  run_well(joined(kTrain, {"-o", "run"}), folder());
+  const Ending model = run_hone({"train", "modle", "--data", "reviews.csv", "-o", "run"}, folder());
+  EXPECT_NE(model.messages.find("modle: no such model folder; did you mean 'model'?"),
+            std::string::npos)
+      << model.messages;
+  const Ending data = run_hone({"train", "model", "--data", "reveiws.csv", "-o", "run"}, folder());
+  EXPECT_NE(data.messages.find("no such file or folder; did you mean 'reviews.csv'?"),
+            std::string::npos)
+      << data.messages;
+  const Ending teacher = run_hone({"prune", "model", "--sparsity", "0.5", "--distill", "model",
+                                   "--data", "reviews.csv", "-o", "run"},
+                                  folder());
+  EXPECT_NE(teacher.messages.find("--distill needs training"), std::string::npos)
+      << teacher.messages;
+}
+
 TEST_F(Overwrite, RefusesWhatItReads) {
   expect_refusal("model: is the model model, which this command reads",
                  joined(kTrain, {"-o", "model"}));

@@ -262,7 +262,7 @@ candidate = "int(bits=8)"
 TEST_F(PipelineTest, DoesNothingTwice) {
   ASSERT_EQ(run({"chain.toml", "-o", "out"}).code, 0);
   const Ending again = run({"chain.toml", "-o", "again"});
-  // Models of twelve steps have learnt nothing, and what is taken from the store says so as well.
+  // Models of twelve steps have learned nothing, and what is taken from the store says so as well.
   EXPECT_NE(again.messages.find(
                 "full, adapter: test: the accuracy does not show that the model has learned"),
             std::string::npos)

@@ -97,7 +97,7 @@ TEST(Predict, GivesNoLabelToWhatIsNoNumber) {
   EXPECT_NE(table.output.find("none (not a number)"), std::string::npos) << table.output;
 }
 
-// PyTorch allows it, though nothing but biases can be learnt then.
+// PyTorch allows it, though nothing but biases can be learned then.
 TEST(Predict, OpensAModelWhoseDropoutIsOne) {
   const TemporaryFolder folder;
   fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);

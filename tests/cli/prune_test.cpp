@@ -48,7 +48,7 @@ std::unique_ptr<TemporaryFolder> Pruning::folder_;
 
 TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
   const std::string output = run_well(pruning({"-o", "half"}), folder()).output;
-  for (const char* line : {"in 13 tensors", "50.0%", "None of the 14 linear layers skips zeros",
+  for (const char* line : {"in 13 tensors", "50.0%", "13 linear layers skip no zeros",
                            "hone pack half -o half-packed"})
     EXPECT_NE(output.find(line), std::string::npos) << output;
   const Json results = read_json(folder() / "half/results.json");
@@ -70,7 +70,7 @@ TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
   for (const char* fragment :
        {"- pruned\n", "`model` pruned (`prune`)", "| before pruning |",
         "library_name: transformers\n", "`hone pack` leaves them out",
-        "- None of the 14 linear layers", "Weights: ", "Latency per example at batch size "})
+        "- 13 linear layers skip no zeros", "Weights: ", "Latency per example at batch size "})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
 }
 

@@ -77,7 +77,7 @@ inline constexpr int kReviews = 40;
 /// Leaves `partial` as a training that wrote `finished` leaves it when it is interrupted.
 void leave_interrupted(const fs::path& finished, const fs::path& partial);
 
-/// The path of a model in `folder` that learnt from the workshop's data for three steps: its answers
+/// The path of a model in `folder` that learned from the workshop's data for three steps: its answers
 /// differ from text to text, after one step hardly.
 std::string trained_longer(const TemporaryFolder& folder);
 

@@ -117,6 +117,7 @@ std::vector<SchemaRun> runs_of_classes() {
        "--max_drop 0.5 --class_weights balanced --distill model --data reviews.csv -o qat",
        "qat"},
       {"compare qat qat --data reviews.csv --max_drop 0"},
+      {"compare learnt learnt --data leaked --max_drop 5"},
       {"quantize learnt --native int(bits=8) --static --keep_slower --max_drop 100 --data parts "
        "-o native",
        "native"},
@@ -433,6 +434,11 @@ data = "{data}"
 says = "learning helps"
 stage = "beside"
 )");
+  std::string leaked = read_file(workshop() / "reviews.csv");
+  for (int i = 0; i < 20; ++i) leaked += fmt::format("new text {},{}\n", i, i % 2 ? "good" : "bad");
+  fs::create_directory(folder.path() / "leaked");
+  fs::copy(workshop() / "reviews.csv", folder.path() / "leaked/train.csv");
+  folder.file("leaked/test.csv", leaked);
   // A word to choose by that no training text has, so that the vocabulary is not trimmed unseen.
   folder.file("strange/train.csv", "text,label\n\"film 0, dull\",bad\n\"film 1, dull\",good\n");
   fs::copy(workshop() / "reviews.csv", folder.path() / "strange/validation.csv");

@@ -360,7 +360,7 @@ TEST_F(ShrinkCommand, SaysWhatCannotBe) {
       "--recipe says all that may be tried");
   Words fresh = shrink({"-o", "out"});
   fresh[1] = "tiny";
-  has(message(fresh, 1), "tiny: fresh weights have learnt nothing");
+  has(message(fresh, 1), "tiny: fresh weights have learned nothing");
 }
 
 // Two folders: what transformers loads, by which it is judged, and the packed one.

@@ -142,7 +142,7 @@ TEST(Train, WarnsOfAllSeedsTogether) {
   for (const Json& run : result["runs"]) EXPECT_TRUE(run.contains("seed"));
 }
 
-TEST(Train, SaysWhenNothingWasLearnt) {
+TEST(Train, SaysWhenNothingWasLearned) {
   const TemporaryFolder folder;
   const Ending ending = run_well(six_steps({"--lr", "0", "-o", "model"}), folder.path());
   EXPECT_NE(ending.messages.find(
@@ -370,7 +370,8 @@ TEST(Train, OfNoStepsLeavesTheModelUntrained) {
   const Ending ending =
       run_well({"train", "tiny", "--data", workshop() / "reviews.csv", "--epochs", "0", "-o", "un"},
                folder.path());
-  EXPECT_NE(ending.messages.find("nothing is learned: the training has no steps"), std::string::npos)
+  EXPECT_NE(ending.messages.find("nothing is learned: the training has no steps"),
+            std::string::npos)
       << ending.messages;
   EXPECT_EQ(read_json(folder.path() / "un/results.json")["train_loss"], nullptr);
   const Ending measured =
@@ -435,7 +436,7 @@ TEST(Train, LearnsFromAParentWithItsLabels) {
          {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--distill_alpha", "0.5", "-o",
           "no"},
          2);
-  refuse("--distill: tiny has fresh weights, from which nothing can be learnt",
+  refuse("--distill: tiny has fresh weights, from which nothing can be learned",
          {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--distill", "tiny", "-o", "no"},
          1);
   refuse(

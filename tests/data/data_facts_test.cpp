@@ -67,9 +67,7 @@ TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
   EXPECT_EQ(json["calibrated_on_rows"], 1);
   EXPECT_EQ(json["majority_share"], 0.6);
   EXPECT_EQ(describe(part),
-            "test, n = 5, 2 of them trained on, 1 of them used for choices: where from; always "
-            "predicting 'bad' "
-            "scores 60.0%");
+            "test, n = 5, 2 of them trained on: where from; always predicting 'bad' scores 60.0%");
 }
 
 TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
@@ -293,9 +291,8 @@ TEST(Duplicates, AreNamed) {
   };
   EXPECT_EQ(warning(3),
             "2 of 3 test examples are also in the training split, so the metrics are too "
-            "optimistic: test.csv: "
-            "line 2 is train.csv: line 3; test.csv: line 3 is train.csv: line 4");
-  EXPECT_TRUE(warning(40).ends_with("; test.csv: line 4 is train.csv: line 5; and 36 more"))
+            "optimistic: test.csv: line 2 is train.csv: line 3; and 1 more");
+  EXPECT_TRUE(warning(40).ends_with(": test.csv: line 2 is train.csv: line 3; and 38 more"))
       << warning(40);
   warning(300);
   EXPECT_TRUE(duplicate_rows(reviews(1, 1), reviews(1, 1), {}).empty())
@@ -317,10 +314,31 @@ TEST(Duplicates, OfValidationAndTestAreNamedToo) {
             std::vector<std::string>{"2 of 9 test examples are also in the validation split, where "
                                      "choices are made, so the metrics of the chosen model are too "
                                      "optimistic: test.csv: line 2 is validation.csv: line "
-                                     "3; test.csv: line 4 is validation.csv: line 5"});
+                                     "3; and 1 more"});
   part.chosen_on_rows = 3;  // one more of an earlier training
   EXPECT_EQ(cautions(part), std::vector<std::string>{"3 of them used for choices"});
   EXPECT_EQ(warnings_of(part, {}).size(), 2u);
+}
+
+TEST(Duplicates, OfTwoSplitsAreOneWarning) {
+  MeasuredPart part;
+  part.facts = {.part = "test",
+                .rows = 9,
+                .duplicate_rows = 3,
+                .duplicates = {{"test.csv: line 2", "train.csv: line 3"}},
+                .validation_duplicate_rows = 2};
+  part.trained_on_rows = 3;
+  part.chosen_on_rows = 2;
+  EXPECT_EQ(cautions(part), (Names{"3 of them trained on",
+                                   "2 of them also in the validation "
+                                   "split"}));
+  EXPECT_EQ(first_caution(part), Names{"3 of them trained on"});
+  const std::vector<std::string> warnings = warnings_of(part, {});
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(
+      warnings[0].starts_with("3 of 9 test examples are also in the training split and 2 "
+                              "in the validation split, so the metrics are too "))
+      << warnings[0];
 }
 
 TEST(Duplicates, AreInTheDataOfResults) {

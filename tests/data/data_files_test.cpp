@@ -192,7 +192,9 @@ TEST(DataFiles, NameWhatIsThereWhenNothingFits) {
       "no file of that name in " + files.path().string() + "; there are: notes.txt, reviews.csv",
       [&] { files.find("*.parquet"); });
   expect_user_error("no such folder", [&] { files.find("no/*.csv"); });
-  expect_user_error("no such file or folder", [&] { files.find("no.csv"); });
+  expect_user_error("no such file or folder; expected a folder", [&] { files.find("no.csv"); });
+  expect_user_error("did you mean '" + (files.path() / "reviews.csv").string() + "'?",
+                    [&] { files.find("reveiws.csv"); });
   const Files none({});
   expect_user_error("found: nothing", [&] { none.find(); });
 }

@@ -141,6 +141,32 @@ TEST(Split, CountsTextsThatStandInTwoParts) {
   EXPECT_EQ(measured_texts(splits, "", std::nullopt).part.facts.validation_duplicate_rows, 1);
 }
 
+TEST(MeasuredTexts, MarkWhatTrainingAndChoicesUsed) {
+  const auto seen = [](const MeasuredTexts& texts) {
+    std::string marks;
+    for (const Example& example : texts.examples) marks += example.seen ? '1' : '0';
+    return marks;
+  };
+  DataSet data = numbered(20);
+  data.label_names = {"zero", "one"};
+  data.test = {{"3", 0}, {"7", 1}, {"new", 0}, {"old", 0}, {"set aside", 0}};
+  data.validation = {{"7", 0}, {"newer", 1}};
+  const TrainedOn record =
+      after_training(TrainedOn{}, "data", {row_hash({"old", 0})}, {row_hash({"set aside", 0})});
+  const Splits splits = split(data, {});
+  EXPECT_EQ(seen(measured_texts(splits, "test", record)), "11011");
+  EXPECT_EQ(seen(measured_texts(splits, "test", std::nullopt)), "11000");
+  EXPECT_EQ(seen(measured_texts(splits, "validation", record)), "10")
+      << "7 is in the training split; that choices are made on it goes without saying";
+  EXPECT_EQ(seen(measured_texts(split(data, {.protocol = Protocol::original}), "test", record)),
+            "00000");
+  data.test.resize(2);
+  EXPECT_EQ(seen(measured_texts(split(data, {}), "test", record)), "00") << "nothing would be left";
+  for (int i = 0; i < 300; ++i) data.test.push_back({fmt::format("test {}", i), 0});
+  const std::string few = seen(measured_texts(split(data, {}), "test", record));
+  EXPECT_EQ(few.find('1'), std::string::npos) << "less than 1%";
+}
+
 TEST(Split, TakesSamplesBySeed) {
   const auto sizes = [](const Splits& splits) {
     return std::vector<std::size_t>{splits.source.train.size(), splits.source.validation.size(),
@@ -176,7 +202,7 @@ TEST(Split, TakesSamplesBySeed) {
     EXPECT_TRUE(std::ranges::binary_search(all, text)) << text;
 }
 
-// What was learnt from data that was split so.
+// What was learned from data that was split so.
 TrainedOn record_of(const Splits& splits) {
   return after_training(TrainedOn{}, splits.source.hash, row_hashes(splits.source.train),
                         row_hashes(splits.source.validation));
@@ -222,7 +248,7 @@ TEST(SplitOfKnownData, MeasuresOnNewRowsOrLearnsFromThem) {
   EXPECT_EQ(now.validation_source.text,
             "40 of 130 examples: 10 that training set aside, and 30 that "
             "are new to the model");
-  // Without a record of all it learnt from, what is not in it need not be new.
+  // Without a record of all it learned from, what is not in it need not be new.
   TrainedOn part_of_it = record;
   part_of_it.complete = false;
   EXPECT_EQ(split(file_of(130), {.use = DataUse::measurement, .record = part_of_it})

@@ -46,7 +46,7 @@ TEST(TrainedOn, KnowsWhatItDoesNotKnow) {
   EXPECT_TRUE(trained.known());
 }
 
-// A head that was drawn at random is untrained whatever is rounded, until something is learnt.
+// A head that was drawn at random is untrained whatever is rounded, until something is learned.
 TEST(TrainedOn, RemembersAnUntrainedHead) {
   const TrainedOn drawn{.complete = false, .untrained_head = true};
   EXPECT_TRUE(drawn.untrained());

@@ -187,6 +187,10 @@ TEST(BenchLinear, SparseProductsAgreeWithTheirWeightAndFollowTheDenseOnes) {
   for (const char* part : {"Speedup over dense", "zeros in blocks of 1x4", "No sparse kernel"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   EXPECT_TRUE(result.fields["times"][14]["over_dense"]["speedup"].is_number());
+  // A key figure for the fastest dense product of each number of rows, and one for the fastest sparse product.
+  EXPECT_EQ(result.document.key_figures.size(), 4U);
+  EXPECT_NE(result.document.headline.find("% zeros"), std::string::npos)
+      << result.document.headline;
 }
 
 TEST(BenchLinear, CountsTheBytesOfSparseWeightsWithTheirIndices) {
@@ -264,6 +268,7 @@ TEST(BenchLinear, MarksChoicesThatTheTimesContradict) {
     const std::string text = to_text(linear_document(bench, {}, 2, true));
     EXPECT_EQ(text.find("yes, though slower here") != std::string::npos, used && speedup < 1)
         << text;
+    EXPECT_EQ(text.find("noisy"), std::string::npos) << text;
     EXPECT_EQ(text.find("no, though faster here") != std::string::npos, !used && speedup > 1)
         << text;
     bench.interrupted = true;
@@ -271,6 +276,29 @@ TEST(BenchLinear, MarksChoicesThatTheTimesContradict) {
               std::string::npos);
     bench.interrupted = false;
   }
+}
+
+TEST(BenchLinear, MarksBreakEvensOfNoisySpeedups) {
+  BenchLinearFields bench{
+      .what = "linear", .device = "cpu:0", .threads = 1, .inputs = 8, .outputs = 8};
+  LinearTimes dense{.rows = 1};
+  dense.kernel = "linear / gemm";
+  dense.weight_bytes = dense.bytes = 256;
+  dense.copies = 2;
+  dense.in_cache = false;
+  dense.rounds_ms = {1};
+  LinearTimes sparse = dense;
+  sparse.sparsity = 0.8;
+  sparse.block = "1x4";
+  sparse.stored = 0.2;
+  sparse.used = true;
+  sparse.over_dense = Speedup{3, Interval{1.37, 11}};
+  bench.times = {dense, sparse};
+  bench.break_evens = sparse_break_evens(bench.times);
+  const Document document = linear_document(bench, {}, 1, true);
+  EXPECT_NE(document.evidence.find("1 of 1 speedups are noisy"), std::string::npos)
+      << document.evidence;
+  EXPECT_NE(to_text(document).find("with 1 row, noisy"), std::string::npos) << to_text(document);
 }
 
 LinearTimes sparse_point(double sparsity, double speedup, std::optional<Interval> interval) {

@@ -74,7 +74,7 @@ TEST(LibraryJobs, TrainMeasureQuantizeCompareAndSuggest) {
   EXPECT_EQ(quantized.verdict.summary, quantized.fields["comparison"]["summary"]);
   EXPECT_TRUE(path_exists(folder.path() / "int8" / "report.html"));
   const std::string card = read_file(folder.path() / "int8" / "README.md");
-  EXPECT_EQ(card.find("It has seen"), std::string::npos) << "it learnt nothing\n" << card;
+  EXPECT_EQ(card.find("It has seen"), std::string::npos) << "it learned nothing\n" << card;
 
   CompareFormatsJob compared{.model = at("model"), .data = lookup_texts()};
   compared.choices = {parse_choice("bf16", formats)};

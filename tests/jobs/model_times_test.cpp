@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "hone/jobs/bench_work.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -47,6 +49,9 @@ TEST(TimeModels, TimesEachPossibleBatchSizeOnce) {
     EXPECT_LE(one.times.speedup_interval.low, one.times.speedup);
     EXPECT_GE(one.times.speedup_interval.high, one.times.speedup);
   }
+  const BatchSize largest = timed_batch({model, texts});
+  EXPECT_EQ(largest.texts, 3);
+  EXPECT_EQ(largest.tokens, std::ranges::max(lengths_of(texts)));
   const EncodedSet one = tiny_texts(1);
   EXPECT_EQ(time_models({model, one}, {model, one}, kLatencyBatches, quiet_context()).size(), 1U);
 }
@@ -71,8 +76,12 @@ TEST(TimeModels, NameTheBatchSizeAndPaddedTokensToRepeatWith) {
   ModelTimes times{.at_a_time = 32, .noun = "texts", .tokens = 11.4, .padded = 19.8};
   EXPECT_EQ(bench_options(times), " --batch_size 32 --tokens 20");
   times.times.speedup_interval = {1, 4};
-  EXPECT_NE(noise_warning({times}).find("`hone bench --batch_size 32 --tokens 20`"),
+  EXPECT_NE(noise_warning({times}, "base small/model")
+                .find("`hone bench base small/model --batch_size 32 --tokens 20`"),
             std::string::npos);
+  const std::string no_models = noise_warning({times}, "");
+  EXPECT_FALSE(no_models.empty());
+  EXPECT_EQ(no_models.find("hone bench"), std::string::npos) << no_models;
   times.noun = "images";
   EXPECT_EQ(bench_options(times), " --batch_size 32");
 }

@@ -262,7 +262,7 @@ TEST(TaskJobs, TakeWholeNumbersForARegressionWhereThatIsAsked) {
   EXPECT_EQ(train_model(job, quiet()).fields["validation"]["eval_metric"], "r2");
   const Json config = read_json(folder.path() / "m" / "config.json");
   EXPECT_EQ(config["id2label"], (Json{{"0", "stars"}}));
-  // A model that has learnt numbers is one of numbers from then on.
+  // A model that has learned numbers is one of numbers from then on.
   job.model = job.output.folder;
   job.output.folder = (folder.path() / "n").string();
   job.problem_type = "";

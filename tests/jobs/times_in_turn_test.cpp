@@ -185,13 +185,13 @@ TEST(TimesInTurn, RunAsManyRoundsAsTimeAllows) {
   EXPECT_EQ(std::ssize(ms[0][0]), rounds);
 }
 
-TEST(TimesInTurn, CallWiderIntervalsOfARepeatNoisy) {
-  EXPECT_TRUE((Speedup{1.2, Interval{1, 1.7}}.noisy()));
-  EXPECT_FALSE((Speedup{1.2, Interval{1, 1.7}, /*is_of_repeat=*/true}.noisy()));
-  EXPECT_TRUE((Speedup{1.2, Interval{1, 1.9}, /*is_of_repeat=*/true}.noisy()));
-  const std::vector<double> before(13, 2.0), after(13, 1.0);
-  EXPECT_TRUE(compare_set_ups(before, after).ratio().is_of_repeat);
-  EXPECT_FALSE(compare_rounds(before, after).ratio().is_of_repeat);
+TEST(TimesInTurn, CallEveryWideIntervalNoisy) {
+  EXPECT_FALSE((Speedup{1.2, Interval{1, 1.4}}.noisy()));
+  EXPECT_TRUE((Speedup{1.2, Interval{1, 1.6}}.noisy()));
+  EXPECT_FALSE(Speedup{1.2}.noisy());
+  // The second and the twelfth ratio in order.
+  const std::vector<double> before = {1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, after(13, 1.0);
+  EXPECT_TRUE(compare_set_ups(before, after).ratio().noisy());
 }
 
 // A busy machine: in most rounds of few the slower one wins, of many none is claimed but what is there.

@@ -66,7 +66,6 @@ TEST(ZeroSkipping, TellsThePatternFromTheNumberOfZeros) {
   }
   EXPECT_EQ(in_rows[0], too_few[0]);
   EXPECT_NE(in_rows[1].first, too_few[1].first);
-  EXPECT_NE(in_rows[1].first.find("1x4"), std::string::npos) << in_rows[1].first;
 }
 
 // Native products skip zero codes; formats with a scale for each block have no kernel that does.

@@ -105,7 +105,7 @@ TEST(Lab, GoesOnBehindTheLastStageThatWasFinished) {
   EXPECT_EQ(counted.third, 1);
   job.seed = 7;
   job.invocation.settings = {{"seed", 7}};
-  expect_user_error("`seed`: not there then, 7 now", [&] { run_lab(lab, job, context); });
+  expect_user_error("`seed`: not given then, 7 now", [&] { run_lab(lab, job, context); });
 }
 
 TEST(Lab, TakesNoTextsOfItsOwnForAModelOfSomebodyElse) {

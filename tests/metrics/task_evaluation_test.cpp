@@ -39,6 +39,38 @@ TEST(TaskEvaluation, HasTheFigureByWhichItsTaskIsJudged) {
   EXPECT_EQ(m.value, 0.8);
 }
 
+// Rows 0 and 3 were seen in training; rows 1 and 2 have one text.
+TEST(TaskEvaluation, CountsUnseenRowsAlone) {
+  const Floats logits = {2, 0, 0, 1, 3, 0, 0, 2}, worse = {2, 0, 1, 0, 3, 0, 0, 2};
+  const std::vector<std::int32_t> classes = {0, 1, 1, 1}, numbers = {0, 1, 1, 2}, alone = {1, 1},
+                                  one_text = {0, 0};
+  const std::vector<std::int64_t> unseen = {1, 2};
+  const Truth truth{.classes = classes, .texts = numbers, .unseen = unseen};
+  const TaskEvaluation all = evaluate({logits, 2}, truth);
+  ASSERT_TRUE(all.unseen);
+  EXPECT_EQ(all.value, 0.75);
+  EXPECT_EQ(all.unseen->value, 0.5);
+  EXPECT_EQ(all.unseen->examples, 2);
+  EXPECT_EQ(all.unseen->evidence, 0.5);
+  const Floats some = {0, 1, 3, 0};
+  EXPECT_EQ(all.unseen->interval.low,
+            evaluate({some, 2}, {.classes = alone, .texts = one_text}).interval.low);
+  const TaskComparison change = compare({logits, 2}, {worse, 2}, truth);
+  ASSERT_TRUE(change.unseen);
+  EXPECT_EQ(change.change.change, -0.25);
+  EXPECT_EQ(change.unseen->change, -0.5);
+  EXPECT_EQ(change.unseen->examples, 2);
+  EXPECT_FALSE(evaluate({logits, 2}, {.classes = classes}).unseen);
+
+  const Floats given = {1, 3, 3, 5}, right = {9, 2, 3, 6};
+  const TaskEvaluation r = evaluate(
+      {given, 1}, {.task = Task::regression, .targets = right, .texts = numbers, .unseen = unseen});
+  const Floats two = {3, 3}, of_two = {2, 3};
+  EXPECT_EQ(
+      r.unseen->value,
+      evaluate({two, 1}, {.task = Task::regression, .targets = of_two, .texts = one_text}).value);
+}
+
 // What is not above who looks at no text can be kept by anything.
 TEST(TaskEvaluation, SaysWhereTheFigureIsNotAboveTheBaseline) {
   std::vector<float> truth, given;

@@ -62,20 +62,20 @@ TEST(LearnVocabulary, IsNoneOfAConfigThatATokenizerLiesBeside) {
 TEST(LearnVocabulary, OfAnInterruptedRunIsThatOfItsCheckpoints) {
   const TemporaryFolder folder;
   const VocabularyOptions options{"tiny", "reviews.csv", {}, folder.path()};
-  const auto learnt = learn_vocabulary(options, kTexts, testing::quiet_context());
+  const auto learned = learn_vocabulary(options, kTexts, testing::quiet_context());
   const fs::path checkpoint = folder.path() / "seed-1" / "checkpoint-2";
   fs::create_directories(checkpoint);
   save_tokenizer(synthetic_tokenizer(), checkpoint, 64);
   const auto resumed = learn_vocabulary(options, kTexts, testing::quiet_context());
-  ASSERT_TRUE(learnt && resumed);
-  EXPECT_NE(learnt->tokenizer.definition().tokens, resumed->tokenizer.definition().tokens);
+  ASSERT_TRUE(learned && resumed);
+  EXPECT_NE(learned->tokenizer.definition().tokens, resumed->tokenizer.definition().tokens);
   EXPECT_EQ(resumed->tokenizer.definition().tokens, synthetic_tokenizer().definition().tokens);
 }
 
 std::vector<std::string> pieces_of(const std::vector<Example>& texts, VocabularyRules rules = {}) {
-  const auto learnt =
+  const auto learned =
       learn_vocabulary({"tiny", "reviews.csv", rules}, texts, testing::quiet_context());
-  return learnt->tokenizer.definition().tokens;
+  return learned->tokenizer.definition().tokens;
 }
 
 bool has(const std::vector<std::string>& tokens, std::string_view token) {
@@ -123,20 +123,20 @@ TEST(UnknownWarning, TellsTheShareOfUnknownTokens) {
   EXPECT_NE(unknown_warning(7, 100, "train"), "");
 }
 
-TEST(VocabularyText, TellsWhatWasLearnt) {
-  const auto learnt = learn_vocabulary({"tiny", "reviews.csv"}, kTexts, testing::quiet_context());
-  ASSERT_TRUE(learnt);
-  const EncodedSet set = encoded(learnt->tokenizer);
-  const LearntVocabularyResult result = learnt_vocabulary_result(*learnt, set);
+TEST(VocabularyText, TellsWhatWasLearned) {
+  const auto learned = learn_vocabulary({"tiny", "reviews.csv"}, kTexts, testing::quiet_context());
+  ASSERT_TRUE(learned);
+  const EncodedSet set = encoded(learned->tokenizer);
+  const LearnedVocabularyResult result = learned_vocabulary_result(*learned, set);
   std::size_t tokens = 0;
   for (const auto& ids : set.ids) tokens += ids.size();
-  EXPECT_EQ(result.vocab_size, learnt->tokenizer.vocabulary_size());
+  EXPECT_EQ(result.vocab_size, learned->tokenizer.vocabulary_size());
   EXPECT_EQ(result.training_texts, 3);
   EXPECT_DOUBLE_EQ(result.tokens_per_text, static_cast<double>(tokens) / 3);
-  EXPECT_EQ(
-      vocabulary_text(*learnt, set),
-      fmt::format("vocabulary of {} word pieces learnt from 3 training texts: {:.1f} tokens a text",
-                  learnt->tokenizer.vocabulary_size(), static_cast<double>(tokens) / 3));
+  EXPECT_EQ(vocabulary_text(*learned, set),
+            fmt::format(
+                "vocabulary of {} word pieces learned from 3 training texts: {:.1f} tokens a text",
+                learned->tokenizer.vocabulary_size(), static_cast<double>(tokens) / 3));
 }
 
 TEST(SpellingWarning, TellsOfTextsInOtherWords) {

@@ -139,6 +139,33 @@ TEST(GateHeadline, NamesTheGatesThatDecide) {
                   .starts_with("2 gates passed: "));
 }
 
+// 1,000 examples that were seen in training hide what the 200 others lost.
+TEST(Judge, JudgesUnseenRowsAlone) {
+  std::vector<float> before, after;
+  std::vector<std::int32_t> classes, texts;
+  std::vector<std::int64_t> unseen;
+  for (int i = 0; i < 1200; ++i) {
+    const bool is_new = i >= 1000, lost = i >= 1000 && i < 1005;
+    classes.push_back(1);
+    texts.push_back(i);
+    if (is_new) unseen.push_back(i);
+    before.insert(before.end(), {0.0f, 1.0f});
+    after.insert(after.end(), {lost ? 1.0f : 0.0f, lost ? 0.0f : 1.0f});
+  }
+  const std::vector<Gate> gates = {parse_gate("accuracy>=-2", kTwo)};
+  const Truth truth{.classes = classes, .texts = texts, .unseen = unseen};
+  const JudgedGates judged = judge(gates, {before, 2}, {after, 2}, truth);
+  EXPECT_TRUE(judged.verdict.kept());
+  ASSERT_TRUE(judged.unseen);
+  EXPECT_EQ(judged.unseen->conclusion, Conclusion::inconclusive);
+  const std::string said = unseen_change_sentence(judged, compare({before, 2}, {after, 2}, truth));
+  EXPECT_TRUE(
+      said.starts_with(" Without the 1,000 examples seen in training or used for choices, "
+                       "n = 200: accuracy changed by -2.50 points"))
+      << said;
+  EXPECT_FALSE(judge(gates, {before, 2}, {after, 2}, {.classes = classes}).unseen);
+}
+
 TEST(ShownVerdict, IsThatOfTheGateOnTheMetricOrNone) {
   EXPECT_FALSE(shown_verdict({}, kAccuracy));
   EXPECT_FALSE(shown_verdict(judged_change({"recall(yes)>=-1"}), kAccuracy));

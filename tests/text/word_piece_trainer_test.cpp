@@ -153,7 +153,7 @@ TEST(TrainTokenizer, KnowsTheWordsItWasTrainedOn) {
 
 TEST(TrainTokenizer, RefusesWhatLeavesNoVocabulary) {
   ThreadPool pool(1);
-  expect_user_error("a vocabulary cannot be learnt: there are no words in the 2 texts", [&] {
+  expect_user_error("a vocabulary cannot be learned: there are no words in the 2 texts", [&] {
     train_tokenizer(pool, views_of({"", " "}), {});
   });
   expect_user_error(

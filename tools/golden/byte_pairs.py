@@ -4,7 +4,7 @@ Usage: python tools/golden/byte_pairs.py
 Needs: transformers 5.23, tokenizers 0.23
 
 Files in tests/text/golden:
-  byte_pair/vocab.json, merges.txt   a small vocabulary learnt from the sentences below
+  byte_pair/vocab.json, merges.txt   a small vocabulary learned from the sentences below
   byte_pair/tokenizer.json           the same for the fast tokenizer, <mask> as RoBERTa has it
   byte_pairs.json                    ids of chosen and of random texts, for several tokenizer.json
 """

@@ -104,10 +104,19 @@ std::string smooth_text(const NativeFindings& found) {
       least = std::min(least, one.snr_after_db - one.snr_before_db);
       most = std::max(most, one.snr_after_db - one.snr_before_db);
     }
-  return text + fmt::format(
-                    ", where they raise the output SNR by {:.1f} to {:.1f} dB on calibration "
-                    "examples.",
-                    least, most);
+  const std::string low = fmt::format("{:.2f}", least), high = fmt::format("{:.2f}", most);
+  return text + fmt::format(", where they raise the output SNR by {} dB on calibration examples.",
+                            low == high ? low : fmt::format("{} to {}", low, high));
+}
+
+// Layers with this product that are native.
+std::vector<std::string> native_layers(const NativeFindings& found, const ProductTimes& product) {
+  std::vector<std::string> names;
+  for (const NativeLayer& layer : found.layers)
+    if (layer.formats.input &&
+        std::ranges::find(product.layers, layer.name) != product.layers.end())
+      names.push_back(layer.name);
+  return names;
 }
 
 // The verdict on the chosen plan, on the split that decides; none if the plan is all fp32, which is not measured.
@@ -140,7 +149,7 @@ Table smooth_table(const NativeFindings& found) {
   for (const SmoothScales& one : found.smooth)
     table.add_row({one.group.value, std::ssize(one.group.linears),
                    one.group.free() ? one.group.rows.front() : "an extra multiplication",
-                   real(one.snr_before_db, 1), real(one.snr_after_db, 1),
+                   real(one.snr_before_db, 2), real(one.snr_after_db, 2),
                    one.applies() ? real(one.alpha, 2) : Cell(absent)});
   return table;
 }
@@ -272,16 +281,21 @@ std::vector<std::string> lines_of(const NativeFindings& found) {
 
 std::vector<std::string> native_concerns(const NativeFindings& found) {
   std::vector<std::string> concerns;
+  const bool has_slower_layer = std::ranges::any_of(found.products, [&](const ProductTimes& one) {
+    return one.times && one.times->shown_slower() && !native_layers(found, one).empty();
+  });
   for (const ModelTimes& one : found.times)
     if (one.times.shown_slower())
-      concerns.push_back(
-          fmt::format("on this machine the native model is slower than fp32 at batch size {}: {}",
-                      one.at_a_time, speedup_text(one.times)));
+      concerns.push_back(fmt::format(
+          "on this machine the native model is slower than fp32 at batch size {}: {}{}",
+          one.at_a_time, speedup_text(one.times),
+          one.at_a_time != found.times.front().at_a_time
+              ? fmt::format("; layers are timed at batch size {}", found.times.front().at_a_time)
+          : has_slower_layer ? ""
+                             : ", though no layer alone is shown to be; embedding "
+                               "tables in codes take longer to read, too"));
   for (const ProductTimes& one : found.products) {
-    std::vector<std::string> kept;
-    for (const NativeLayer& layer : found.layers)
-      if (layer.formats.input && std::ranges::find(one.layers, layer.name) != one.layers.end())
-        kept.push_back(layer.name);
+    const std::vector<std::string> kept = native_layers(found, one);
     if (one.times && one.times->shown_slower() && !kept.empty())
       concerns.push_back(fmt::format("native layers that are slower than fp32, {}: {}",
                                      speedup_text(*one.times), names_text(kept)));

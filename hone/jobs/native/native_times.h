@@ -8,16 +8,12 @@
 #include "hone/data/encoded_set.h"
 #include "hone/formats/plan.h"
 #include "hone/frontends/huggingface/model.h"
+#include "hone/jobs/model_times.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/runtime/context.h"
 
 /// How fast the layers of a native model are beside those of the fp32 model it was made of, to say which are worth it.
 namespace hone {
-
-/// How much a batch holds.
-struct BatchSize {
-  std::int64_t texts = 1, tokens = 1;
-};
 
 /// In which each kind of product is timed: they are short, and what a busy machine does to some rounds must not decide.
 inline constexpr std::int64_t kProductRounds = 30;

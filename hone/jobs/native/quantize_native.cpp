@@ -22,15 +22,6 @@
 namespace hone {
 namespace {
 
-// The texts of a batch as it is when the data is measured.
-BatchSize usual_batch(const EncodedSplits& data, std::int64_t batch_size) {
-  const EncodedSet& set = data.test;
-  std::int64_t tokens = 0;
-  for (const std::int64_t length : lengths_of(set)) tokens += length;
-  const std::int64_t texts = std::max<std::int64_t>(1, set.size());
-  return {std::min(batch_size, texts), std::max<std::int64_t>(1, tokens / texts)};
-}
-
 // The plan without layers whose native products do not exist or are slower, and in `layers` the format of each.
 QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationPlan& plan,
                                const std::vector<ProductTimes>& products,
@@ -102,7 +93,8 @@ struct NativeCopy {
   NativeFindings findings;
 };
 
-// The products that are worth it, timed with a copy that was calibrated on one text.
+// The products, timed in the batch that the whole model is timed in, padding included: with more rows, native can lose what it gains with
+// fewer. The copy was calibrated on one text.
 std::vector<ProductTimes> timed_products(const NativeRun& run) {
   CalibrationRun one_text = run.job.calibration;
   one_text.batch_size = one_text.batch_count = 1;
@@ -111,7 +103,7 @@ std::vector<ProductTimes> timed_products(const NativeRun& run) {
                                    {.smooth_scales = false, .bias_correction = false}, run.context)
                           .make(run.asked);
   return time_products(run.parent.model, trial, run.asked,
-                       usual_batch(run.data, run.job.eval_batch_size), run.context);
+                       timed_batch({run.parent.model, run.data.test}), run.context);
 }
 
 // Takes the wider format of a layer that has one.
@@ -157,7 +149,7 @@ NativeCopy make_copy(const NativeRun& run) {
   return {copies.make(chosen_plan(run, copies, plan, findings)), std::move(findings)};
 }
 
-// What the copy has learnt from: calibration looked at these texts.
+// What the copy has learned from: calibration looked at these texts.
 std::optional<TrainedOn> record_of(const NativeRun& run, std::int64_t calibration_examples) {
   std::optional<TrainedOn> record = run.parent.trained_on;
   std::vector<std::uint64_t> rows;
@@ -296,11 +288,25 @@ bool lacks_int8_instructions(const NativeRun& run) {
          !sets.avx512_vnni;
 }
 
+// Why no layer skips the zeros of a pruned baseline; "": one does, or it has none.
+std::string unused_zeros_text(const NativeRun& run, const NativeFindings& found) {
+  if (!found.skipping || found.skipping->skipping_layers() > 0 || found.skipping->dense.empty())
+    return "";
+  const DenseLayers& most =
+      *std::ranges::max_element(found.skipping->dense, {}, &DenseLayers::layers);
+  const bool other_blocks = run.context.session().device.host_accessible() &&
+                            structure_text(found.zeros_before.structure) != "1x4";
+  return fmt::format("no linear layer skips zeros: {}{}", most.reason,
+                     other_blocks ? "; `hone prune --structure 1x4` prunes in blocks of 1x4" : "");
+}
+
 // What limits the speed of the result, and whether a repeat makes the same model.
 std::vector<std::string> hints_of(const NativeRun& run, const NativeOutcome& outcome) {
   std::vector<std::string> hints;
   if (std::string pruned = pruned_baseline_text(run, outcome.found); !pruned.empty())
     hints.push_back(std::move(pruned));
+  if (std::string unused = unused_zeros_text(run, outcome.found); !unused.empty())
+    hints.push_back(std::move(unused));
   if (lacks_int8_instructions(run))
     hints.push_back(
         "this CPU has no int8 instructions (VNNI); native products are faster on CPUs that have "
@@ -310,15 +316,17 @@ std::vector<std::string> hints_of(const NativeRun& run, const NativeOutcome& out
     hints.push_back(
         slower == 0
             ? fmt::format(
-                  "native is not shown to be slower than fp32 in any layer; timings vary, so a "
-                  "repeat may keep some in fp32 unless you give {}",
+                  "timings of layers vary, so a repeat may keep some in fp32 unless you give {}",
                   run.job.invocation.setting("keep_slower"))
             : fmt::format("{} in fp32, because native is slower there on this machine; timings "
                           "vary, so a repeat may choose others; {} quantizes them too",
                           slower == 1 ? "1 layer stays" : fmt::format("{} layers stay", slower),
                           run.job.invocation.setting("keep_slower")));
   }
-  if (std::string noise = noise_warning(outcome.found.times); !noise.empty())
+  if (std::string noise = noise_warning(
+          outcome.found.times,
+          fmt::format("{} {}", shell_word(run.job.model), shell_word(run.job.output.folder)));
+      !noise.empty())
     hints.push_back(std::move(noise));
   return hints;
 }

@@ -66,15 +66,15 @@ std::vector<NextCommand> next_commands(const PruneReport& run, bool clearly_lost
         {"Find a sparsity that loses less",
          fmt::format("hone sparsities {} --structure {} --data {} -o {}", shell_word(run.job.model),
                      structure, data, shell_word(free_name(run.job.model, "-sparsities")))});
-  if (structure == "1x4" && !run.parent.model.quantization)
+  const bool has_int8_blocks = !rule.structure.pattern && rule.structure.block.columns % 4 == 0;
+  if (has_int8_blocks && !run.parent.model.quantization)
     next.push_back(
-        {"Quantize it: native int products skip blocks of 1x4",
+        {"Quantize it: native int products, of 8 or 4 bits, skip blocks of 1x4",
          fmt::format("hone quantize {} --native 'int(bits=8,per=row)' --data {} -o {}", folder,
                      data, shell_word(free_name(run.job.output.folder, "-int8")))});
-  else
-    next.push_back({"Store it without masks and zeros",
-                    fmt::format("hone pack {} -o {}", folder,
-                                shell_word(free_name(run.job.output.folder, "-packed")))});
+  next.push_back({"Store it without masks and zeros",
+                  fmt::format("hone pack {} -o {}", folder,
+                              shell_word(free_name(run.job.output.folder, "-packed")))});
   return next;
 }
 
@@ -176,7 +176,7 @@ JobResult prune_job(const PruneJob& job, Context& context) {
   options.fine_tune.training.save_steps = job.resume.save_steps;
   options.fine_tune.title = "train pruned";
   check(options);
-  check_seeds(job, options.trains || options.activations.has_value() ||
+  check_asked(job, options.trains || options.activations.has_value() ||
                        options.pruning.rule.method != PruneMethod::l1);
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel parent = open_model(job.model, context, job.seed);

@@ -164,7 +164,7 @@ JobResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   JobResult result;
   usage_check(job.structure.sparsity >= 0 && job.structure.sparsity < 1,
               "`sparsity`: expected a share from 0 to below 1, got {}", job.structure.sparsity);
-  check_seeds(common, common.how.trains ||
+  check_asked(common, common.how.trains ||
                           (!job.structure.kinds.empty() && job.structure.method == "first_order"));
   OutputFolder output(common.output.folder, common.output.resumable(common.resume));
   TextModel parent = open_model(common.model, context, common.seed);

@@ -110,7 +110,9 @@ JobResult report_seeds(const PruneReport& run, JobResult made, const std::vector
 
 }  // namespace
 
-void check_seeds(const PruneJob& job, bool draws) {
+void check_asked(const PruneJob& job, bool draws) {
+  usage_check(job.distill.parent.empty() || job.how.trains,
+              "`distill` needs training, which `epochs` or `max_steps` ask for");
   usage_check(job.seeds == 1 || draws,
               "`seeds` repeats a job with randomness: training, random pruning or calibration on "
               "examples; this one has none, so all seeds would give the same model");
@@ -119,8 +121,6 @@ void check_seeds(const PruneJob& job, bool draws) {
 std::optional<EncodedSplits> load_with_teacher(const PruneJob& job, TextModel& parent,
                                                OutputFolder& output, FineTuneOptions& fine_tune,
                                                std::vector<std::string>& notes, Context& context) {
-  usage_check(job.distill.parent.empty() || job.how.trains,
-              "`distill` needs training, which `epochs` or `max_steps` ask for");
   parent.trained_on = record_with_parent(parent.trained_on, job.distill);
   std::optional<Parent> teacher;
   EncodedSplits data = load_encoded(
@@ -215,9 +215,13 @@ CardFacts card_facts(const PrunedModel& pruned) {
 
 SizeAndTime size_and_time_of_pruned(const PruneReport& run, const Model& after,
                                     const fs::path& folder) {
-  return arithmetic_of(run.parent.model.graph) == kSimulated
-             ? size_without_time(run.parent, after, folder, run.context)
-             : size_and_time(run.parent, run.data.test, after, run.data.test, folder, run.context);
+  SizeAndTime found =
+      arithmetic_of(run.parent.model.graph) == kSimulated
+          ? size_without_time(run.parent, after, folder, run.context)
+          : size_and_time(run.parent, run.data.test, after, run.data.test, folder, run.context);
+  found.models = fmt::format("{} {}", shell_word(run.job.model),
+                             shell_word(run.job.output.name_of(folder, run.output.path())));
+  return found;
 }
 
 void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& takes,

@@ -38,11 +38,11 @@ struct PruneReport {
   Context& context;
 };
 
-/// Throws `UsageError` for several seeds of a job without randomness.
-void check_seeds(const PruneJob& job, bool draws);
+/// Throws `UsageError` for several seeds of a job without randomness, and for a teacher without training.
+void check_asked(const PruneJob& job, bool draws);
 
 /// `load_encoded` of the job's data, with its teacher's logits in `fine_tune`. Nothing where the job is finished (`begin_run`).
-/// Throws `UsageError` for a teacher without training, and as `open_parent` does.
+/// Throws as `open_parent` does.
 std::optional<EncodedSplits> load_with_teacher(const PruneJob& job, TextModel& parent,
                                                OutputFolder& output, FineTuneOptions& fine_tune,
                                                std::vector<std::string>& notes, Context& context);

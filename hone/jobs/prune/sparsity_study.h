@@ -51,7 +51,7 @@ std::vector<ComparedModel> compared_models(const SparsityStudy& study);
 std::vector<NamedEvaluation> chosen_evaluations(const SparsityStudy& study);
 /// All candidates as a table.
 Table sparsity_table(const SparsityStudy& study);
-/// "Accuracy is shown to stay within 0.5 points up to 40.0% sparsity by L1, at no sparsity by random".
+/// "Accuracy is shown to stay within 0.5 points up to 40.0% sparsity by L1; not shown at any sparsity by random".
 std::string sparsity_verdict(const SparsityStudy& study);
 /// What limits it, a sentence each.
 std::vector<std::string> sparsity_findings(const SparsityStudy& study);

@@ -196,8 +196,8 @@ JobResult trim_job(const TrimJob& job, Context& context) {
   const fs::path& folder = output.path();
   write_cut_model(parent, model, trimmed.cut, folder);
   if (parent_is_unrounded) write_unrounded(unrounded, model.model, folder);
-  const SizeAndTime found =
-      size_and_time(parent, texts_before, model.model, data.test, folder, context);
+  SizeAndTime found = size_and_time(parent, texts_before, model.model, data.test, folder, context);
+  found.models = fmt::format("{} {}", shell_word(job.model), shell_word(job.output.folder));
 
   const auto& labels = model.model.facts.labels;
   const std::string_view arithmetic = arithmetic_of(model.model.graph);

@@ -11,11 +11,11 @@
 namespace hone {
 namespace {
 
-// Weights are drawn for each trial: what it needs of a parent is the vocabulary, learnt from the training texts where the data is
+// Weights are drawn for each trial: what it needs of a parent is the vocabulary, learned from the training texts where the data is
 // somebody's own, and what its answers are.
 TextModel first_of_fresh(const SearchJob& job, const Splits& splits, Context& context) {
   const LabelScheme labels = splits.source.scheme();
-  const std::optional<LearntVocabulary> vocabulary = learn_vocabulary(
+  const std::optional<LearnedVocabulary> vocabulary = learn_vocabulary(
       {job.model, job.data.options.source, job.vocabulary, {}}, splits.source.train, context);
   return vocabulary ? make_model(job.model, vocabulary->tokenizer, context, job.seed, labels)
                     : open_model(job.model, context, job.seed, labels);
@@ -31,7 +31,7 @@ void load_fresh(const SearchJob& job, TrialSubject& subject, Context& context,
   subject.parent = first_of_fresh(job, splits, context);
   keep_truncation(job.data.cut, subject.parent);
   std::vector<std::string> warnings = subject.parent.model.warnings;
-  // That of every trial: it has learnt from the training part, and is chosen on the validation part.
+  // That of every trial: it has learned from the training part, and is chosen on the validation part.
   const TrainedOn record =
       after_training(TrainedOn{}, splits.identity.hash, row_hashes(splits.source.train),
                      row_hashes(splits.source.validation));

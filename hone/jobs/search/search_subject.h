@@ -19,7 +19,7 @@ std::map<std::string, double> baseline_metrics(const TrialSubject& subject, Cont
 /// Scores the units of the subject's model, where a recipe with [structure] asks for it.
 void score_units(const SearchRecipe& recipe, TrialSubject& subject, Context& context);
 
-/// What the model of a trial has learnt from.
+/// What the model of a trial has learned from.
 std::optional<TrainedOn> record_of_trial(const SearchJob& job, const TrialSubject& subject,
                                          const TrialConfiguration& configuration);
 

@@ -112,7 +112,7 @@ class TrialSteps {
         progress_(progress),
         context_(context),
         // Evaluations on the way only take time, unless somebody looks at them.
-        learnt_from_(watch ? subject.data : subject.unwatched),
+        learned_from_(watch ? subject.data : subject.unwatched),
         layers_(space.precision_layers(configuration)),
         evaluations_(progress.evaluations) {}
 
@@ -120,7 +120,7 @@ class TrialSteps {
     Model drawn = shaped_model();
     if (configuration_.structure)
       take_away(drawn, settings_of<StructureSection>(*configuration_.structure));
-    // The answers that are learnt are those without dropout; with it they could not be met.
+    // The answers that are learned are those without dropout; with it they could not be met.
     if (configuration_.distillation) transform(drawn, "remove_dropout", context_.session());
     TrialModel trial{.unrounded = drawn, .model = drawn, .measurement = {}};
     Model& model = trial.unrounded;
@@ -223,7 +223,7 @@ class TrialSteps {
     const TrialClock clock;
     if (!known) {
       TrainingLog log;
-      fine_tune(model, learnt_from_, training_options(*configuration_.training, kFirstTraining),
+      fine_tune(model, learned_from_, training_options(*configuration_.training, kFirstTraining),
                 log, context_);
     }
     if (configuration_.lora) transform(model, "fuse_lora", context_.session());
@@ -308,7 +308,7 @@ class TrialSteps {
         how.trains = true;
         how.fine_tune = training_options(*configuration_.train_on, kSecondTraining);
       }
-      model = sparsify(model, learnt_from_, how, log, context_);
+      model = sparsify(model, learned_from_, how, log, context_);
       if (how.trains) return;
     }
     if (space_.recipe().allocation) allocate(model, trial);
@@ -331,10 +331,10 @@ class TrialSteps {
           how.fine_tune = training_options(*configuration_.train_on, kSecondTraining);
       }
       const TrialClock clock;
-      model = hone::compress(model, learnt_from_, how, log, context_);
+      model = hone::compress(model, learned_from_, how, log, context_);
       if (trains && !how.trained) keep(trained_on_by(), model, clock);
     } else if (trains) {
-      fine_tune(model, learnt_from_, training_options(*configuration_.train_on, kSecondTraining),
+      fine_tune(model, learned_from_, training_options(*configuration_.train_on, kSecondTraining),
                 log, context_);
     }
   }
@@ -389,7 +389,7 @@ class TrialSteps {
   const WatchTrial& watch_;
   const TrialProgress& progress_;
   Context& context_;
-  const EncodedSplits& learnt_from_;
+  const EncodedSplits& learned_from_;
   std::vector<std::string> layers_;
   QuantizationPlan plan_;
   LayerSparsities sparsities_;

@@ -47,7 +47,7 @@ struct TrainedWeights {
 };
 
 /// A trial trains all weights first, then those that are pruned or rounded: titles, and folders of checkpoints.
-inline constexpr const char *kFirstTraining = "train", *kSecondTraining = "train again";
+inline constexpr const char *kFirstTraining = "train", *kSecondTraining = "train compressed";
 
 /// How far a trial came before it was ended, to go on from there.
 struct TrialProgress {

@@ -50,7 +50,7 @@ bool may(const ShrinkJob& job, std::string_view means) {
 
 void check_job(const ShrinkJob& job) {
   user_check(!is_fresh(job.model),
-             "{}: fresh weights have learnt nothing that could be kept; give a trained model",
+             "{}: fresh weights have learned nothing that could be kept; give a trained model",
              job.model);
   usage_check(
       job.recipe.empty() || (job.freeze.empty() && job.only.empty()),
@@ -180,7 +180,8 @@ std::vector<TriedPoint> tried_points(const std::vector<JudgedPoint>& judged, con
   for (const JudgedPoint& one : judged)
     tried.push_back({one.point, one.measured ? one.measured->shares : ShrinkShares{}, holds(one),
                      one.measured ? one.measured->flip_share.value_or(TriedPoint::kNotKnown)
-                                  : TriedPoint::kNotKnown});
+                                  : TriedPoint::kNotKnown,
+                     one.measured && one.measured->is_noisy_alone()});
   return tried;
 }
 
@@ -232,6 +233,7 @@ class Shrinking {
       ShrinkState state{.parameters = trials_.parameters(),
                         .effects = effects.levels,
                         .begin = effects.begin,
+                        .beside = effects.beside,
                         .goal = job_.goal,
                         .meaning = [&](const ShrinkPoint& p) { return trials_.meaning_of(p); },
                         .seconds_left = job_.budget_seconds - spent(),
@@ -257,6 +259,7 @@ class Shrinking {
     return spent_before_ + now.count();
   }
 
+  double spent_before() const { return spent_before_; }
   std::optional<double> enough_seconds() const { return enough_seconds_; }
 
   // What goes on: shown to be kept, or, where that can be shown of nothing, what more examples may show.
@@ -391,12 +394,12 @@ class Shrinking {
     const auto& measured = one.measured;
     say(fmt::format(
         "  candidate {}: {}{}", one.number,
-        measured
-            ? fmt::format("{}; {} of the size, {} of the latency",
-                          change_of_candidate(*measured,
-                                              subject_.parent_measured->evaluation.figure, gates_),
-                          percent_text(measured->shares.bytes), percent_text(measured->shares.time))
-            : fmt::format("failed: {}", one.failure.value_or("")),
+        measured ? fmt::format(
+                       "{}; {} of the size, {} of the latency",
+                       change_of_candidate(*measured, subject_.parent_measured->evaluation.figure,
+                                           gates_, job_.looks),
+                       percent_text(measured->shares.bytes), percent_text(measured->shares.time))
+                 : fmt::format("failed: {}", one.failure.value_or("")),
         one.trained_before ? "; trained in an earlier run, its weights are reused" : ""));
   }
 
@@ -428,7 +431,7 @@ std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
   if (!f.proven) return std::nullopt;
   return best_kept(
       f.job.goal, tried_points(f.points, [](const JudgedPoint& one) { return one.may_be_shown(); }),
-      f.chosen ? goal_share(f.job.goal, f.points[*f.chosen].measured->shares) : 1);
+      f.chosen ? f.points[*f.chosen].measured->shares : ShrinkShares{});
 }
 
 }  // namespace
@@ -497,6 +500,7 @@ JobResult shrink_model(const ShrinkJob& job, Context& context) {
   findings.not_shown = not_shown(findings);
   if (findings.chosen) findings.points[*findings.chosen].chosen = true;
   findings.seconds = shrinking.spent();
+  result.seconds_before = shrinking.spent_before();
   TextModel made = subject.parent;
   TrialConfiguration configuration;
   if (findings.chosen) {

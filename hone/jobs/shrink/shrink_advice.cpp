@@ -200,12 +200,14 @@ std::string with_validation_split(const std::string& command, double split,
 
 std::vector<NextCommand> commands_that_help(const ShrinkFindings& f) {
   std::vector<NextCommand> next;
-  if (f.proven) return next;
+  if (f.proven && !f.not_shown) return next;
   const auto add = [&](std::optional<NextCommand> command) {
     if (command) next.push_back(std::move(*command));
   };
   const std::string& output = f.job.output.folder;
-  const std::optional<ExamplesNeeded> needed = examples_needed(f);
+  const std::optional<ExamplesNeeded> needed =
+      f.not_shown ? needed_for(f, *f.points[*f.not_shown].measured->examples_needed)
+                  : examples_needed(f);
   const std::optional<double> split = needed ? needed->split() : std::nullopt;
   if (const std::string trained = training_command(f.job.model); split && !trained.empty()) {
     const std::string model =
@@ -216,6 +218,7 @@ std::vector<NextCommand> commands_that_help(const ShrinkFindings& f) {
     add(again_with(f, "Then shrink that model",
                    {{"MODEL", model}, {"output_dir", free_name(model, "-small")}}));
   }
+  if (f.proven) return next;
   if (f.is_nothing() && f.itself.passes && f.enough_seconds) {
     add(again_with(f, "Allow more time",
                    {{"budget", fmt::format("{:.0f}m", std::ceil(*f.enough_seconds / 60))},

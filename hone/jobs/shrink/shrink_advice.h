@@ -38,7 +38,8 @@ std::string needed_sentence(const ShrinkFindings& findings);
 std::string with_validation_split(const std::string& command, double split,
                                   const std::string& output);
 
-/// Commands that may show the limit to hold, or allow more, the first the one to run. None where it was shown, and where only words help.
+/// Commands that may show the limit to hold, or allow more, the first the one to run. Where it was shown, those that may show a better
+/// candidate to be within it (`ShrinkFindings::not_shown`), if there is one. None where only words help.
 std::vector<NextCommand> commands_that_help(const ShrinkFindings& findings);
 
 }  // namespace hone

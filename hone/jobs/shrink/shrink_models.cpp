@@ -1,5 +1,6 @@
 #include "hone/jobs/shrink/shrink_models.h"
 
+#include "hone/base/text.h"
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
 #include "hone/runtime/run_passes.h"
@@ -29,6 +30,8 @@ ShrunkModel write_and_measure(const ShrinkFindings& f, const TextModel& made,
   write_model(made, folder);
   written.takes =
       size_and_time(f.original, f.data.test, made.model, f.subject.data.test, folder, context);
+  written.takes.models = fmt::format("{} {}", shell_word(f.job.model),
+                                     shell_word(fmt::format("{}/{}", f.job.output.folder, name)));
   return written;
 }
 

@@ -91,20 +91,26 @@ struct TriedPoint {
   bool kept = false;
   double flips =
       kNotKnown;  ///< share of texts that are answered otherwise; NaN where texts have no answers that flip
+  bool is_noisy_alone = false;  ///< rounds of `shares.time_alone` vary too much
 
   static constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// The kept one of the least goal share. None: nothing that is kept takes less than the share `below`, by default that of the model as it
-/// was given.
+/// Whether the time of a text alone decides between points: it is noisy in none of them. Otherwise the time of some decides without it.
+bool counts_alone(const std::vector<TriedPoint>& tried);
+
+/// The kept one of the least goal share. None: nothing that is kept takes less than `than`, by default the model as it was given.
 std::optional<std::size_t> best_kept(ShrinkGoal goal, const std::vector<TriedPoint>& tried,
-                                     double below = 1);
+                                     const ShrinkShares& than = {});
 
 /// All that a choice depends on.
 struct ShrinkState {
   const std::vector<ShrinkParameter>& parameters;
   const LevelEffects& effects;
   LevelEffect begin = {};  ///< what all first levels together come to, as shares of the baseline
+  /// For each parameter, the point beside which its levels were measured: where less than that is done, they take nothing away. Empty: all
+  /// were measured alone.
+  std::vector<ShrinkPoint> beside = {};
   ShrinkGoal goal = ShrinkGoal::both;
   std::vector<TriedPoint> tried = {};
   /// What a point comes to, whatever levels say that do nothing beside the others.
@@ -131,7 +137,7 @@ struct ShrinkStep {
 };
 
 /// The share of texts that a point is going to answer otherwise. Without work behind 0.3 times the root of the damage, as divergences go
-/// with the square of what moves; with work the median of what such points did so far, at first 2%: a model that learnt to answer as
+/// with the square of what moves; with work the median of what such points did so far, at first 2%: a model that learned to answer as
 /// another does differs from it by that, however much was taken away.
 double flips_of(const ShrinkState& state, const ShrinkPoint& point);
 

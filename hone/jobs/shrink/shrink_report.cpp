@@ -50,13 +50,15 @@ void fill_document(const ShrinkFindings& f, const ShrunkModel& judged, Document&
     document.evidence += " " + caveat;
   if (const std::string tokens = removed_tokens_sentence(f); !tokens.empty())
     document.evidence += " " + tokens;
-  if (std::string noise = noise_warning(judged.takes.times); !noise.empty())
+  if (std::string noise = noise_warning(takes.times, takes.models); !noise.empty())
     document.notes.push_back(std::move(noise));
 }
 
-std::vector<NextCommand> next_commands(const ShrinkFindings& f) {
+std::vector<NextCommand> next_commands(const ShrinkFindings& f, const ShrunkModel& judged) {
   const std::string model = fmt::format("{}/{}", f.job.output.folder, f.judged_folder());
-  std::vector<NextCommand> next = commands_that_help(f);
+  const std::vector<NextCommand> helpful = commands_that_help(f);
+  std::vector<NextCommand> next;
+  if (!f.proven) next = helpful;
   const bool classes = f.subject.parent.model.facts.task() != Task::regression;
   if (f.proven)
     next.push_back({classes ? "Classify a text" : "Predict for a text",
@@ -64,6 +66,11 @@ std::vector<NextCommand> next_commands(const ShrinkFindings& f) {
   next.push_back({"Evaluate it on other data, beside the baseline",
                   fmt::format("hone compare {} {} --data other.csv", shell_word(f.job.model),
                               shell_word(model))});
+  for (const ModelTimes& one : judged.takes.times)
+    if (one.times.ratio().noisy())
+      next.push_back({"Measure the latency again on an idle machine",
+                      fmt::format("hone bench {} {}{}", shell_word(f.job.model), shell_word(model),
+                                  bench_options(one))});
   // Nobody is to use what is not shown to be within the limit.
   if (f.proven)
     next.push_back(
@@ -74,6 +81,7 @@ std::vector<NextCommand> next_commands(const ShrinkFindings& f) {
     next.push_back(
         {"Load it in Python", fmt::format("AutoModelForSequenceClassification.from_pretrained({})",
                                           to_line(Json(model)))});
+  if (f.proven) next.insert(next.end(), helpful.begin(), helpful.end());
   return next;
 }
 
@@ -120,9 +128,17 @@ void add_candidates(const ShrinkFindings& f, Document& document, const fs::path&
                   fmt::format(
                       "On {}. Size and latency are relative to the baseline. Latencies are medians "
                       "of {} rounds on the same {} examples, with 95% intervals from these rounds; "
-                      "another run may differ more. Changes are points of {} with "
+                      "another run may differ more.{} Changes are points of {} with "
                       "the 95% confidence interval of this evaluation alone.{}{}{}",
                       f.made_on(), kShrinkTimerRounds, f.timer.at_a_time(),
+                      f.job.goal != ShrinkGoal::size &&
+                              std::ranges::any_of(f.points,
+                                                  [](const JudgedPoint& one) {
+                                                    return one.measured &&
+                                                           one.measured->is_noisy_alone();
+                                                  })
+                          ? " Batch size 1 does not count in the choice, as it is noisy."
+                          : "",
                       f.subject.parent_measured->evaluation.figure.text, stricter_tests_text(f),
                       f.trimmed && f.trimmed->applied
                           ? fmt::format(" All have the smaller vocabulary; with it alone, {}.",
@@ -214,7 +230,7 @@ JobResult report_shrink(const ShrinkFindings& f, const TextModel& made, JobResul
   result.gate = outcome_of(judged.both.gates);
   fill_document(f, judged, document);
   document.output = f.job.output.folder;
-  document.next = next_commands(f);
+  document.next = next_commands(f, judged);
   document.sections.push_back(result_section(f, models, output.path(), document.notes));
   add_candidates(f, document, output.path());
   Section details = folded("Details", joined({search_sentences(f), model_sentences(f, judged)}));

@@ -67,23 +67,23 @@ std::vector<std::string> choice_sentences(const ShrinkFindings& f) {
                               : fmt::format("whose {} dropped by no more than the limit",
                                             f.subject.parent_measured->evaluation.figure.text)));
     if (!f.is_measured_where_chosen())
-      line +=
-          fmt::format(" On {}, {}.", f.made_on(),
-                      change_of_candidate(*one.measured,
-                                          f.subject.parent_measured->evaluation.figure, f.gates));
+      line += fmt::format(
+          " On {}, {}.", f.made_on(),
+          change_of_candidate(*one.measured, f.subject.parent_measured->evaluation.figure, f.gates,
+                              f.job.looks));
     lines.push_back(std::move(line));
   }
   if (f.not_shown) {
     const JudgedPoint& one = f.points[*f.not_shown];
     const ShrinkShares& shares = one.measured->shares;
     const ShrinkShares than = f.chosen ? f.points[*f.chosen].measured->shares : ShrinkShares{};
-    const bool smaller = shares.bytes < than.bytes,
-               faster = shares.time < than.time || shares.time_alone < than.time_alone;
+    const bool smaller = shares.bytes < than.bytes, faster = shares.time < than.time;
     lines.push_back(fmt::format(
         "Candidate {} is {} ({:.1f}% of the size, {:.1f}% of the latency), but {}. {}", one.number,
         smaller && faster ? "smaller and faster"
         : smaller         ? "smaller"
-                          : "faster",
+        : faster          ? "faster"
+                          : "faster at batch size 1",
         100 * shares.bytes, 100 * shares.time, one.measured->summary,
         more_examples_sentence(f, *one.measured->examples_needed)));
   }

@@ -125,12 +125,20 @@ std::string verdict_of_candidate(const CandidateMeasurement& measured,
 }
 
 std::string change_of_candidate(const CandidateMeasurement& measured, const MetricName& figure,
-                                const std::vector<Gate>& gates) {
-  return fmt::format("{}: {}",
+                                const std::vector<Gate>& gates, std::int64_t looks) {
+  const auto gate = std::ranges::find(gates, figure, &Gate::figure);
+  const bool is_missed = gate != gates.end() &&
+                         std::ranges::find(measured.missed, gate->text) != measured.missed.end();
+  const auto& [low, high] = measured.change_interval;
+  const std::int64_t tests = looks * std::ssize(gates);
+  const bool decides_alone = tests > 1 && measured.conclusion == Conclusion::inconclusive &&
+                             is_missed && (low >= -gate->margin || high < -gate->margin);
+  return fmt::format("{}: {}{}",
                      change_text({.figure = figure,
                                   .change = measured.change,
                                   .change_interval = measured.change_interval}),
-                     verdict_of_candidate(measured, gates));
+                     verdict_of_candidate(measured, gates),
+                     decides_alone ? fmt::format(" after correction for {} tests", tests) : "");
 }
 
 const Fields& fields_of(const JudgedPoint*) {
@@ -262,11 +270,12 @@ std::string ShrinkTrials::recipe_of(const ShrinkPoint& point) const {
 }
 
 // All at its first level, or another parameter at its second where this one does nothing without it (how many bits are narrow where
-// there are any), or little: products that skip zeros are those of the format of linears.
+// there are any), or little: products that skip zeros are those of the format of linears, and files of fp32 weights keep zeros.
 ShrinkPoint ShrinkTrials::context_of(std::size_t parameter) const {
   ShrinkPoint begin(parameters_.size(), 0);
   const auto linears = std::ranges::find(parameters_, "native.linears", &ShrinkParameter::name);
-  if (parameters_[parameter].is_pruning() && linears != parameters_.end()) {
+  if (parameters_[parameter].is_pruning() && linears != parameters_.end() &&
+      linears->meant.front() == NativeSection().linears) {
     ShrinkPoint context = begin;
     context[static_cast<std::size_t>(linears - parameters_.begin())] = 1;
     return context;
@@ -290,8 +299,10 @@ LevelEffect ShrinkTrials::measured_effect(const TrialSubject& sampled, const Shr
                                           std::int64_t rounds) {
   const TrialModel model = made(sampled, configuration_of(point));
   const double damage = model.metrics.at(kDivergenceMetric);
-  const ShrinkTimer::Times times = timer_.times(model.model, rounds);
-  return {timer_.stored(model.model), times.some.value, times.one.value,
+  const auto [some, one] = timer_.times(model.model, rounds);
+  // One spoiled timing is a factor of every prediction: few rounds, or noisy ones, say less of a text alone than those of some at a time.
+  const bool follows = !one.interval || Speedup{.interval = one.interval}.noisy();
+  return {timer_.stored(model.model), some.value, follows ? some.value : one.value,
           std::isfinite(damage) ? damage : kHopelessDamage};
 }
 
@@ -358,13 +369,16 @@ MeasuredEffects ShrinkTrials::effects(const PlanningTexts& planning) {
     return from_json<LevelEffect>(known[key]);
   };
   const ShrinkPoint begin(parameters_.size(), 0);
-  MeasuredEffects all{.begin = measured(begin), .levels = LevelEffects(parameters_.size())};
+  MeasuredEffects all{.begin = measured(begin),
+                      .levels = LevelEffects(parameters_.size()),
+                      .beside = std::vector<ShrinkPoint>(parameters_.size(), begin)};
   LevelEffects& effects = all.levels;
   progress.update(++done);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].takes_away()) continue;
     effects[i].resize(parameters_[i].values.size());
-    const ShrinkPoint context = context_of(i);
+    all.beside[i] = context_of(i);
+    const ShrinkPoint& context = all.beside[i];
     const LevelEffect before = measured(context);
     for (std::size_t level = 1; level < effects[i].size(); ++level) {
       stop_if_interrupted();

@@ -44,12 +44,16 @@ struct CandidateMeasurement {
   std::optional<std::int64_t> examples_needed = {};  ///< see `examples_needed` of gates
   std::string summary = {};                          ///< in a sentence
   double seconds = 0;
+
+  /// Rounds of `shares.time_alone` varied so much that it says little.
+  bool is_noisy_alone() const { return Speedup{.interval = time_alone_interval}.noisy(); }
 };
 const Fields& fields_of(const CandidateMeasurement*);
 /// "accuracy changed by +1.71 points (95% CI +0.82 to +2.80): inconclusive"; of several gates with those that decide: "…: inconclusive for
-/// recall of science".
+/// recall of science". Where the printed interval alone would decide: "…: inconclusive after correction for 10 tests", of as many as `looks`
+/// and gates make.
 std::string change_of_candidate(const CandidateMeasurement& measured, const MetricName& figure,
-                                const std::vector<Gate>& gates);
+                                const std::vector<Gate>& gates, std::int64_t looks);
 /// The same of the verdict alone: "inconclusive for recall of science".
 std::string verdict_of_candidate(const CandidateMeasurement& measured,
                                  const std::vector<Gate>& gates);
@@ -86,8 +90,9 @@ const Fields& fields_of(const PlanningTexts*);
 
 /// What is measured before any candidate.
 struct MeasuredEffects {
-  LevelEffect begin = {};    ///< all first levels together, by the baseline
-  LevelEffects levels = {};  ///< by `begin`
+  LevelEffect begin = {};                ///< all first levels together, by the baseline
+  LevelEffects levels = {};              ///< by `begin`
+  std::vector<ShrinkPoint> beside = {};  ///< as in `ShrinkState`
 };
 
 class ShrinkTrials {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "hone/jobs/evaluate.h"
 #include "hone/jobs/inspect.h"
 #include "hone/jobs/native/native_copy.h"
@@ -120,6 +122,14 @@ TEST(QuantizeNative, LeavesLayersInFp32ThatWouldBeSlower) {
   EXPECT_TRUE(says(made));
   EXPECT_FALSE(says(quantize_native_job(
       native_job("int(bits=8,per=row)", (folder.path() / "all").string()), context)));
+  // Layers are timed as the whole model is: in the same batch, with its padding.
+  const Json& times = made.fields["times"][0];
+  const double texts = times["batch_size"], tokens = times["padded_tokens_before"];
+  for (const Json& product : made.fields["products"]) {
+    const double rows = product["rows"];
+    // Pooler and head read one token of each text.
+    EXPECT_TRUE(rows == texts || rows == texts * std::round(tokens)) << product;
+  }
   // The choice is the model's, wherever it runs.
   const Model model = open_model(out, context, 0).model;
   for (const auto& [layer, formats] : model.quantization->plan)
@@ -240,6 +250,23 @@ TEST(QuantizeNative, SaysWhichLayersOfAPrunedModelSkipZeros) {
       native_job("int(bits=8,per=row)", (folder.path() / "dense").string()), context);
   EXPECT_TRUE(dense.fields["skipping"].is_null());
   EXPECT_EQ(dense.fields["baseline_zeros"]["zeros"], 0);
+}
+
+// Zeros in blocks of 4x1 are of use to products in fp32 alone.
+TEST(QuantizeNative, NamesTheBlocksToPruneInWhereNothingSkipsZeros) {
+  const TemporaryFolder folder;
+  Context& context = testing::quiet_context();
+  const std::string given = (folder.path() / "pruned").string();
+  TextModel model = open_model("tiny", context, 42);
+  transform(model.model, "prune(sparsity=0.8,structure=4x1)", context.session());
+  write_model(model, given);
+  NativeQuantizeJob job = native_job("int(bits=8,per=row)", (folder.path() / "out").string());
+  job.model = given;
+  const QuantizeResult made = quantize_native_job(job, context);
+  EXPECT_EQ(made.fields["skipping"]["skipping_layers"], 0);
+  EXPECT_TRUE(std::ranges::any_of(made.document.notes, [](const std::string& note) {
+    return note.find("`hone prune --structure 1x4`") != std::string::npos;
+  }));
 }
 
 TEST(QuantizeNative, RefusesWhatCannotBeNative) {

@@ -134,6 +134,24 @@ TEST_F(ShrinkPlan, SharesOfEveryKindOfTensorMultiplyAlone) {
               1e-12);
 }
 
+// Levels that were measured beside another do what they did there, and nothing without it.
+TEST_F(ShrinkPlan, CountsALevelOnlyWithTheOneBesideWhichItWasMeasured) {
+  ShrinkState state = state_with(effects_of(1e-5));
+  state.beside = {{0, 0, 1}, {0, 0, 0}, {0, 0, 0}};
+  const std::optional<ShrinkStep> both = next_step(state);
+  ASSERT_TRUE(both.has_value());
+  EXPECT_EQ(both->point, (ShrinkPoint{2, 0, 1}));
+  EXPECT_NEAR(both->shares.bytes, 0.8 * 0.3, 1e-12);
+  EXPECT_NEAR(both->shares.time, 0.5 * 0.9, 1e-12);
+  // Bits do too much damage: neurons, which would gain nothing alone, are not tried.
+  effects_[2][1].damage = effects_[2][2].damage = 1e3;
+  state.tried.push_back({{0, 2, 1}, {}, false});
+  EXPECT_FALSE(next_step(state).has_value());
+  state.beside.clear();
+  ASSERT_TRUE(next_step(state).has_value());
+  EXPECT_EQ(next_step(state)->point, (ShrinkPoint{2, 0, 0}));
+}
+
 // From what is kept on, by the ratios of levels; what is as strong as what was not kept needs more work.
 TEST_F(ShrinkPlan, GoesOnFromWhatIsKeptAndLearnsFromWhatIsNot) {
   ShrinkState state = state_with(effects_of(0.2));
@@ -245,8 +263,28 @@ TEST_F(ShrinkPlan, NothingIsBestThatTakesMore) {
   EXPECT_FALSE(state.best().has_value());
   state.tried.push_back({{1, 0, 1}, {.bytes = 0.5, .time = 0.5, .time_alone = 0.5}, true});
   EXPECT_EQ(state.best(), 2u);
-  EXPECT_EQ(best_kept(ShrinkGoal::both, state.tried, /*below=*/0.6), 2u);
-  EXPECT_EQ(best_kept(ShrinkGoal::both, state.tried, /*below=*/0.5), std::nullopt);
+  const auto than = [](double share) {
+    return ShrinkShares{.bytes = share, .time = share, .time_alone = share};
+  };
+  EXPECT_EQ(best_kept(ShrinkGoal::both, state.tried, than(0.6)), 2u);
+  EXPECT_EQ(best_kept(ShrinkGoal::both, state.tried, than(0.5)), std::nullopt);
+}
+
+// A time that says nothing decides nothing, for any of them: shares with it and without it do not compare.
+TEST(ShrinkChoice, IgnoresTheTimeAloneWhereItIsNoisy) {
+  std::vector<TriedPoint> tried = {
+      {.point = {1}, .shares = {.bytes = 0.13, .time = 0.56, .time_alone = 0.38}, .kept = true},
+      {.point = {2}, .shares = {.bytes = 0.12, .time = 0.53, .time_alone = 0.63}, .kept = true}};
+  EXPECT_TRUE(counts_alone(tried));
+  EXPECT_EQ(best_kept(ShrinkGoal::latency, tried), 0u);
+  for (TriedPoint& one : tried) {
+    one.is_noisy_alone = true;
+    EXPECT_FALSE(counts_alone(tried));
+    EXPECT_EQ(best_kept(ShrinkGoal::latency, tried), 1u);
+    EXPECT_EQ(best_kept(ShrinkGoal::latency, tried, {.time = 0.55, .time_alone = 0.1}), 1u);
+    EXPECT_EQ(best_kept(ShrinkGoal::latency, tried, {.time = 0.5}), std::nullopt);
+    one.is_noisy_alone = false;
+  }
 }
 
 }  // namespace
