@@ -154,7 +154,7 @@ TEST_F(CudaModels, GiveTheProcessorsGradients) {
     Graph graph = model.graph;
     NamedTensors inputs = batch;
     if (token_step > 0)
-      if (const auto layout = prepare_for_gradients(graph, DType::f32, token_step))
+      if (const auto layout = prepare_for_gradients(graph, token_step))
         inputs = without_padding(std::move(inputs), *layout);
     std::vector<Value> trainable;
     for (Node* parameter : graph.of_kind(NodeKind::parameter))
