@@ -5,14 +5,14 @@ Usage: python tools/gpu_peers.py --output peers.jsonl [--sections peaks,training
 Needs: torch 2.11 (CUDA), transformers 5.17, triton. Random weights and inputs; fetches nothing.
 
   peaks      a copy within the card, products of 8192 x 8192 matrices
-  training   BERT classifiers: forward, loss, backward, clipping, fused AdamW; dropout 0.1
-  inference  BERT-base: logits
+  training   BERT classifiers and ResNet-18: forward, loss, backward, clipping, fused AdamW; dropout 0.1
+  inference  BERT-base and ResNet-18 (224 x 224 pixels, channels_last): logits
   attention  naive, and scaled_dot_product_attention by each backend; backward is 2.5 forward passes
   decode     MXINT8 to bfloat16, groups of 32: 3.03 bytes per element
 
 Modes of models: eager; graph, an eager call, optimizer and all, replayed as one CUDA graph; default and reduce-overhead,
 which are torch.compile's, in a process each: all compile at once, then they are timed one by one. bf16 is autocast in
-training, model.bfloat16() in inference. The mask is all ones: transformers drops it in eager calls, but not in compiled
+training; inference casts the model to bf16 or fp16. The mask is all ones: transformers drops it in eager calls, but not in compiled
 ones; no call has it in graph or with --no-mask. Operations are replayed in graphs of 1 ms at least, over more sets of
 operands than the cache holds.
 
@@ -42,7 +42,9 @@ from torch.nn.functional import scaled_dot_product_attention
 DEVICE = "cuda"
 SECTIONS = ("peaks", "training", "inference", "attention", "decode")
 PRECISIONS = {"fp32": "highest", "tf32": "high", "bf16": "high"}
+HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 MODELS = {"base": (768, 12, 12, 3072), "tiny": (128, 2, 2, 512)}  # hidden, layers, heads, inner
+RESNET = "resnet-18"
 TOKENS = 128
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
 BACKENDS |= {"efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH}
@@ -204,34 +206,55 @@ def model_cases(sections):
     both = ("default", "reduce-overhead")
     kinds = [("training", "base", 32, both[:1]), ("inference", "base", 32, both[:1]), ("inference", "base", 1, both)]
     kinds += [("training", "tiny", 8, both), ("training", "tiny", 32, both)]
+    kinds += [(section, RESNET, batch, both[:1]) for section in ("training", "inference") for batch in (128, 8)]
     for section, model, batch, compiled in kinds:
-        for mode, precision in itertools.product(("eager", "graph", *compiled), PRECISIONS):
+        fp16 = ["fp16"] if model == RESNET and section == "inference" else []
+        for mode, precision in itertools.product(("eager", "graph", *compiled), [*PRECISIONS, *fp16]):
             spared = section == "training" and mode in both and precision == "fp32"
             if section in sections and not spared:
                 yield section, model, batch, precision, mode
 
 
-def prepared(case, mask):
-    """A call of it computes the case once."""
+def resnet(batch, dtype):
+    """ResNet-18 and a batch of images, in the layout that cuDNN is fastest with."""
+    from transformers import ResNetConfig, ResNetForImageClassification
+
+    config = ResNetConfig(hidden_sizes=[64, 128, 256, 512], depths=[2] * 4, layer_type="basic", num_labels=2)
+    with torch.device(DEVICE):
+        model = ResNetForImageClassification(config).to(dtype=dtype, memory_format=torch.channels_last)
+        pixels = torch.randn(batch, 3, 224, 224, dtype=dtype).to(memory_format=torch.channels_last)
+    return model, {"pixel_values": pixels}
+
+
+def bert(size, batch, dtype):
+    """A BERT classifier and a batch of texts without padding."""
     from transformers import BertConfig, BertForSequenceClassification
 
-    section, size, batch, precision, mode = case
-    torch.set_float32_matmul_precision(PRECISIONS[precision])
     names = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
     kind = dict(zip(names, MODELS[size]), problem_type="single_label_classification", num_labels=2)
     with torch.device(DEVICE):
-        model = BertForSequenceClassification(BertConfig(attn_implementation="sdpa", **kind))
+        model = BertForSequenceClassification(BertConfig(attn_implementation="sdpa", **kind)).to(dtype)
         inputs = {"input_ids": torch.randint(1000, 30000, (batch, TOKENS))}
         inputs["token_type_ids"] = torch.zeros_like(inputs["input_ids"])
         inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
-        labels = torch.randint(0, 2, (batch,))
+    return model, inputs
+
+
+def prepared(case, mask):
+    """A call of it computes the case once."""
+    section, size, batch, precision, mode = case
+    torch.set_float32_matmul_precision(PRECISIONS.get(precision, "high"))
+    torch.backends.cudnn.allow_tf32 = precision != "fp32"
+    torch.backends.cudnn.benchmark = True
+    dtype = HALVES.get(precision, torch.float32) if section == "inference" else torch.float32
+    model, inputs = resnet(batch, dtype) if size == RESNET else bert(size, batch, dtype)
+    labels = torch.randint(0, 2, (batch,), device=DEVICE)
     model.train(section == "training")
-    if not mask:
+    if not mask and size != RESNET:
         model.bert._create_attention_masks = lambda **_: (None, None)
     compiles = mode in ("default", "reduce-overhead")
     forward = torch.compile(model, mode=mode, dynamic=False) if compiles else model
     if section == "inference":
-        model.to(torch.bfloat16 if precision == "bf16" else torch.float32)
         return torch.no_grad()(lambda: forward(**inputs).logits)
     optimizer = torch.optim.AdamW(model.parameters(), fused=True, capturable=mode == "graph")
 
@@ -272,7 +295,8 @@ def compiled(case, mask):
 
 def name_of(case):
     section, model, batch, precision, mode = case
-    return f"{section} bert-{model} {batch}x{TOKENS} {precision} {mode}"
+    what = f"{model} {batch}" if model == RESNET else f"bert-{model} {batch}x{TOKENS}"
+    return f"{section} {what} {precision} {mode}"
 
 
 def models(report, sections, mask, wanted):

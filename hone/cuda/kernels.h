@@ -9,9 +9,11 @@ KernelTable kernels();
 
 // Those of one file each.
 KernelTable attention_kernels();
+KernelTable convolution_kernels();
 KernelTable element_kernels();
 KernelTable formula_kernels();
 KernelTable gather_kernels();
+KernelTable image_kernels();
 KernelTable loss_kernels();
 KernelTable native_kernels();
 KernelTable packed_kernels();

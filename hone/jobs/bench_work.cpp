@@ -28,8 +28,7 @@ std::optional<TextLayout> prepare_training(Graph& graph, const ExecutionWay& way
                                            const Session& session, std::vector<StageTime>& stages) {
   std::optional<TextLayout> layout;
   stages.push_back({"passes", run_ms([&] {
-                      if (way.fusing == Fusing::all)
-                        layout = prepare_for_gradients(graph, session.values);
+                      if (way.fusing == Fusing::all) layout = prepare_for_gradients(graph, session);
                     })});
   stages.push_back({"gradients", run_ms([&] {
                       if (way.fusing == Fusing::all)

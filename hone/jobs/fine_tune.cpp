@@ -134,7 +134,7 @@ class Run {
     const TrainingOptions& training = options_.training;
     Graph step = graph;
     const std::int64_t token_step = context_.session().token_steps.batch;
-    prepare_for_gradients(step, context_.session().values, token_step);
+    prepare_for_gradients(step, context_.session(), token_step);
     double beside = 0;
     if (training.gradient_accumulation_steps > 1) {
       add_gradient_sums(step, training.optimizer);

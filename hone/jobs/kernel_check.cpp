@@ -34,7 +34,7 @@ std::vector<NamedGraph> graphs_of(const Model& model, const Session& session) {
   graphs.push_back({kUnfusedGraph, forward_graph(model)});
   run_passes(graphs.back().graph, parameters, session, {"remove_dropout", "remove_dead_code"});
   graphs.push_back({"training step", model.graph});
-  prepare_for_gradients(graphs.back().graph, session.values);
+  prepare_for_gradients(graphs.back().graph, session);
   add_training_step(graphs.back().graph, {}, session);
   return graphs;
 }

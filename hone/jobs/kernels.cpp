@@ -63,7 +63,7 @@ Graph run_graph(const Model& model, bool train, const Session& session) {
   Graph graph = train ? model.graph : forward_graph(model);
   ParameterStore parameters = model.parameters;
   if (train) {
-    prepare_for_gradients(graph, session.values);
+    prepare_for_gradients(graph, session);
     add_training_step(graph, {}, session);
   } else {
     prepare_for_inference(graph, parameters, session);

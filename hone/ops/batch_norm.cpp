@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "hone/ops/batch_norm_rules.h"
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
@@ -17,7 +18,7 @@ void expect_channels(const Type& x, const Type& type, std::string_view what) {
 
 void expect_channels_of(const TypeContext& context, std::initializer_list<const char*> names) {
   const Type& x = context.inputs[0];
-  expect_dtype(x, DType::f32, "x");
+  expect_float(x, "x");
   user_check(x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(x));
   std::size_t index = 1;
   for (const char* name : names) expect_channels(x, context.inputs[index++], name);
@@ -68,10 +69,7 @@ struct Moments {
 Moments moments(const Tensor& x) {
   const auto channels = static_cast<std::size_t>(x.size(1));
   const double count = static_cast<double>(x.count()) / static_cast<double>(channels);
-  user_check(count > 1,
-             "batch_norm_training: {} has {} values in a channel, of which there is no variance; "
-             "give larger batches",
-             to_string(x.sizes()), count);
+  expect_variance(x.sizes());
   Moments m{std::vector<double>(channels), std::vector<double>(channels), count};
   for_each_in_channels(x, [&](std::size_t i, std::size_t c) {
     m.mean[c] += static_cast<double>(x.values<float>()[i]) / count;
@@ -149,6 +147,14 @@ double training_flops(const TypeContext& context, const Bindings& bindings) {
 }
 
 }  // namespace
+
+void expect_variance(const Sizes& x) {
+  const std::int64_t count = x[1] == 0 ? 0 : element_count(x) / x[1];
+  user_check(count > 1,
+             "batch_norm_training: {} has {} values in a channel, of which there is no variance; "
+             "give larger batches",
+             to_string(x), count);
+}
 
 std::vector<OpDef> batch_norm() {
   return {{.name = "batch_norm",

@@ -11,7 +11,7 @@ namespace {
 std::vector<Type> infer(const TypeContext& context) {
   const Type y = convolution_result(context.inputs[0], context.inputs[1], context.attributes);
   if (context.inputs.size() == 3) {
-    expect_dtype(context.inputs[2], DType::f32, "bias");
+    expect_dtype(context.inputs[2], y.dtype, "bias");
     expect_rank(context.inputs[2], 1, "bias");
     expect_equal(context.inputs[2].dim(0), y.dim(1), "length of the bias");
   }
@@ -66,11 +66,12 @@ double flops(const TypeContext& context, const Bindings& bindings) {
                   context.inputs[1].shape, bindings);
 }
 
-// The shape of the operand that a gradient is of.
-Type type_of_shape(const Attributes& attributes) {
+// The operand that a gradient is of: its attribute `shape`, and the type of the other operands.
+Type type_of_shape(const TypeContext& context) {
+  const Attributes& attributes = context.attributes;
   user_check(std::holds_alternative<Shape>(*attributes.find("shape")),
              "shape must be a list such as [B, 3, 224, 224]");
-  return {DType::f32, attributes.get<Shape>("shape")};
+  return {context.inputs[0].dtype, attributes.get<Shape>("shape")};
 }
 
 Attributes gradient_attributes() {
@@ -84,7 +85,7 @@ void expect_result(const Type& dy, const Type& y) {
 }
 
 std::vector<Type> infer_input_gradient(const TypeContext& context) {
-  const Type x = type_of_shape(context.attributes);
+  const Type x = type_of_shape(context);
   expect_result(context.inputs[1], convolution_result(x, context.inputs[0], context.attributes));
   return {x};
 }
@@ -107,7 +108,7 @@ double input_gradient_flops(const TypeContext& context, const Bindings& bindings
 }
 
 std::vector<Type> infer_weight_gradient(const TypeContext& context) {
-  const Type weight = type_of_shape(context.attributes);
+  const Type weight = type_of_shape(context);
   expect_result(context.inputs[1],
                 convolution_result(context.inputs[0], weight, context.attributes));
   return {weight};

@@ -12,7 +12,7 @@ Attributes convolution_attributes() {
 }
 
 void expect_images(const Type& type, std::string_view what) {
-  expect_dtype(type, DType::f32, what);
+  expect_float(type, what);
   expect_rank(type, 4, what);
   for (const std::int64_t axis : {1, 2, 3})
     user_check(type.dim(axis).symbol == 0 && type.dim(axis).size >= 1,
@@ -21,7 +21,7 @@ void expect_images(const Type& type, std::string_view what) {
 
 Type convolution_result(const Type& x, const Type& weight, const Attributes& attributes) {
   expect_images(x, "x");
-  expect_dtype(weight, DType::f32, "weight");
+  expect_dtype(weight, x.dtype, "weight");
   expect_rank(weight, 4, "weight");
   const Sizes sizes = constant_sizes(weight.shape);
   const auto attribute = [&](const char* name, std::int64_t least) {
@@ -43,7 +43,7 @@ Type convolution_result(const Type& x, const Type& weight, const Attributes& att
       convolution_shape({1, channels, x.dim(2).size, x.dim(3).size}, sizes, attributes);
   user_check(shape.result_height() >= 1 && shape.result_width() >= 1,
              "the weight {} is larger than the padded images {}", to_string(weight), to_string(x));
-  return {DType::f32, {x.dim(0), sizes[0], shape.result_height(), shape.result_width()}};
+  return {x.dtype, {x.dim(0), sizes[0], shape.result_height(), shape.result_width()}};
 }
 
 kernels::ConvolutionShape convolution_shape(const Sizes& x, const Sizes& weight,

@@ -9,11 +9,11 @@ namespace hone::ops {
 /// stride, padding, dilation and groups, with defaults.
 Attributes convolution_attributes();
 
-/// Images f32[B, C, H, W] whose channels, height and width are known. Throws `UserError` for others.
+/// Images (B, C, H, W) of f32, bf16 or f16 whose channels, height and width are known. Throws `UserError` for others.
 void expect_images(const Type& type, std::string_view what);
 
-/// The result f32[B, O, OH, OW] of such images and a weight f32[O, C / groups, KH, KW]. Throws `UserError` where they or the
-/// attributes do not fit.
+/// The result (B, O, OH, OW) of such images and a weight (O, C / groups, KH, KW) of the same type. Throws `UserError` where they or
+/// the attributes do not fit.
 Type convolution_result(const Type& x, const Type& weight, const Attributes& attributes);
 
 /// Sizes of a convolution of tensors of such sizes.

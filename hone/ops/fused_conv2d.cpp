@@ -12,7 +12,7 @@ std::vector<Type> infer(const TypeContext& context) {
   activation_of(context.attributes);
   const Type y = convolution_result(context.inputs[0], context.inputs[1], context.attributes);
   const Type& bias = context.inputs[2];
-  expect_dtype(bias, DType::f32, "bias");
+  expect_dtype(bias, y.dtype, "bias");
   expect_rank(bias, 1, "bias");
   expect_equal(bias.dim(0), y.dim(1), "length of the bias");
   if (context.inputs.size() == 4)

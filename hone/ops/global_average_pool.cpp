@@ -9,7 +9,7 @@ namespace {
 std::vector<Type> infer(const TypeContext& context) {
   const Type& x = context.inputs[0];
   expect_images(x, "x");
-  return {{DType::f32, {x.dim(0), x.dim(1)}}};
+  return {{x.dtype, {x.dim(0), x.dim(1)}}};
 }
 
 void forward(Call& call) {
@@ -25,9 +25,10 @@ void forward(Call& call) {
 std::vector<Type> infer_gradient(const TypeContext& context) {
   user_check(std::holds_alternative<Shape>(*context.attributes.find("shape")),
              "shape must be a list such as [B, 512, 7, 7]");
-  const Type x{DType::f32, context.attributes.get<Shape>("shape")};
+  const DType dtype = expect_float(context.inputs[0], "dy");
+  const Type x{dtype, context.attributes.get<Shape>("shape")};
   expect_images(x, "shape");
-  const Type y{DType::f32, {x.dim(0), x.dim(1)}};
+  const Type y{dtype, {x.dim(0), x.dim(1)}};
   user_check(context.inputs[0] == y, "dy must be {}, got {}", to_string(y),
              to_string(context.inputs[0]));
   return {x};

@@ -34,7 +34,7 @@ std::vector<Type> infer(const TypeContext& context) {
              shape.padding);
   user_check(shape.result_height() >= 1 && shape.result_width() >= 1,
              "the window of {} is larger than the padded images {}", shape.kernel, to_string(x));
-  return {{DType::f32, {x.dim(0), x.dim(1), shape.result_height(), shape.result_width()}}};
+  return {{x.dtype, {x.dim(0), x.dim(1), shape.result_height(), shape.result_width()}}};
 }
 
 // Calls body(result, largest) with the place of each result, and of the first largest value of its window.

@@ -9,8 +9,9 @@ namespace {
 
 /// How an operation takes part; one that is in no row reads f32.
 enum class Part {
-  begins,  ///< computes in halves wherever it stands: a product
-  goes_on  ///< in halves where one of its values is one
+  begins,     ///< computes in halves wherever it stands: a product
+  convolves,  ///< the same where convolutions take part
+  goes_on     ///< in halves where one of its values is one
 };
 
 struct Participant {
@@ -22,15 +23,27 @@ struct Participant {
 
 // Losses, norms, softmax outside of attention, quantizers and updates are in no row: few digits cost them most.
 const Participant* participant(std::string_view op) {
-  static const std::vector<Participant> rows = {
-      {"linear", Part::begins, {0, 1, 2}}, {"fused_linear", Part::begins, {0, 1, 2, 3}},
-      {"matmul", Part::begins, {0, 1}},    {"attention", Part::begins, {0, 1, 2}},
-      {"add", Part::goes_on, {0, 1}},      {"mul", Part::goes_on, {0, 1}},
-      {"scale", Part::goes_on, {0}},       {"gelu", Part::goes_on, {0}},
-      {"relu", Part::goes_on, {0}},        {"tanh", Part::goes_on, {0}},
-      {"dropout", Part::goes_on, {0}},     {"layer_norm", Part::goes_on, {0}},
-      {"reshape", Part::goes_on, {0}},     {"transpose", Part::goes_on, {0}},
-      {"slice", Part::goes_on, {0}},       {"take_rows", Part::goes_on, {0}}};
+  static const std::vector<Participant> rows = {{"linear", Part::begins, {0, 1, 2}},
+                                                {"fused_linear", Part::begins, {0, 1, 2, 3}},
+                                                {"matmul", Part::begins, {0, 1}},
+                                                {"attention", Part::begins, {0, 1, 2}},
+                                                {"conv2d", Part::convolves, {0, 1, 2}},
+                                                {"fused_conv2d", Part::convolves, {0, 1, 2, 3}},
+                                                {"batch_norm", Part::goes_on, {0}},
+                                                {"max_pool2d", Part::goes_on, {0}},
+                                                {"global_average_pool", Part::goes_on, {0}},
+                                                {"add", Part::goes_on, {0, 1}},
+                                                {"mul", Part::goes_on, {0, 1}},
+                                                {"scale", Part::goes_on, {0}},
+                                                {"gelu", Part::goes_on, {0}},
+                                                {"relu", Part::goes_on, {0}},
+                                                {"tanh", Part::goes_on, {0}},
+                                                {"dropout", Part::goes_on, {0}},
+                                                {"layer_norm", Part::goes_on, {0}},
+                                                {"reshape", Part::goes_on, {0}},
+                                                {"transpose", Part::goes_on, {0}},
+                                                {"slice", Part::goes_on, {0}},
+                                                {"take_rows", Part::goes_on, {0}}};
   const auto found = std::ranges::find(rows, op, &Participant::op);
   return found == rows.end() ? nullptr : &*found;
 }
@@ -38,7 +51,8 @@ const Participant* participant(std::string_view op) {
 /// Builds the graph again, since types that only fit each other cannot change one after the other.
 class Caster {
  public:
-  Caster(const Graph& graph, DType values) : graph_(graph), built_(graph.ops()), values_(values) {}
+  Caster(const Graph& graph, DType values, bool convolutions)
+      : graph_(graph), built_(graph.ops()), values_(values), convolutions_(convolutions) {}
 
   Graph run() {
     for (const auto& node : graph_.nodes()) copy(*node);
@@ -82,6 +96,7 @@ class Caster {
     const auto is_half = [&](std::size_t i) {
       return i < node.inputs().size() && twin(node.inputs()[i]).type().dtype == values_;
     };
+    if (row.part == Part::convolves) return convolutions_;
     return row.part == Part::begins || std::ranges::any_of(row.values, is_half);
   }
 
@@ -101,21 +116,23 @@ class Caster {
   const Graph& graph_;
   Graph built_;
   DType values_;
+  bool convolutions_;
   std::map<Value, Value> twins_;
   std::map<std::pair<Value, DType>, Value> casts_;
   bool changed_ = false;
 };
 
 bool run_autocast(Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
-  return autocast(graph, parse_dtype(options.get<std::string>("values")));
+  return autocast(graph, parse_dtype(options.get<std::string>("values")),
+                  options.get<bool>("convolutions"));
 }
 
 }  // namespace
 
-bool autocast(Graph& graph, DType values) {
+bool autocast(Graph& graph, DType values, bool convolutions) {
   user_check(values == DType::bf16 || values == DType::f16, "`values` must be bf16 or f16, got {}",
              info(values).name);
-  Caster caster(graph, values);
+  Caster caster(graph, values, convolutions);
   Graph built = caster.run();
   if (!caster.changed()) return false;
   graph = std::move(built);
@@ -125,7 +142,8 @@ bool autocast(Graph& graph, DType values) {
 PassDef autocast_pass() {
   return {.name = "autocast",
           .summary = "compute matrix products, and the operations between them, in bf16 or f16",
-          .options = {{"values", "bf16 or f16", std::string("bf16")}},
+          .options = {{"values", "bf16 or f16", std::string("bf16")},
+                      {"convolutions", "whether convolutions take part", false}},
           .example = "values=f16",
           .of_runs = true,
           .run = run_autocast};

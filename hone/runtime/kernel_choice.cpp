@@ -18,6 +18,12 @@ bool is_widened(const Kernel& kernel, const CallSite& site) {
   return kernel.device == "cpu" && kernel.values == KernelValues::f32 && has_halves(site);
 }
 
+bool computes_halves(std::string_view op, const KernelTable& kernels, const Device& device) {
+  return std::ranges::any_of(kernels, [&](const Kernel& kernel) {
+    return kernel.op == op && kernel.device == device.kind() && kernel.values != KernelValues::f32;
+  });
+}
+
 std::string_view kernel_refusal(const Kernel& kernel, const CallSite& site) {
   if (kernel.values == KernelValues::bf16 && !has_halves(site)) return "values are not bf16";
   if (kernel.values != KernelValues::f32 || !has_halves(site)) return kernel.accepts(site);

@@ -11,6 +11,9 @@ namespace hone {
 /// Whether a kernel runs such calls by `run_widened`: one of the host, which takes no halves.
 bool is_widened(const Kernel& kernel, const CallSite& site);
 
+/// Whether a kernel for devices of this kind computes the operation with bf16 or f16 as they are.
+bool computes_halves(std::string_view op, const KernelTable& kernels, const Device& device);
+
 /// What a kernel has against such calls; "" when it runs them.
 std::string_view kernel_refusal(const Kernel& kernel, const CallSite& site);
 

@@ -6,6 +6,7 @@
 #include "hone/ir/verify.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/fuse_unpack.h"
+#include "hone/runtime/kernel_choice.h"
 
 namespace hone {
 namespace {
@@ -57,7 +58,9 @@ bool fuse_for_inference(Graph& graph, ParameterStore& parameters, const Session&
       {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention", "fold_batch_norm",
        "fuse_linear", "fuse_conv2d", "fuse_unpack", "merge_equal", "fuse_codes"});
   if (session.values == DType::f32) return fused;
-  const std::string cast = fmt::format("autocast(values={})", info(session.values).name);
+  const std::string cast =
+      fmt::format("autocast(values={}, convolutions={})", info(session.values).name,
+                  computes_halves("conv2d", session.library.kernels, session.device));
   return run_passes(graph, parameters, session, {cast}) || fused;
 }
 

@@ -9,6 +9,7 @@
 #include "hone/passes/autocast.h"
 #include "hone/passes/fuse_attention.h"
 #include "hone/passes/hoist_slices.h"
+#include "hone/runtime/kernel_choice.h"
 #include "hone/tensor/dense.h"
 
 namespace hone {
@@ -280,15 +281,21 @@ std::optional<TextLayout> remove_padding(Graph& graph, std::int64_t token_step, 
   }
 }
 
-std::optional<TextLayout> prepare_for_gradients(Graph& graph, DType values,
-                                                std::int64_t token_step) {
-  user_check(values != DType::f16,
-             "training in fp16 loses small gradients: hone does not scale losses; take bf16 "
-             "(`precision`)");
+std::optional<TextLayout> prepare_for_gradients(Graph& graph, std::int64_t token_step) {
   hoist_slices_before_gradients(graph);
   fuse_attention(graph);
-  std::optional<TextLayout> layout = remove_padding(graph, token_step);
-  if (values != DType::f32) autocast(graph, values);
+  return remove_padding(graph, token_step);
+}
+
+std::optional<TextLayout> prepare_for_gradients(Graph& graph, const Session& session,
+                                                std::int64_t token_step) {
+  user_check(session.values != DType::f16,
+             "training in fp16 loses small gradients: hone does not scale losses; take bf16 "
+             "(`precision`)");
+  std::optional<TextLayout> layout = prepare_for_gradients(graph, token_step);
+  if (session.values != DType::f32)
+    autocast(graph, session.values,
+             computes_halves("conv2d", session.library.kernels, session.device));
   return layout;
 }
 

@@ -39,9 +39,11 @@ std::optional<TextLayout> remove_padding(Graph& graph, std::int64_t token_step =
                                          std::string* why = nullptr);
 
 /// Makes a graph with a loss ready for its gradients: slices are computed before what they take from (`hoist_slices_before_gradients`),
-/// attentions are single operations, texts have no padding where the graph can do without it, and values are of type `values`
-/// (passes/autocast.h). Throws `UserError` for f16, whose small gradients vanish.
-std::optional<TextLayout> prepare_for_gradients(Graph& graph, DType values = DType::f32,
+/// attentions are single operations, and texts have no padding where the graph can do without it.
+std::optional<TextLayout> prepare_for_gradients(Graph& graph, std::int64_t token_step = 1);
+/// The same for runs of the session, of whose type `values` the values are (passes/autocast.h). Throws `UserError` for f16, whose small
+/// gradients vanish.
+std::optional<TextLayout> prepare_for_gradients(Graph& graph, const Session& session,
                                                 std::int64_t token_step = 1);
 
 /// The inputs of such a graph for a padded batch, whose texts begin in the first column.

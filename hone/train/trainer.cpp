@@ -159,7 +159,7 @@ class Stepper {
         options_(options),
         batch_graph_(std::move(graph)),
         update_graph_(batch_graph_.ops()) {
-    layout_ = prepare_for_gradients(batch_graph_, session.values, session.token_steps.batch);
+    layout_ = prepare_for_gradients(batch_graph_, session, session.token_steps.batch);
     if (sums()) {
       add_gradient_sums(batch_graph_, options.optimizer);
       update_graph_ = update_of_sums(batch_graph_, options.optimizer);

@@ -4,7 +4,7 @@
 
 #include "hone/tensor/dense.h"
 #include "tests/cuda/card.h"
-#include "tests/runtime/kernel_cases.h"
+#include "tests/runtime/image_kernel_cases.h"
 
 // Every row of the cards' kernels beside its operation's reference: the graphs that the processor's kernels are held
 // against, and quantizers of every format with the values that are hard.
@@ -39,6 +39,9 @@ class CudaKernels : public OnCard {
       for (const OperationSpan& span : spans) kernels->insert(std::string(span.node->op().name));
     return outputs;
   }
+
+  static std::set<std::string> compare(const std::vector<KernelCase>& cases);
+  static void run_twice(const std::vector<KernelCase>& cases);
 };
 
 // What rounding a value of at most 1 twice may change, by the types of a case.
@@ -75,10 +78,10 @@ void expect_near(const Tensor& got, const Tensor& expected, const KernelCase& ke
   }
 }
 
-// One after the other, so that a report names all that fail.
-TEST_F(CudaKernels, AgreeWithTheReferences) {
+// One after the other, so that a report names all that fail. Returns why cases are refused.
+std::set<std::string> CudaKernels::compare(const std::vector<KernelCase>& cases) {
   std::set<std::string> refused;
-  for (const KernelCase& kernel_case : kernel_cases()) {
+  for (const KernelCase& kernel_case : cases) {
     const Graph graph = parse_graph(kernel_case.text, library().ops, library().formats);
     ThreadPool pool(1);
     ParameterStore none;
@@ -93,24 +96,14 @@ TEST_F(CudaKernels, AgreeWithTheReferences) {
     } catch (const InternalError& error) {
       ADD_FAILURE() << error.what() << " of\n" << kernel_case.text;
       if (std::string_view(error.what()).find("on the GPU") != std::string_view::npos)
-        return;  // nothing more can be run
+        break;  // nothing more can be run
     }
   }
-  // Products of codes in blocks, of bfloat16 and of signs are the processor's, and so are gradients of some rows of a table: no
-  // pass makes them where there is no kernel.
-  for (const std::string& refusal : refused) {
-    const bool is_known =
-        refusal.find("(encode_rows)") != std::string::npos ||
-        refusal.find("scales are of blocks") != std::string::npos ||
-        refusal.find("inputs are no codes") != std::string::npos ||
-        refusal.find("no product of integers for these formats") != std::string::npos ||
-        refusal.find("_by_row)") != std::string::npos;
-    EXPECT_TRUE(is_known) << refusal;
-  }
+  return refused;
 }
 
-TEST_F(CudaKernels, GiveTheSameBitsInEveryRun) {
-  for (const KernelCase& kernel_case : kernel_cases()) {
+void CudaKernels::run_twice(const std::vector<KernelCase>& cases) {
+  for (const KernelCase& kernel_case : cases) {
     try {
       const NamedTensors first = run(kernel_case), second = run(kernel_case);
       for (const auto& [name, tensor] : first)
@@ -122,6 +115,63 @@ TEST_F(CudaKernels, GiveTheSameBitsInEveryRun) {
     } catch (const UserError&) {  // said above
     }
   }
+}
+
+TEST_F(CudaKernels, AgreeWithTheReferences) {
+  // Products of codes in blocks, of bfloat16 and of signs are the processor's, and so are gradients of some rows of a table: no
+  // pass makes them where there is no kernel.
+  for (const std::string& refusal : compare(kernel_cases())) {
+    const bool is_known =
+        refusal.find("(encode_rows)") != std::string::npos ||
+        refusal.find("scales are of blocks") != std::string::npos ||
+        refusal.find("inputs are no codes") != std::string::npos ||
+        refusal.find("no product of integers for these formats") != std::string::npos ||
+        refusal.find("_by_row)") != std::string::npos;
+    EXPECT_TRUE(is_known) << refusal;
+  }
+}
+
+TEST_F(CudaKernels, AgreeWithTheReferencesOnImages) {
+  for (const std::string& refusal : compare(image_kernel_cases())) ADD_FAILURE() << refusal;
+}
+
+TEST_F(CudaKernels, GiveTheSameBitsInEveryRun) { run_twice(kernel_cases()); }
+TEST_F(CudaKernels, GiveTheSameBitsOnImagesInEveryRun) { run_twice(image_kernel_cases()); }
+
+/// The card multiplies in TF32 while this lives.
+struct InTf32 {
+  cuda::CudaDevice& card;
+  explicit InTf32(cuda::CudaDevice& device) : card(device) {
+    card.set_arithmetic(cuda::Arithmetic::tf32);
+  }
+  ~InTf32() { card.set_arithmetic(cuda::Arithmetic::fp32); }
+};
+
+double norm(const std::vector<float>& values) {
+  double squares = 0;
+  for (const float value : values) squares += static_cast<double>(value) * value;
+  return std::sqrt(squares);
+}
+
+// Operands are rounded by 2^-11 of themselves at most, so products change by 2^-10 of themselves at most. The signs of these changes
+// are random, so that sums change by no larger share.
+TEST_F(CudaKernels, ConvolveImagesInTf32) {
+  bool is_rounded = false;
+  for (const KernelCase& kernel_case : image_kernel_cases()) {
+    if (kernel_case.text.find("f16") != std::string::npos ||
+        kernel_case.text.find("groups=1") == std::string::npos)
+      continue;
+    const NamedTensors exact = run(kernel_case);
+    const InTf32 arithmetic(card());
+    for (const auto& [name, tensor] : run(kernel_case)) {
+      std::vector<float> changes = elements_of(tensor);
+      const std::vector<float> expected = elements_of(exact.at(name));
+      for (std::size_t i = 0; i < changes.size(); ++i) changes[i] -= expected[i];
+      EXPECT_LE(norm(changes), 0x1p-10 * norm(expected)) << name << " of\n" << kernel_case.text;
+      is_rounded |= norm(changes) > 0;
+    }
+  }
+  EXPECT_TRUE(is_rounded);
 }
 
 }  // namespace

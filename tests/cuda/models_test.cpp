@@ -3,8 +3,10 @@
 
 #include "hone/autodiff/gradients.h"
 #include "hone/cuda/captured.h"
+#include "hone/frontends/huggingface/resnet.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/native/native_copy.h"
+#include "hone/passes/use_batch_statistics.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/study/measure.h"
 #include "hone/train/remove_padding.h"
@@ -45,14 +47,77 @@ class CudaModels : public OnCard {
 };
 
 std::vector<double> losses(const Graph& graph, const Model& model, const Session& session,
-                           std::int64_t steps) {
+                           std::int64_t steps, const EncodedSet& examples = tiny_texts(96)) {
   std::vector<double> all;
   ParameterStore parameters = model.parameters;
   const TrainingOptions options{
       .optimizer = {.learning_rate = 1e-3}, .max_steps = steps, .batch_size = 12};
-  train(graph, parameters, text_examples(tiny_texts(96)), options, session,
+  train(graph, parameters, text_examples(examples), options, session,
         {.on_step = [&](const StepRecord& record) { all.push_back(record.loss); }});
   return all;
+}
+
+/// Two stages of one layer each, with a shortcut of stride 2.
+Model tiny_resnet() {
+  const Json config = {{"model_type", "resnet"},
+                       {"image_size", 16},
+                       {"embedding_size", 6},
+                       {"hidden_sizes", {6, 10}},
+                       {"depths", {1, 1}},
+                       {"layer_type", "basic"},
+                       {"id2label", {{"0", "dark"}, {"1", "light"}}}};
+  return new_model(facts_of(resnet(), config, "config.json"), builtin().ops, /*seed=*/5);
+}
+
+/// Noise, darker or lighter by its class.
+EncodedSet tiny_images(std::int64_t count) {
+  RandomSequence random(1, stream_of("tiny images"));
+  ImageSet images{.size = {3, 16, 16}};
+  EncodedSet set;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto label = static_cast<std::int32_t>(random.below(2));
+    set.ids.push_back({static_cast<std::int32_t>(i)});
+    set.labels.push_back(label);
+    for (std::int64_t k = 0; k < images.size.values(); ++k)
+      images.values.push_back(static_cast<float>(random.normal()) + (label == 0 ? -0.5f : 0.5f));
+  }
+  set.images = std::make_shared<const ImageSet>(std::move(images));
+  return set;
+}
+
+NamedTensors first_examples(const EncodedSet& examples, std::int64_t count) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+  std::iota(rows.begin(), rows.end(), 0);
+  return text_examples(examples).batch(rows, 0);
+}
+
+/// Makes the gradients of all trainable parameters outputs.
+void output_gradients(Graph& graph) {
+  std::vector<Value> trainable;
+  for (Node* parameter : graph.of_kind(NodeKind::parameter))
+    if (parameter->trainable()) trainable.push_back({parameter, 0});
+  const std::vector<Value> gradients = add_gradients(graph, graph.output("loss"), trainable);
+  for (std::size_t i = 0; i < trainable.size(); ++i)
+    if (gradients[i]) graph.set_output("d " + trainable[i].node->name(), gradients[i]);
+}
+
+// Outputs, and parameters that a run has written.
+NamedTensors results(const Graph& graph, const NamedTensors& inputs, const ParameterStore& before,
+                     const Session& session) {
+  ParameterStore parameters = before.on(session.device);
+  NamedTensors all = session.executable(graph)->run(inputs, parameters);
+  for (const auto& [name, tensor] : parameters.tensors()) all.emplace(name, tensor);
+  return all;
+}
+
+void expect_near(const NamedTensors& got, const NamedTensors& expected, double allowed) {
+  for (const auto& [name, tensor] : expected) {
+    const std::vector<float> a = floats_of(got.at(name)), b = floats_of(tensor);
+    double largest = 0;
+    for (const float value : b) largest = std::max(largest, std::fabs(static_cast<double>(value)));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_NEAR(a[i], b[i], allowed * std::max(largest, 1e-3)) << name << " element " << i;
+  }
 }
 
 void expect_near(const std::vector<double>& got, const std::vector<double>& expected,
@@ -145,36 +210,17 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModels) {
 TEST_F(CudaModels, GiveTheProcessorsGradients) {
   ThreadPool pool(1);
   const Model model = tiny_model();
-  const EncodedSet texts = tiny_texts(9);
-  std::vector<std::int64_t> rows(9);
-  std::iota(rows.begin(), rows.end(), 0);
-  NamedTensors batch = text_examples(texts).batch(rows, 0);
+  NamedTensors batch = first_examples(tiny_texts(9), 9);
   batch["random_key"] = Tensor::scalar<std::int64_t>(77);
   for (const std::int64_t token_step : {0, 1, 64}) {
     Graph graph = model.graph;
     NamedTensors inputs = batch;
     if (token_step > 0)
-      if (const auto layout = prepare_for_gradients(graph, DType::f32, token_step))
+      if (const auto layout = prepare_for_gradients(graph, token_step))
         inputs = without_padding(std::move(inputs), *layout);
-    std::vector<Value> trainable;
-    for (Node* parameter : graph.of_kind(NodeKind::parameter))
-      if (parameter->trainable()) trainable.push_back({parameter, 0});
-    const std::vector<Value> gradients = add_gradients(graph, graph.output("loss"), trainable);
-    for (std::size_t i = 0; i < trainable.size(); ++i)
-      if (gradients[i]) graph.set_output("d " + trainable[i].node->name(), gradients[i]);
-    const auto run = [&](const Session& session) {
-      ParameterStore parameters = model.parameters.on(session.device);
-      return session.executable(graph)->run(inputs, parameters);
-    };
-    const NamedTensors got = run(on_card(pool)), expected = run(on_host(pool));
-    for (const auto& [name, tensor] : expected) {
-      const std::vector<float> a = floats_of(got.at(name)), b = floats_of(tensor);
-      double largest = 0;
-      for (const float value : b)
-        largest = std::max(largest, std::fabs(static_cast<double>(value)));
-      for (std::size_t i = 0; i < a.size(); ++i)
-        ASSERT_NEAR(a[i], b[i], kLogits * std::max(largest, 1e-3)) << name << " element " << i;
-    }
+    output_gradients(graph);
+    expect_near(results(graph, inputs, model.parameters, on_card(pool)),
+                results(graph, inputs, model.parameters, on_host(pool)), kLogits);
   }
 }
 
@@ -183,9 +229,7 @@ TEST_F(CudaModels, GiveTheProcessorsGradients) {
 TEST_F(CudaModels, GiveTheProcessorsLogitsInBfloat16) {
   ThreadPool pool(1);
   const Model model = tiny_model();
-  std::vector<std::int64_t> rows(9);
-  std::iota(rows.begin(), rows.end(), 0);
-  const NamedTensors batch = text_examples(tiny_texts(9)).batch(rows, 0);
+  const NamedTensors batch = first_examples(tiny_texts(9), 9);
   const auto logits = [&](Session session) {
     session.values = DType::bf16;
     Graph graph = forward_graph(model);
@@ -207,6 +251,68 @@ TEST_F(CudaModels, LearnInBfloat16) {
   const std::vector<double> in_halves = losses(model.graph, model, session, 200);
   EXPECT_LT(in_halves.back(), in_halves.front() / 2);
   EXPECT_EQ(losses(model.graph, model, session, 200), in_halves);
+}
+
+// ---- images
+
+TEST_F(CudaModels, GiveTheProcessorsLogitsOfImages) {
+  const auto logits = [&](Context& context) {
+    return measure(tiny_resnet(), tiny_images(12), 4, context, "measure").logits;
+  };
+  const std::vector<float> got = logits(card_context()), expected = logits(quiet_context());
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], kLogits) << i;
+}
+
+// With the statistics of the batch, which the running ones follow.
+TEST_F(CudaModels, GiveTheProcessorsGradientsOfImages) {
+  ThreadPool pool(1);
+  const Model model = tiny_resnet();
+  Graph graph = model.graph;
+  use_batch_statistics(graph);
+  output_gradients(graph);
+  const NamedTensors batch = first_examples(tiny_images(5), 5);
+  expect_near(results(graph, batch, model.parameters, on_card(pool)),
+              results(graph, batch, model.parameters, on_host(pool)), kLogits);
+}
+
+TEST_F(CudaModels, GiveTheProcessorsLossesOfImages) {
+  ThreadPool pool(1);
+  const Model model = tiny_resnet();
+  const auto steps = [&](const Session& session) {
+    return losses(model.graph, model, session, 6, tiny_images(24));
+  };
+  expect_near(steps(on_card(pool)), steps(on_host(pool)), kLoss);
+}
+
+// One graph in mixed precision on both: on the CPU its convolutions are the references.
+TEST_F(CudaModels, GiveTheProcessorsLogitsOfImagesInBfloat16) {
+  ThreadPool pool(1);
+  const Model model = tiny_resnet();
+  Session session = on_card(pool);
+  session.values = DType::bf16;
+  Graph graph = forward_graph(model);
+  ParameterStore parameters = model.parameters.on(card());
+  prepare_for_inference(graph, parameters, session);
+  for (const Node* convolution : graph.operations("fused_conv2d"))
+    EXPECT_EQ(convolution->types()[0].dtype, DType::bf16);
+  const NamedTensors batch = first_examples(tiny_images(5), 5);
+  const auto logits = [&](const Session& one) {
+    return floats_of(results(graph, batch, parameters, one).at("logits"));
+  };
+  const std::vector<float> got = logits(session), expected = logits(on_host(pool));
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 0.03) << i;
+}
+
+TEST_F(CudaModels, LearnImagesInBfloat16) {
+  ThreadPool pool(1);
+  const Model model = tiny_resnet();
+  Session session = on_card(pool);
+  session.values = DType::bf16;
+  const auto steps = [&] { return losses(model.graph, model, session, 60, tiny_images(96)); };
+  const std::vector<double> in_halves = steps();
+  EXPECT_LT(in_halves.back(), in_halves.front() / 2);
+  EXPECT_EQ(steps(), in_halves);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(Conv2d, RefusesOperandsThatDoNotFit) {
   EXPECT_EQ(refusal("conv2d", {"f32[B, 3, 8, 8]", "f32[4, 3, 3, 3]", "f32[3]"}),
             "length of the bias: expected 4, got 3");
   EXPECT_EQ(refusal("conv2d", {"bf16[B, 3, 8, 8]", "f32[4, 3, 3, 3]"}),
-            "x must be f32, got bf16[B, 3, 8, 8]");
+            "weight must be bf16, got f32[4, 3, 3, 3]");
 }
 
 TEST(Conv2d, RefusesGradientsOfAnotherShape) {

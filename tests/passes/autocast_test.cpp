@@ -32,6 +32,33 @@ TEST(Autocast, RefusesAnotherType) {
   expect_user_error("must be bf16 or f16, got i64", [&] { autocast(graph, DType::i64); });
 }
 
+constexpr std::string_view kConvolution = R"(%x = input : f32[B, 3, 8, 8]
+%w = parameter weight trainable : f32[4, 3, 3, 3]
+%gamma = parameter gain trainable : f32[4]
+%beta = parameter bias trainable : f32[4]
+%mean = parameter buffer : f32[4]
+%variance = parameter buffer : f32[4]
+%c = conv2d(%x, %w) : f32[B, 4, 6, 6]
+%n = batch_norm(%c, %gamma, %beta, %mean, %variance) : f32[B, 4, 6, 6]
+%p = max_pool2d(%n) {kernel=2, stride=2} : f32[B, 4, 3, 3]
+%y = global_average_pool(%p) : f32[B, 4]
+output y = %y
+)";
+
+TEST(Autocast, LeavesConvolutionsAloneUnlessAsked) {
+  Graph graph = parse(kConvolution);
+  EXPECT_FALSE(autocast(graph, DType::bf16));
+}
+
+TEST(Autocast, KeepsStatisticsInFloatBetweenConvolutions) {
+  Graph graph = parse(kConvolution);
+  EXPECT_TRUE(autocast(graph, DType::bf16, /*convolutions=*/true));
+  EXPECT_EQ(graph.operations("cast").size(), 3u);  // x, w, and what comes out
+  const Node& norm = *graph.operations("batch_norm").front();
+  EXPECT_EQ(norm.types()[0].dtype, DType::bf16);
+  EXPECT_EQ(norm.input(1).type().dtype, DType::f32);
+}
+
 // Gradients come back in the types of what they are of.
 TEST(Autocast, GivesGradientsInFloat) {
   Graph graph = parse(R"(%x = input : f32[3, 4]

@@ -231,9 +231,13 @@ inline std::uint32_t fused_bfloats(std::uint32_t a, std::uint32_t b, std::uint32
   return pair(one(0), one(16), true);
 }
 
-// sums (16 x 8) += a (16 x 16) b (16 x 8), fragments as mma.sync.m16n8k16 has them.
+// To nearest, ties away from zero: cvt.rna.tf32.f32.
+inline std::uint32_t to_tf32(float x) { return (bits_as<std::uint32_t>(x) + 0x1000) & 0xffffe000; }
+
+// sums (16 x 8) += a (16 x depth) b (depth x 8) with the fragments of mma.sync: m16n8k16 of bfloat16 ('b') or float16 ('f'), m16n8k8 of
+// TF32 ('t').
 inline void multiply(float (&sums)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
-                     std::uint32_t b1, bool bfloat) {
+                     std::uint32_t b1, char type) {
   struct Fragments {
     std::uint32_t a[4], b[2];
   };
@@ -243,14 +247,18 @@ inline void multiply(float (&sums)[4], const std::uint32_t (&a)[4], std::uint32_
   std::vector<Fragments>& all = of_warps[warp()];
   all[lane()] = {{a[0], a[1], a[2], a[3]}, {b0, b1}};
   meet();
-  const auto half = [&](std::uint32_t word, int at) { return of_value(word >> (16 * at), bfloat); };
+  const int per_word = type == 't' ? 1 : 2;
+  const auto number = [&](std::uint32_t word, int at) {
+    return type == 't' ? bits_as<float>(word & 0xffffe000)
+                       : of_value(word >> (16 * at), type == 'b');
+  };
   for (int i = 0; i < 4; ++i) {
     const int row = lane() / 4 + i / 2 * 8, column = lane() % 4 * 2 + i % 2;
     double sum = sums[i];
-    for (int k = 0; k < 16; ++k) {
-      const int part = k / 8;
-      const Fragments &of_a = all[row % 8 * 4 + k % 8 / 2], &of_b = all[column * 4 + k % 8 / 2];
-      sum += double(half(of_a.a[part * 2 + row / 8], k % 2)) * double(half(of_b.b[part], k % 2));
+    for (int k = 0; k < 8 * per_word; ++k) {
+      const int word = k / per_word, part = word / 4, at = k % per_word;
+      const Fragments &of_a = all[row % 8 * 4 + word % 4], &of_b = all[column * 4 + word % 4];
+      sum += double(number(of_a.a[part * 2 + row / 8], at)) * double(number(of_b.b[part], at));
     }
     sums[i] = float(sum);
   }
@@ -272,19 +280,20 @@ inline void copy_16_bytes(std::uint32_t to, const void* from, bool is_there) {
     std::memset(shared_at(to), 0, 16);
 }
 inline void load_matrices(std::uint32_t (&x)[4], std::uint32_t address, bool turned) {
-  for (int i = 0; i < 4; ++i) {
-    const int row = lane() / 4, column = lane() % 4 * 2;
-    // All lanes ask for the same rows at once, so that each row's address is told by its lane.
-    std::uint32_t rows[8];
-    for (int r = 0; r < 8; ++r) rows[r] = lane_value(address, 8 * i + r);
-    const auto at = [&](int r, int c) {
-      std::uint16_t bits;
-      std::memcpy(&bits, shared_at(rows[r]) + 2 * c, 2);
-      return std::uint32_t(bits);
-    };
-    x[i] = turned ? at(column, row) | at(column + 1, row) << 16
-                  : at(row, column) | at(row, column + 1) << 16;
-  }
+  const int row = lane() / 4, column = lane() % 4 * 2;
+  // Each lane has the address of one row.
+  together(address, [&](const std::uint32_t(&rows)[32]) {
+    for (int i = 0; i < 4; ++i) {
+      const auto at = [&](int r, int c) {
+        std::uint16_t bits;
+        std::memcpy(&bits, shared_at(rows[8 * i + r]) + 2 * c, 2);
+        return std::uint32_t(bits);
+      };
+      x[i] = turned ? at(column, row) | at(column + 1, row) << 16
+                    : at(row, column) | at(row, column + 1) << 16;
+    }
+    return 0;
+  });
 }
 
 }  // namespace emulated
