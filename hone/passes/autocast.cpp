@@ -35,10 +35,23 @@ const Participant* participant(std::string_view op) {
   return found == rows.end() ? nullptr : &*found;
 }
 
+// Products of codes, and what rounds values to codes. Their values are bias and residual.
+const Participant* coded_participant(const Node& node) {
+  static const Participant encoder = {"encode_rows", Part::goes_on, {0}},
+                           norm = {"layer_norm_codes", Part::goes_on, {0}},
+                           product = {"native_linear", Part::begins, {3}},
+                           adding = {"native_linear", Part::begins, {3, 4}};
+  if (node.is("encode_rows")) return &encoder;
+  if (node.is("layer_norm_codes")) return &norm;
+  if (!node.is("native_linear") && !node.is("native_linear_codes")) return nullptr;
+  return node.attributes().get<bool>("residual") ? &adding : &product;
+}
+
 /// Builds the graph again, since types that only fit each other cannot change one after the other.
 class Caster {
  public:
-  Caster(const Graph& graph, DType values) : graph_(graph), built_(graph.ops()), values_(values) {}
+  Caster(const Graph& graph, DType values, bool codes)
+      : graph_(graph), built_(graph.ops()), values_(values), codes_(codes) {}
 
   Graph run() {
     for (const auto& node : graph_.nodes()) copy(*node);
@@ -60,7 +73,8 @@ class Caster {
           built_.add_parameter(node.name(), node.types()[0], node.role(), node.trainable());
       return;
     }
-    const Participant* const row = participant(node.op().name);
+    const Participant* row = participant(node.op().name);
+    if (row == nullptr && codes_) row = coded_participant(node);
     const bool in_halves = row != nullptr && takes_part(node, *row);
     std::vector<Value> inputs;
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
@@ -101,21 +115,23 @@ class Caster {
   const Graph& graph_;
   Graph built_;
   DType values_;
+  bool codes_;
   std::map<Value, Value> twins_;
   std::map<std::pair<Value, DType>, Value> casts_;
   bool changed_ = false;
 };
 
 bool run_autocast(Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
-  return autocast(graph, parse_dtype(options.get<std::string>("values")));
+  return autocast(graph, parse_dtype(options.get<std::string>("values")),
+                  options.get<bool>("codes"));
 }
 
 }  // namespace
 
-bool autocast(Graph& graph, DType values) {
+bool autocast(Graph& graph, DType values, bool codes) {
   user_check(values == DType::bf16 || values == DType::f16, "`values` must be bf16 or f16, got {}",
              info(values).name);
-  Caster caster(graph, values);
+  Caster caster(graph, values, codes);
   Graph built = caster.run();
   if (!caster.changed()) return false;
   graph = std::move(built);
@@ -125,7 +141,8 @@ bool autocast(Graph& graph, DType values) {
 PassDef autocast_pass() {
   return {.name = "autocast",
           .summary = "compute matrix products, and the operations between them, in bf16 or f16",
-          .options = {{"values", "bf16 or f16", std::string("bf16")}},
+          .options = {{"values", "bf16 or f16", std::string("bf16")},
+                      {"codes", "products of codes read and give these values too", false}},
           .example = "values=f16",
           .of_runs = true,
           .run = run_autocast};

@@ -9,8 +9,10 @@ namespace hone {
 /// updates stay f32. What operations read that are not of these is cast back. Gradients, taken behind it, are cast on the same
 /// ways.
 ///
+/// `codes`: so do products of codes (`native_linear`), and `encode_rows` reads them.
+///
 /// Requires a verified graph of f32 values. Throws `UserError` for another type than bf16 and f16. Returns whether anything changed.
-bool autocast(Graph& graph, DType values);
+bool autocast(Graph& graph, DType values, bool codes = false);
 
 PassDef autocast_pass();
 
