@@ -141,7 +141,7 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModels) {
   }
 }
 
-// Between native products, values are rounded to bfloat16 on the card only.
+// Between native products, values are rounded to bfloat16 on the card only. Layer norms give the codes that products read.
 TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModelsInBfloat16) {
   ThreadPool pool(1);
   const Model model =
@@ -156,6 +156,7 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModelsInBfloat16) {
     ParameterStore parameters = model.parameters.on(session.device);
     prepare_for_inference(graph, parameters, session);
     const bool on_gpu = !session.device.host_accessible();
+    EXPECT_NE(graph.operations("layer_norm_codes").empty(), on_gpu);
     for (const Node* product : graph.operations("native_linear"))
       EXPECT_EQ(product->types()[0].dtype, on_gpu ? values : DType::f32);
     return floats_of(session.executable(graph)->run(batch, parameters).at("logits"));

@@ -559,6 +559,30 @@ KernelCase coded_product_case(const CodedProduct& product) {
   return {.text = text, .given = given, .relative = half, .absolute = 4 * sum_of(columns)};
 }
 
+// A norm that also gives codes, and the product that reads them. A code may be its neighbour where sums of the norm differ in their
+// last places: codes are at most 8 / 127 apart, and weights are below 2.
+KernelCase norm_codes_case(int tokens, int columns, int rows, std::string_view values = "f32") {
+  constexpr std::string_view kByToken = "int(bits=8,per=token)";
+  const Format weight = parse_format("int(bits=8,per=row,scale=dynamic)", references().formats);
+  const NamedTensors given = packed_codes(weight, {rows, columns}, Arrangement::panels);
+  const Type codes = coded_rows_type(parse_format(kByToken, references().formats),
+                                     {DType::f32, {tokens, columns}});
+  return {.text = fmt::format(
+              "%x0 = input : f32[{0}, {1}]\n%gamma = input : f32[{1}]\n%beta = input : f32[{1}]\n"
+              "%b = input : f32[{2}]\n%codes = input : u8[{3}]\n%shared = input : u8[{4}]\n"
+              "%x = cast(%x0) {{dtype=\"{5}\"}} : {5}[{0}, {1}]\n"
+              "%n = layer_norm_codes(%x, %gamma, %beta) {{eps=1e-05, format={6}}} : {5}[{0}, {1}], "
+              "{7}\n"
+              "%y = native_linear(%n:1, %codes, %shared, %b) {{format={8}, shape=[{2}, {1}], "
+              "input_format={6}}} : f32[{0}, {2}]\n"
+              "%z = cast(%n:0) {{dtype=\"f32\"}} : f32[{0}, {1}]\noutput y = %y\noutput z = %z\n",
+              tokens, columns, rows, given.at("codes").count(), given.at("shared").count(), values,
+              kByToken, to_string(codes), to_string(weight)),
+          .given = given,
+          .relative = values == "bf16" ? 0x1p-7 / kUlp : 0,
+          .absolute = 0.04};
+}
+
 // Few and many rows, which GPUs cut into tiles of different sizes; blocks of several sizes and kinds of scales; wide rows.
 std::vector<KernelCase> coded_product_cases() {
   std::vector<KernelCase> cases;
@@ -584,6 +608,9 @@ std::vector<KernelCase> coded_product_cases() {
            {17, 130, 70, "int(bits=8,group=32)", kBlocks},
            {17, 130, 70, "int(bits=4,group=64,range=affine)", "mxint(bits=8,block=64)"}})
     cases.push_back(coded_product_case(product));
+  cases.push_back(norm_codes_case(5, 33, 7));
+  cases.push_back(norm_codes_case(301, 200, 7));
+  cases.push_back(norm_codes_case(5, 1000, 7, "bf16"));
   return cases;
 }
 
