@@ -2,16 +2,16 @@
 #include <array>
 #include <cmath>
 
+#include "hone/cuda/coded_rows.h"
+#include "hone/cuda/convert.h"
 #include "hone/cuda/kernels.h"
 #include "hone/cuda/launch.h"
 #include "hone/cuda/packed_plan.h"
-#include "hone/cuda/products.h"
-#include "hone/cuda/source/coded_rows.cuh"
 #include "hone/formats/coded_rows.h"
 #include "hone/runtime/native_formats.h"
 
-// Products of codes: inputs rounded to bytes, cuBLASLt's sums of 32 bits, and what makes values of them, or codes again. Weights
-// are laid out as bytes once, beside their codes.
+// Products of codes: inputs rounded to bytes, and products that scale their sums while these are in registers. Each weight is kept as
+// bytes beside its codes.
 namespace hone::cuda {
 namespace {
 
@@ -32,84 +32,108 @@ const Format& format_in(const Attributes& attributes, std::string_view name) {
 
 // ---- rows of codes
 
-CodedRows coded_rows(const Format& format, const Sizes& sizes, const Tensor& memory) {
-  const kernels::Int8Rows rows =
-      kernels::int8_rows(coded_rows_shape(format, sizes), memory.device_pointer());
-  return {rows.shape.rows, rows.shape.columns, rows.shape.stride(),
-          rows.codes,      rows.scales,        rows.starts};
+bool has_blocks(const Format& format) { return format.def->name == "mxint"; }
+
+float code_bound(const Format& format) {
+  return std::ldexp(1.0f, static_cast<int>(format["bits"]) - 1) - 1;
 }
 
-CodeGrid grid_of(const Format& format, const float* scale) {
-  return {std::ldexp(1.0f, static_cast<int>(format["bits"]) - 1) - 1, scale};
+CodeBlocks code_blocks(const Format& mxint) {
+  const auto bits = static_cast<int>(mxint["bits"]);
+  // The smallest power of two that makes nothing saturate, see formats/mxint.cpp.
+  const std::uint32_t next =
+      mxint.is("scale", "ceil") ? (1u << 23) - (1u << (25 - bits)) + 1 : 1u << 23;
+  return {code_bound(mxint), bits - 2, next};
 }
 
-constexpr std::int64_t kNativeThreads = 256, kRowsOfBlock = kNativeThreads / 32;  // a warp for each
-
-Program program_of(const std::string& activation, int bits = 8) {
-  return {"coded_rows.cu", {"BITS=" + std::to_string(bits), activation}};
-}
-
-std::string_view rounds_rows(const CallSite& site) {
-  const Format& format = format_in(site.attributes, "format");
-  if (!is_int_of_rows(format)) return "codes are not of int with a scale for each row or for all";
-  return site.inputs[0].dim(-1).size <= kernels::kMostInt8Columns ? ""
-                                                                  : "more columns than sums take";
-}
+constexpr std::int64_t kNativeThreads = 256, kNativeWarp = 32;
 
 void run_encode_rows(Call& call) {
-  static const Program program = program_of("ACTIVATION=x");
   const Tensor& x = call.input(0);
   const Format& format = format_in(call.attributes, "format");
   const CodedRows rows = coded_rows(format, x.sizes(), call.output());
   if (rows.rows == 0) return;
-  launch(call.device,
-         {program, "encode_rows", {ceil_divide(rows.rows, kRowsOfBlock)}, {kNativeThreads}}, rows,
-         grid_of(format, optional_floats(call, 1)), floats(call, 0));
+  constexpr std::int64_t kColumnsOfWarp = 1024;
+  const std::int64_t threads =
+      has_blocks(format) || rows.columns <= kColumnsOfWarp ? kNativeWarp : kNativeThreads;
+  const Program program = {"coded_rows.cu",
+                           {value_definition(x.dtype()), "THREADS=" + std::to_string(threads)}};
+  const Extent grid = {ceil_divide(rows.rows, kNativeThreads / threads)},
+               block = {threads, kNativeThreads / threads};
+  const std::byte* const from = x.device_pointer();
+  if (has_blocks(format))
+    return launch(call.device, {program, "encode_blocks", grid, block}, rows, code_blocks(format),
+                  from);
+  launch(call.device, {program, "encode_rows", grid, block}, rows,
+         code_grid(format, optional_floats(call, 1)), from);
 }
 
 // ---- weights
 
-/// The weight as cuBLASLt reads it, in the card's memory: rows behind the last are zeros.
+/// A weight as bytes in the GPU's memory.
 struct ByteWeight {
-  PackedPlan plan;
-  std::int64_t rows = 0, stride = 0;
+  ByteMatrix matrix = {};
+  std::int64_t columns = 0;
   StoragePointer memory = {};
-  std::int8_t* bytes = nullptr;
-  float* scales = nullptr;  ///< of each row
-  Program program = {};
 };
 
-// cuBLASLt asks for whole groups of 4; 16 let results lie well, too.
-constexpr std::int64_t kRowGroup = 16;
-
-ByteWeight byte_weight(const Call& call) {
-  ByteWeight weight{.plan = packed_plan(call.attributes)};
-  const PackedPlan& plan = weight.plan;
-  weight.rows = ceil_divide(plan.weight.rows, kRowGroup) * kRowGroup;
-  weight.stride = kernels::Int8Shape{1, plan.weight.columns, plan.weight.columns}.stride();
-  weight.program =
-      program_of(activation_definition(call.attributes.get<std::string>("activation")), plan.bits);
-  const auto of_bytes = static_cast<std::size_t>(weight.rows * weight.stride);
-  weight.memory =
-      call.device.allocate(of_bytes + static_cast<std::size_t>(weight.rows) * sizeof(float));
-  weight.bytes = reinterpret_cast<std::int8_t*>(weight.memory->pointer);
-  weight.scales = reinterpret_cast<float*>(weight.memory->pointer + of_bytes);
-  const float unit = smallest_unit(plan.units);
+WholeNumbers whole_numbers(const PackedPlan& plan, float unit) {
   WholeNumbers numbers = {};
   for (std::size_t code = 0; code < plan.units.units.size(); ++code)
     if (!std::isnan(plan.units.units[code]))
       numbers.of[code ^ static_cast<std::size_t>(plan.weight.flip)] =
           static_cast<std::int8_t>(std::lround(plan.units.units[code] / unit));
+  return numbers;
+}
+
+/// What a weight takes as bytes.
+struct ByteWeightShape {
+  std::int64_t rows, columns, stride;
+  std::int64_t blocks;  ///< of a row, with scales of their own; 0: a row has one scale
+
+  explicit ByteWeightShape(const Attributes& attributes) {
+    const Sizes sizes = resolve(attributes.get<Shape>("shape"), {});
+    const Format& input = format_in(attributes, "input_format");
+    rows = sizes[0];
+    columns = sizes[1];
+    stride = kernels::Int8Shape{1, columns, columns}.stride();
+    blocks = has_blocks(input) ? ceil_divide(columns, input["block"]) : 0;
+  }
+  std::int64_t bytes() const {
+    const std::int64_t scales = rows * std::max<std::int64_t>(1, blocks);
+    return rows * stride + scales * static_cast<std::int64_t>(sizeof(float));
+  }
+};
+
+ByteWeight byte_weight(const Call& call) {
+  const PackedPlan plan = packed_plan(call.attributes);
+  const ByteWeightShape shape(call.attributes);
+  ByteWeight weight{.columns = shape.columns};
+  weight.memory = call.device.allocate(static_cast<std::size_t>(shape.bytes()));
+  auto* const memory = weight.memory->pointer;
+  weight.matrix = {.rows = shape.rows,
+                   .stride = shape.stride,
+                   .bytes = reinterpret_cast<std::int8_t*>(memory),
+                   .scales = reinterpret_cast<float*>(memory + shape.rows * shape.stride),
+                   .unit = smallest_unit(plan.units)};
   const std::size_t states = first_state(call.attributes) +
                              (rounds_output(call.attributes)
                                   ? states_of(format_in(call.attributes, "output_format")).size()
                                   : 0);
-  launch(
-      call.device,
-      {weight.program, "weight_bytes", {ceil_divide(weight.rows, kRowsOfBlock)}, {kNativeThreads}},
-      weight_in(call, plan, kNativeCodes, states), numbers, unit, weight.rows, weight.stride,
-      weight.bytes, weight.scales);
+  const Program program = {"coded_rows.cu", {"BITS=" + std::to_string(plan.bits)}};
+  launch(call.device,
+         {program,
+          "weight_bytes",
+          {ceil_divide(shape.rows, kNativeThreads / kNativeWarp)},
+          {kNativeWarp, kNativeThreads / kNativeWarp}},
+         weight_in(call, plan, kNativeCodes, states), plan.tables,
+         whole_numbers(plan, weight.matrix.unit), weight.matrix, shape.blocks);
   return weight;
+}
+
+PreparedMemory byte_weight_memory(const CallSite& site, std::span<const Tensor* const>,
+                                  ThreadPool&) {
+  return {.bytes = ByteWeightShape(site.attributes).bytes()};
 }
 
 std::shared_ptr<const void> weight_once(const Call& call) {
@@ -118,90 +142,123 @@ std::shared_ptr<const void> weight_once(const Call& call) {
 
 // ---- products
 
-// Rows of sums at a time: what is written is read again before it leaves the card's cache, of tens of MiB.
-std::int64_t rows_at_once(std::int64_t rows, std::int64_t outputs) {
-  constexpr std::int64_t kSums = std::int64_t{4} << 20, kLeast = 256;
-  const std::int64_t padded = ceil_divide(outputs, kRowGroup) * kRowGroup;
-  return std::min(rows,
-                  std::max(kLeast, kSums / std::max<std::int64_t>(1, padded) / kLeast * kLeast));
+/// How byte_product.cu cuts results into tiles: a tile has `warps_down` times `warps_across` warps.
+struct Tiling {
+  int stages, warps_down, warps_across, warp_rows, warp_columns;
+  bool alone;  ///< a multiprocessor has registers for one tile at a time
+
+  std::int64_t rows() const { return std::int64_t{1} * warps_down * warp_rows; }
+  std::int64_t columns() const { return std::int64_t{1} * warps_across * warp_columns; }
+  std::int64_t threads() const { return kNativeWarp * warps_down * warps_across; }
+  std::size_t shared_bytes(int chunk) const {
+    const std::int64_t lines = rows() + columns(), parts = chunk == 0 ? 0 : kNativeWarp / chunk;
+    return static_cast<std::size_t>(lines * (64 * stages + 8 * parts * (stages + 1)));
+  }
+  std::vector<std::string> definitions() const {
+    return {fmt::format("STAGES={}", stages), fmt::format("WARPS_DOWN={}", warps_down),
+            fmt::format("WARPS_ACROSS={}", warps_across), fmt::format("WARP_ROWS={}", warp_rows),
+            fmt::format("WARP_COLUMNS={}", warp_columns)};
+  }
+};
+
+// Of 128 x 192, 128 x 96, 64 x 96 and 16 x 64 results. The last one is for few rows, where the weight's bytes are all that counts.
+constexpr std::array<Tiling, 4> kTilings = {{{4, 2, 4, 64, 48, true},
+                                             {4, 2, 2, 64, 48, false},
+                                             {4, 2, 2, 32, 48, false},
+                                             {12, 1, 4, 16, 16, false}}};
+
+/// What a tiling is chosen for: results of so many rows and columns, each a sum over `inner` bytes and `chunk` of them at a time.
+struct TiledWork {
+  std::int64_t rows, columns, inner;
+  int chunk;
+  bool activates;
+};
+
+// Cycles of the busiest multiprocessor, from what H100 reads of its L2 cache (30 bytes per cycle) and computes (128 instructions of
+// threads). A tile that is alone has nothing to overlap its last part with. Results do not depend on the choice.
+double tiling_cycles(const Tiling& tiling, const TiledWork& work, const Card& card) {
+  constexpr double kBytes = 30, kThreadInstructions = 128, kActivation = 45, kPlain = 10;
+  const auto lines = static_cast<double>(tiling.rows() + tiling.columns());
+  const auto results = static_cast<double>(tiling.rows() * tiling.columns());
+  const double loading = lines * static_cast<double>(work.inner) / kBytes;
+  const double finishing = results * (work.activates ? kActivation : kPlain) / kThreadInstructions;
+  const std::int64_t tiles =
+      ceil_divide(work.rows, tiling.rows()) * ceil_divide(work.columns, tiling.columns());
+  return static_cast<double>(ceil_divide(tiles, card.multiprocessors)) *
+         (tiling.alone ? loading + finishing : std::max(loading, finishing));
 }
 
-std::string_view of_bytes(const CallSite& site) {
+const Tiling& tiling_for(const TiledWork& work, const Card& card) {
+  const auto fits = [&](const Tiling& tiling) {
+    return tiling.shared_bytes(work.chunk) <= static_cast<std::size_t>(card.shared_bytes_per_block);
+  };
+  const Tiling* best = nullptr;
+  for (const Tiling& tiling : kTilings)
+    if (fits(tiling) &&
+        (best == nullptr || tiling_cycles(tiling, work, card) < tiling_cycles(*best, work, card)))
+      best = &tiling;
+  HONE_ASSERT(best != nullptr, "no tiles fit into {} bytes", card.shared_bytes_per_block);
+  return *best;
+}
+
+std::string_view multiplies_bytes(const CallSite& site) {
   const std::string_view objection = sums_of_codes(site);
   if (!objection.empty()) return objection;
-  if (!is_int_of_rows(format_in(site.attributes, "input_format")))
-    return "scales are of blocks, not of rows";
   const PackedPlan plan = packed_plan(site.attributes);
   if (!plan.objection.empty()) return plan.objection;
-  return plan.weight.panels != 0 ? "" : "codes do not lie in panels";
+  if (plan.weight.panels == 0) return "the weight is not packed in panels";
+  if (plan.weight.zero_points != 0 && plan.bits > 7)
+    return "codes of 8 bits minus a zero point do not fit into bytes";
+  return "";
 }
 
-// cuBLASLt has no kernel for up to 16 rows, so few are copied in front of others, whatever stands there.
-constexpr std::int64_t kLeastRows = 32;
-
-std::int64_t sums_bytes(std::int64_t rows, std::int64_t outputs) {
-  return std::max(rows_at_once(rows, outputs), kLeastRows) * ceil_divide(outputs, kRowGroup) *
-         kRowGroup * static_cast<std::int64_t>(sizeof(std::int32_t));
-}
-
-// `rows` rows of x times the weight, into the workspace; few are copied behind the sums.
-void sum_rows(Call& call, const std::int8_t* x, std::int64_t rows, const ByteWeight& weight) {
-  if (rows < kLeastRows) {
-    auto* const copies =
-        static_cast<std::byte*>(call.workspace) + sums_bytes(kLeastRows, weight.plan.weight.rows);
-    call.device.copy(copies, reinterpret_cast<const std::byte*>(x),
-                     static_cast<std::size_t>(rows * weight.stride));
-    x = reinterpret_cast<const std::int8_t*>(copies);
-    rows = kLeastRows;
-  }
-  multiply(device_of(call.device), {.rows = rows,
-                                    .columns = weight.rows,
-                                    .inner = weight.stride,
-                                    .numbers = Numbers::bytes,
-                                    .a = {x, weight.stride, 1},
-                                    .b = {weight.bytes, 1, weight.stride},
-                                    .result = call.workspace});
+// Columns that are summed at a time where blocks have scales; 0: rows have one.
+int chunk_of(const Format& input) {
+  if (!has_blocks(input)) return 0;
+  return input["block"] % 32 == 0 ? 32 : 16;
 }
 
 void multiply_bytes(Call& call, const ByteWeight& weight) {
   const Attributes& attributes = call.attributes;
-  const PackedWeight& w = weight.plan.weight;
+  const Format& input = format_in(attributes, "input_format");
   Sizes sizes = call.input(0).sizes();
-  sizes.back() = w.columns;
-  const CodedRows x = coded_rows(format_in(attributes, "input_format"), sizes, call.input(0));
-  const bool adds = adds_residual(attributes);
-  CodeSums sums{.sums = static_cast<const std::int32_t*>(call.workspace),
-                .stride = weight.rows,
-                .weight_scales = weight.scales,
-                .x_scales = x.scales,
-                .bias = floats(call, kNativeBias),
-                .residual = adds ? floats(call, kNativeResidual) : nullptr,
-                .first = 0,
-                .rows = 0,
-                .columns = w.rows};
+  sizes.back() = weight.columns;
+  const CodedRows x = coded_rows(input, sizes, call.input(0));
+  const std::byte* const residual =
+      adds_residual(attributes) ? call.input(kNativeResidual).device_pointer() : nullptr;
+  const Tensor& bias = call.input(kNativeBias);
   const Tensor& y = call.output();
-  const std::int64_t step = rows_at_once(x.rows, w.rows);
-  for (; sums.first < x.rows; sums.first += step) {
-    sums.rows = std::min(step, x.rows - sums.first);
-    sum_rows(call, x.codes + sums.first * x.stride, sums.rows, weight);
-    if (rounds_output(attributes)) {
-      const Format& format = format_in(attributes, "output_format");
-      sizes.back() = w.rows;
-      launch(call.device,
-             {weight.program,
-              "finish_codes",
-              {ceil_divide(sums.rows, kRowsOfBlock)},
-              {kNativeThreads}},
-             sums, coded_rows(format, sizes, y),
-             grid_of(format, floats(call, first_state(attributes))));
-    } else {
-      const std::int64_t quads = sums.rows * ceil_divide(w.rows, 4);
-      launch(
-          call.device,
-          {weight.program, "finish_values", {ceil_divide(quads, kNativeThreads)}, {kNativeThreads}},
-          sums, pointer<float>(y));
-    }
+  ProductEnds ends = {};
+  ends.bias = bias.device_pointer();
+  ends.residual = residual;
+  std::int64_t columns = weight.matrix.rows;
+  if (x.rows == 0 || columns == 0) return;
+  if (rounds_output(attributes)) {
+    const Format& format = format_in(attributes, "output_format");
+    sizes.back() = columns;
+    ends.codes = coded_rows(format, sizes, y);
+    ends.grid = code_grid(format, floats(call, first_state(attributes)));
+    columns = ends.codes.stride;
+    fill_zeros(call.device, ends.codes.scales, static_cast<std::size_t>(x.rows) * sizeof(float));
+  } else {
+    ends.values = y.device_pointer();
   }
+  const int chunk = chunk_of(input);
+  const auto& activation = attributes.get<std::string>("activation");
+  const Tiling& tiling = tiling_for({x.rows, columns, x.stride, chunk, activation != "none"},
+                                    device_of(call.device).card());
+  Program program = {"byte_product.cu", tiling.definitions()};
+  program.definitions.insert(program.definitions.end(),
+                             {value_definition(bias.dtype()), "CHUNK=" + std::to_string(chunk),
+                              activation_definition(activation)});
+  const std::int64_t across = ceil_divide(columns, tiling.columns());
+  launch(call.device,
+         {program,
+          "byte_product",
+          {ceil_divide(x.rows, tiling.rows()) * across},
+          {tiling.threads()},
+          tiling.shared_bytes(chunk)},
+         x, weight.matrix, ends, across);
 }
 
 void run_native_linear(Call& call) {
@@ -210,25 +267,30 @@ void run_native_linear(Call& call) {
   multiply_bytes(call, byte_weight(call));
 }
 
-// Sums of rows of a call, and the copies of few.
-std::int64_t native_bytes(const CallSite& site, const Bindings& bindings) {
-  const Sizes x = resolve(site.inputs[0].shape, bindings);
-  std::int64_t rows = 1;
-  for (std::size_t i = 0; i + 1 < x.size(); ++i) rows *= x[i];
-  const Sizes weight = resolve(site.attributes.get<Shape>("shape"), {});
-  const std::int64_t stride = kernels::Int8Shape{1, weight[1], weight[1]}.stride();
-  return std::max(sums_bytes(rows, weight[0]),
-                  sums_bytes(kLeastRows, weight[0]) + kLeastRows * stride);
-}
-
 }  // namespace
 
+CodedRows coded_rows(const Format& format, const Sizes& sizes, const Tensor& memory) {
+  const kernels::Int8Rows rows =
+      kernels::int8_rows(coded_rows_shape(format, sizes), memory.device_pointer());
+  const std::int64_t columns = rows.shape.columns,
+                     block = has_blocks(format) ? format["block"] : columns;
+  return {rows.shape.rows, columns,     rows.shape.stride(), block, ceil_divide(columns, block),
+          rows.codes,      rows.scales, rows.starts};
+}
+
+CodeGrid code_grid(const Format& format, const float* scale) { return {code_bound(format), scale}; }
+
 KernelTable native_kernels() {
-  return {{"encode_rows", "cuda", "rows", rounds_rows, run_encode_rows},
-          {"native_linear", "cuda", "cublas", of_bytes, run_native_linear, Layout::dense,
-           weight_once, native_bytes, PeakKind::int8_gops},
-          {"native_linear_codes", "cuda", "cublas", of_bytes, run_native_linear, Layout::dense,
-           weight_once, native_bytes, PeakKind::int8_gops}};
+  KernelTable table = {{"encode_rows", "cuda", "rows", has_fast_codes, run_encode_rows},
+                       {"native_linear", "cuda", "bytes", multiplies_bytes, run_native_linear,
+                        Layout::dense, weight_once, nullptr, PeakKind::int8_gops},
+                       {"native_linear_codes", "cuda", "bytes", multiplies_bytes, run_native_linear,
+                        Layout::dense, weight_once, nullptr, PeakKind::int8_gops}};
+  for (Kernel& row : table) {
+    row.values = KernelValues::f32_and_halves;
+    if (row.prepare != nullptr) row.prepared_memory = byte_weight_memory;
+  }
+  return table;
 }
 
 }  // namespace hone::cuda

@@ -79,6 +79,13 @@ struct PackedProduct {
 struct ProductTables {
   std::array<std::uint16_t, 256> units, scales;
 };
+struct PackedEnds {
+  float unit;
+  const float *bias, *residual;
+  float* partial;
+  std::int32_t* finished;
+  float* y;
+};
 
 constexpr std::int64_t kFewRows = 64;  // of x, up to which the weight is read again for each 16
 constexpr std::int64_t kSlice = 256, kBlockRows = 128, kLeastBlock = 16, kTile = 8;
@@ -91,6 +98,7 @@ struct LinearPlan {
   ProductTables tables = {};
   float unit = 1;
   std::array<Program, 2> programs = {};  ///< by tiles of 8 rows
+  StoragePointer finished = {};          ///< counts of blocks, see packed_linear.cu
   Program finish = {};                   ///< of what a plain product leaves
 };
 
@@ -231,6 +239,34 @@ LinearPlan linear_plan(const Attributes& attributes) {
   return plan;
 }
 
+// The plan of a node, with its counts.
+LinearPlan linear_plan_of(const Call& call) {
+  LinearPlan plan = linear_plan(call.attributes);
+  if (!plan.few) return plan;
+  const std::int64_t counts =
+      ceil_divide(plan.packed.weight.rows, kBlockRows) * ceil_divide(kFewRows, 2 * kTile);
+  const std::size_t bytes = static_cast<std::size_t>(counts) * sizeof(std::int32_t);
+  plan.finished = call.device.allocate(bytes);
+  fill_zeros(call.device, plan.finished->pointer, bytes);
+  return plan;
+}
+
+std::shared_ptr<const void> linear_plan_once(const Call& call) {
+  return std::make_shared<LinearPlan>(linear_plan_of(call));
+}
+
+// Shared memory of a block of packed_linear.cu: x and scales, tables, and the rings of its threads.
+std::size_t few_rows_shared_bytes(const LinearPlan& plan, std::int64_t tiles) {
+  const int bits = plan.packed.bits, narrowest = bits & -bits;
+  const int words = bits == 16 ? 2 : bits / narrowest;
+  const int depth = words >= 5 ? 2 : (8 + words - 1) / words + 1;
+  constexpr int kXBytes = 2 * 8 * 3 * 32 * 8, kMostScaleBytes = 16 * 128 * 2,
+                kTableBytes = 2 * 512 + 16;
+  const int buffers = tiles == 1 ? 2 : 1;
+  return static_cast<std::size_t>(buffers * (kXBytes * static_cast<int>(tiles) + kMostScaleBytes) +
+                                  kTableBytes + depth * words * 256 * 16);
+}
+
 /// How rows of x are cut for the kernel of few rows.
 struct FewRows {
   std::int64_t tiles, tokens, groups, parts;
@@ -257,22 +293,20 @@ void multiply_few(Call& call, const LinearPlan& plan, const PackedWeight& weight
   PackedProduct product = plan.product;
   product.tokens = rows;
   const Program& program = plan.programs[static_cast<std::size_t>(cut.tiles - 1)];
-  const float *const x = floats(call, 0), *const bias = floats(call, kPackedBias);
-  auto* const partial = static_cast<float*>(call.workspace);
+  const float* const x = floats(call, 0);
   constexpr std::int64_t kThreads = 256;
   launch(call.device,
          {program,
           "packed_product",
           {ceil_divide(weight.rows, kBlockRows), cut.parts, cut.groups},
-          {kThreads}},
-         weight, product, plan.tables, x, partial);
-  launch(call.device,
-         {program,
-          "finish_packed",
-          {ceil_divide(weight.rows * cut.tokens, kThreads), 1, cut.groups},
-          {kThreads}},
-         weight, product, plan.unit, cut.parts, partial, bias, residual,
-         pointer<float>(call.output()));
+          {kThreads},
+          few_rows_shared_bytes(plan, cut.tiles)},
+         weight, product, plan.tables,
+         PackedEnds{plan.unit, floats(call, kPackedBias), residual,
+                    static_cast<float*>(call.workspace),
+                    reinterpret_cast<std::int32_t*>(plan.finished->pointer),
+                    pointer<float>(call.output())},
+         x);
 }
 
 void multiply_many(Call& call, const LinearPlan& plan, const PackedWeight& weight,
@@ -294,18 +328,22 @@ void multiply_many(Call& call, const LinearPlan& plan, const PackedWeight& weigh
          count, residual, y);
 }
 
+void multiply_packed(Call& call, const LinearPlan& plan) {
+  const bool adds = adds_packed_residual(call.attributes);
+  const std::size_t states = adds ? kPackedResidual + 1 : kPackedResidual;
+  const PackedWeight weight = weight_in(call, plan.packed, kPackedCodes, states);
+  const float* const residual = adds ? floats(call, kPackedResidual) : nullptr;
+  const std::int64_t outputs = weight.rows;
+  const std::int64_t rows = outputs == 0 ? 0 : call.output().count() / outputs;
+  if (rows == 0) return;
+  if (plan.few && rows <= kFewRows) return multiply_few(call, plan, weight, rows, residual);
+  multiply_many(call, plan, weight, rows, residual);
+}
+
 void run_packed_linear(Call& call) {
-  with_plan<LinearPlan, linear_plan>(call, [&](const LinearPlan& plan) {
-    const bool adds = adds_packed_residual(call.attributes);
-    const std::size_t states = adds ? kPackedResidual + 1 : kPackedResidual;
-    const PackedWeight weight = weight_in(call, plan.packed, kPackedCodes, states);
-    const float* const residual = adds ? floats(call, kPackedResidual) : nullptr;
-    const std::int64_t outputs = weight.rows;
-    const std::int64_t rows = outputs == 0 ? 0 : call.output().count() / outputs;
-    if (rows == 0) return;
-    if (plan.few && rows <= kFewRows) return multiply_few(call, plan, weight, rows, residual);
-    multiply_many(call, plan, weight, rows, residual);
-  });
+  if (call.prepared != nullptr)
+    return multiply_packed(call, *static_cast<const LinearPlan*>(call.prepared));
+  multiply_packed(call, linear_plan_of(call));
 }
 
 std::int64_t packed_linear_bytes(const CallSite& site, const Bindings& bindings) {
@@ -326,7 +364,7 @@ KernelTable packed_kernels() {
       {"unpack", "cuda", "codes", reads_packed, run_unpack, Layout::dense,
        plan_once<PackedPlan, packed_plan>},
       {"packed_linear", "cuda", "codes", reads_packed, run_packed_linear, Layout::dense,
-       plan_once<LinearPlan, linear_plan>, packed_linear_bytes},
+       linear_plan_once, packed_linear_bytes},
       {"packed_embedding", "cuda", "rows", reads_packed, run_packed_embedding, Layout::dense,
        plan_once<PackedPlan, packed_plan>},
       {"packed_rows", "cuda", "rows", reads_packed, run_packed_rows, Layout::dense,

@@ -1,9 +1,11 @@
 #include <algorithm>
 
+#include "hone/cuda/coded_rows.h"
 #include "hone/cuda/convert.h"
 #include "hone/cuda/kernels.h"
 #include "hone/cuda/launch.h"
 #include "hone/ops/rules.h"
+#include "hone/runtime/native_formats.h"
 
 // Operations on rows: of lengths that fit into a warp's registers by hone/cuda/source/rows.cu, of others by
 // wide_rows.cu. Values may be of 2 bytes; gains and biases, and their gradients, are float.
@@ -19,6 +21,15 @@ std::string_view takes_rows_and_gains(const CallSite& site) {
   return site.inputs[1].dtype == DType::f32 ? takes_rows(site) : "gamma is not f32";
 }
 
+constexpr std::int64_t kLongestRow = 1024;  // that fit into the registers of a warp
+
+std::string_view takes_rows_for_codes(const CallSite& site) {
+  if (!is_int_of_rows(site.attributes.get<Format>("format")))
+    return "codes are not of int with a scale for each row or for all";
+  if (site.inputs[0].dim(-1).size > kLongestRow) return "rows of more than 1,024 columns";
+  return takes_rows_and_gains(site);
+}
+
 /// How rows of one length are gone over.
 struct RowPlan {
   bool is_wide;
@@ -29,9 +40,9 @@ struct RowPlan {
   RowPlan(const Tensor& x, std::initializer_list<const void*> values,
           std::initializer_list<const void*> floats = {})
       : rows(row_count(x)), length(row_length(x)) {
-    constexpr std::int64_t kLongest = 1024, kLanes = 32;
+    constexpr std::int64_t kLanes = 32;
     const std::string type = value_definition(x.dtype());
-    is_wide = length > kLongest;
+    is_wide = length > kLongestRow;
     program = {"wide_rows.cu", {type}};
     if (is_wide) return;
     const auto size_bytes = static_cast<std::int64_t>(info(x.dtype()).size_bytes);
@@ -99,6 +110,17 @@ void layer_norm(Call& call) {
   std::byte* const y = call.output().device_pointer();
   launch_rows(call.device, RowPlan(call.input(0), {x, y}, {gamma, beta}), "layer_norm", x, gamma,
               beta, norm_epsilon(call), y);
+}
+
+void layer_norm_codes(Call& call) {
+  const std::byte* const x = call.input(0).device_pointer();
+  const float *const gamma = floats(call, 1), *const beta = floats(call, 2);
+  const Format& format = call.attributes.get<Format>("format");
+  std::byte* const y = call.output().device_pointer();
+  launch_rows(call.device, RowPlan(call.input(0), {x, y}, {gamma, beta}), "layer_norm_codes", x,
+              gamma, beta, norm_epsilon(call), y,
+              coded_rows(format, call.input(0).sizes(), call.output(1)),
+              code_grid(format, optional_floats(call, 3)));
 }
 
 // Of dgamma and dbeta there are partial sums: of so many blocks, by the shape alone.
@@ -195,6 +217,7 @@ void pool_tokens_gradient(Call& call) {
 KernelTable row_kernels() {
   KernelTable table = {
       {"layer_norm", "cuda", "rows", takes_rows_and_gains, layer_norm},
+      {"layer_norm_codes", "cuda", "rows", takes_rows_for_codes, layer_norm_codes},
       {"layer_norm_gradient", "cuda", "rows", takes_rows_and_gains, layer_norm_gradient,
        Layout::dense, nullptr, layer_norm_gradient_workspace},
       {"normalize", "cuda", "rows", takes_rows, normalize},

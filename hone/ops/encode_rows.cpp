@@ -14,7 +14,7 @@ std::vector<Type> infer(const TypeContext& context) {
   const Attribute& format = *context.attributes.find("format");
   user_check(std::holds_alternative<Format>(format),
              "format must be a number format such as mxint(bits=8)");
-  expect_dtype(x, DType::f32, "x");
+  expect_float(x, "x");
   const std::vector<Type> states = state_types(std::get<Format>(format), x);
   user_check(context.inputs.size() == 1 + states.size(), "{} takes {} state tensors, got {}",
              to_string(std::get<Format>(format)), states.size(), context.inputs.size() - 1);

@@ -1,10 +1,13 @@
 #include <cmath>
 
+#include "hone/formats/coded_rows.h"
+#include "hone/ops/list.h"
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
 // y[..., c] = (x[..., c] - mean(x)) / sqrt(var(x) + eps) * gamma[c] + beta[c];   x (..., C), gamma
-// (C), beta (C) (Ba, Kiros and Hinton, "Layer normalization", 2016; population variance)
+// (C), beta (C) (Ba, Kiros and Hinton, "Layer normalization", 2016; population variance). `layer_norm_codes` also gives what
+// `encode_rows` makes of y, before y is rounded to halves; it is for graphs without gradients.
 namespace hone::ops {
 namespace {
 
@@ -49,6 +52,32 @@ void forward(Call& call) {
                              static_cast<double>(beta.values<float>()[c]));
     }
   }
+}
+
+std::vector<Type> infer_codes(const TypeContext& context) {
+  const Type y = infer(context)[0];
+  const Attribute& format = *context.attributes.find("format");
+  user_check(std::holds_alternative<Format>(format),
+             "format must be a number format such as int(bits=8,per=token)");
+  const std::vector<Type> states = state_types(std::get<Format>(format), y);
+  user_check(context.inputs.size() == 3 + states.size(), "{} takes {} state tensors, got {}",
+             to_string(std::get<Format>(format)), states.size(), context.inputs.size() - 3);
+  for (std::size_t i = 0; i < states.size(); ++i)
+    user_check(context.inputs[3 + i] == states[i], "a state must be {}, got {}",
+               to_string(states[i]), to_string(context.inputs[3 + i]));
+  return {y, coded_rows_type(std::get<Format>(format), y)};
+}
+
+void forward_codes(Call& call) {
+  forward(call);
+  const Tensor& y = call.output();
+  const Format& format = call.attributes.get<Format>("format");
+  std::vector<Tensor> state;
+  for (std::size_t i = 3; i < call.inputs.size(); ++i)
+    state.push_back(reference::dense(call.input(i)));
+  encode_rows_reference(
+      {format, y.sizes(), y.values<float>(), state},
+      kernels::int8_rows(coded_rows_shape(format, y.sizes()), call.output(1).data<std::uint8_t>()));
 }
 
 std::vector<Type> infer_gradient(const TypeContext& context) {
@@ -111,6 +140,16 @@ std::vector<OpDef> layer_norm() {
                         c.node.attributes());
          return {{&node, 0}, {&node, 1}, {&node, 2}};
        },
+       .flops = flops},
+      {.name = "layer_norm_codes",
+       .summary = "what layer_norm gives, and its codes in a number format, as products read them",
+       .inputs = {"x",
+                  {"gamma", OperandRole::weight},
+                  {"beta", OperandRole::bias},
+                  {"state...", OperandRole::state}},
+       .attributes = {{"eps", 1e-12}, {"format", {}}},
+       .infer = infer_codes,
+       .reference = forward_codes,
        .flops = flops},
       {.name = "layer_norm_gradient",
        .summary = "dx (..., C), dgamma (C), dbeta (C) of layer_norm",

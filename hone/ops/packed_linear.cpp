@@ -10,7 +10,8 @@
 // y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]) + residual[..., n], w the values of packed codes
 // (hone/formats/packing.h), in panels or rows. In `native_linear` x is rounded, too: it is the codes of `encode_rows`, for which
 // kernels sum codes instead of values, or values that the product rounds to a format without states. What
-// `native_linear_codes` gives is what `encode_rows` makes of that y, which then stands nowhere. For graphs without gradients.
+// `native_linear_codes` gives is what `encode_rows` makes of that y, which then stands nowhere. Products of codes give values
+// of the bias's type, f32, bf16 or f16, which the residual has too. For graphs without gradients.
 // Behind the bias stands the residual, where the attribute of this name says that there is one, then the states of the format
 // that y is rounded to, and of the weight's.
 namespace hone::ops {
@@ -96,8 +97,10 @@ std::vector<Type> infer(const TypeContext& context) {
   };
   expect(1, {DType::u8, {Dim(layout.code_bytes)}}, "codes");
   expect(2, {DType::u8, {Dim(layout.shared_bytes)}}, "shared");
-  expect(3, {DType::f32, {weight.dim(0)}}, "bias");
-  Type y{DType::f32, Shape(x.shape.begin(), x.shape.end() - 1)};
+  const bool of_codes = rounds_input(context.attributes) && x.dtype == DType::u8;
+  const DType values = of_codes ? expect_float(context.inputs[3], "bias") : DType::f32;
+  expect(3, {values, {weight.dim(0)}}, "bias");
+  Type y{values, Shape(x.shape.begin(), x.shape.end() - 1)};
   y.shape.push_back(weight.dim(0));
   const std::size_t first = first_state(context.attributes);
   if (adds_residual(context.attributes)) expect(4, y, "residual");

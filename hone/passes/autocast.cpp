@@ -48,11 +48,23 @@ const Participant* participant(std::string_view op) {
   return found == rows.end() ? nullptr : &*found;
 }
 
+// Products of codes, and what rounds values to codes. Their values are bias and residual.
+const Participant* coded_participant(const Node& node) {
+  static const Participant encoder = {"encode_rows", Part::goes_on, {0}},
+                           norm = {"layer_norm_codes", Part::goes_on, {0}},
+                           product = {"native_linear", Part::begins, {3}},
+                           adding = {"native_linear", Part::begins, {3, 4}};
+  if (node.is("encode_rows")) return &encoder;
+  if (node.is("layer_norm_codes")) return &norm;
+  if (!node.is("native_linear") && !node.is("native_linear_codes")) return nullptr;
+  return node.attributes().get<bool>("residual") ? &adding : &product;
+}
+
 /// Builds the graph again, since types that only fit each other cannot change one after the other.
 class Caster {
  public:
-  Caster(const Graph& graph, DType values, bool convolutions)
-      : graph_(graph), built_(graph.ops()), values_(values), convolutions_(convolutions) {}
+  Caster(const Graph& graph, DType values, const AutocastParts& parts)
+      : graph_(graph), built_(graph.ops()), values_(values), parts_(parts) {}
 
   Graph run() {
     for (const auto& node : graph_.nodes()) copy(*node);
@@ -74,7 +86,8 @@ class Caster {
           built_.add_parameter(node.name(), node.types()[0], node.role(), node.trainable());
       return;
     }
-    const Participant* const row = participant(node.op().name);
+    const Participant* row = participant(node.op().name);
+    if (row == nullptr && parts_.codes) row = coded_participant(node);
     const bool in_halves = row != nullptr && takes_part(node, *row);
     std::vector<Value> inputs;
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
@@ -96,7 +109,7 @@ class Caster {
     const auto is_half = [&](std::size_t i) {
       return i < node.inputs().size() && twin(node.inputs()[i]).type().dtype == values_;
     };
-    if (row.part == Part::convolves) return convolutions_;
+    if (row.part == Part::convolves) return parts_.convolutions;
     return row.part == Part::begins || std::ranges::any_of(row.values, is_half);
   }
 
@@ -116,23 +129,24 @@ class Caster {
   const Graph& graph_;
   Graph built_;
   DType values_;
-  bool convolutions_;
+  AutocastParts parts_;
   std::map<Value, Value> twins_;
   std::map<std::pair<Value, DType>, Value> casts_;
   bool changed_ = false;
 };
 
 bool run_autocast(Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
-  return autocast(graph, parse_dtype(options.get<std::string>("values")),
-                  options.get<bool>("convolutions"));
+  return autocast(
+      graph, parse_dtype(options.get<std::string>("values")),
+      {.convolutions = options.get<bool>("convolutions"), .codes = options.get<bool>("codes")});
 }
 
 }  // namespace
 
-bool autocast(Graph& graph, DType values, bool convolutions) {
+bool autocast(Graph& graph, DType values, const AutocastParts& parts) {
   user_check(values == DType::bf16 || values == DType::f16, "`values` must be bf16 or f16, got {}",
              info(values).name);
-  Caster caster(graph, values, convolutions);
+  Caster caster(graph, values, parts);
   Graph built = caster.run();
   if (!caster.changed()) return false;
   graph = std::move(built);
@@ -143,7 +157,8 @@ PassDef autocast_pass() {
   return {.name = "autocast",
           .summary = "compute matrix products, and the operations between them, in bf16 or f16",
           .options = {{"values", "bf16 or f16", std::string("bf16")},
-                      {"convolutions", "whether convolutions take part", false}},
+                      {"convolutions", "whether convolutions take part", false},
+                      {"codes", "whether products of codes take part", false}},
           .example = "values=f16",
           .of_runs = true,
           .run = run_autocast};

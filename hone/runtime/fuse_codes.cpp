@@ -24,7 +24,7 @@ std::vector<Value> inputs_of(const Node& product, const Node& encoder) {
   return inputs;
 }
 
-bool fuse(Graph& graph, Node& encoder, const Session& session) {
+bool fuse_product(Graph& graph, Node& encoder, const Session& session) {
   Node* product = product_of(graph, encoder);
   if (product == nullptr) return false;
   std::vector<Value> inputs = inputs_of(*product, encoder);
@@ -36,18 +36,42 @@ bool fuse(Graph& graph, Node& encoder, const Session& session) {
   return true;
 }
 
+// Whoever reads the values of the norm reads them on. States of the format are parameters, or their operations might come later.
+bool fuse_norm(Graph& graph, Node& encoder, const Session& session) {
+  constexpr std::string_view kNorm = "layer_norm_codes";
+  Node* norm = encoder.inputs()[0].node;
+  if (!norm->is("layer_norm")) return false;
+  std::vector<Value> inputs = norm->inputs();
+  for (std::size_t i = 1; i < encoder.inputs().size(); ++i) {
+    if (encoder.inputs()[i].node->kind() == NodeKind::operation) return false;
+    inputs.push_back(encoder.inputs()[i]);
+  }
+  Attributes attributes = norm->attributes();
+  attributes.set("format", encoder.attributes().get<Format>("format"));
+  const std::vector<Type> outputs = {norm->types()[0], encoder.types()[0]};
+  if (!has_fast_kernel(kNorm, attributes, types_of(inputs), outputs, session)) return false;
+  Node& fused = graph.add_node(kNorm, std::move(inputs), attributes, norm->name(), norm);
+  graph.replace_uses(norm->result(), {&fused, 0});
+  graph.replace_uses(encoder.result(), {&fused, 1});
+  graph.erase(encoder);
+  graph.erase(*norm);
+  return true;
+}
+
 }  // namespace
 
 bool fuse_codes(Graph& graph, const Session& session) {
   bool changed = false;
   for (Node* node : graph.of_kind(NodeKind::operation))
-    if (node->is("encode_rows")) changed |= fuse(graph, *node, session);
+    if (node->is("encode_rows"))
+      changed |= fuse_product(graph, *node, session) || fuse_norm(graph, *node, session);
   return changed;
 }
 
 PassDef fuse_codes_pass() {
   return {.name = "fuse_codes",
-          .summary = "make native linear layers write the codes that the next one reads",
+          .summary =
+              "make native linear layers and layer norms write the codes that the next one reads",
           .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session& session) {
             return fuse_codes(graph, session);

@@ -295,7 +295,7 @@ std::optional<TextLayout> prepare_for_gradients(Graph& graph, const Session& ses
   std::optional<TextLayout> layout = prepare_for_gradients(graph, token_step);
   if (session.values != DType::f32)
     autocast(graph, session.values,
-             computes_halves("conv2d", session.library.kernels, session.device));
+             {.convolutions = computes_halves("conv2d", session.library.kernels, session.device)});
   return layout;
 }
 

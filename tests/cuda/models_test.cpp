@@ -191,7 +191,8 @@ TEST_F(CudaModels, GiveTheProcessorsLogits) {
 // Inputs are rounded to bytes, and their sums of 32 bits are exact: what differs are sums elsewhere, which may move an input across
 // the edge between two codes.
 TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModels) {
-  for (const char* format : {"int(bits=8,per=row)", "int(bits=4,per=row)", "ternary"}) {
+  for (const char* format : {"int(bits=8,per=row)", "int(bits=4,per=row)", "ternary",
+                             "mxint(bits=8)", "int(bits=4,group=32)"}) {
     const Model model =
         native_copy(tiny_model(), "tiny", parse_format(format, builtin().formats), quiet_context());
     EXPECT_EQ(arithmetic_of_run(forward_graph(model), card_context().session()), kNative);
@@ -202,6 +203,36 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModels) {
     ASSERT_EQ(got.size(), expected.size());
     for (std::size_t i = 0; i < got.size(); ++i)
       EXPECT_NEAR(got[i], expected[i], 0.02) << format << " logit " << i;
+  }
+}
+
+// Between native products, values are rounded to bfloat16 on the card only. Layer norms give the codes that products read.
+TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModelsInBfloat16) {
+  ThreadPool pool(1);
+  const Model model =
+      native_copy(tiny_model(), "tiny", parse_format("int(bits=8,per=row)", builtin().formats),
+                  quiet_context());
+  std::vector<std::int64_t> rows(9);
+  std::iota(rows.begin(), rows.end(), 0);
+  const NamedTensors batch = text_examples(tiny_texts(9)).batch(rows, 0);
+  const auto logits = [&](Session session, DType values) {
+    session.values = values;
+    Graph graph = forward_graph(model);
+    ParameterStore parameters = model.parameters.on(session.device);
+    prepare_for_inference(graph, parameters, session);
+    const bool on_gpu = !session.device.host_accessible();
+    EXPECT_NE(graph.operations("layer_norm_codes").empty(), on_gpu);
+    for (const Node* product : graph.operations("native_linear"))
+      EXPECT_EQ(product->types()[0].dtype, on_gpu ? values : DType::f32);
+    return floats_of(session.executable(graph)->run(batch, parameters).at("logits"));
+  };
+  const std::vector<float> expected = logits(on_host(pool), DType::f32);
+  const std::vector<float> got = logits(on_card(pool), DType::f32),
+                           halves = logits(on_card(pool), DType::bf16);
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    EXPECT_NEAR(got[i], expected[i], 0.02) << i;
+    EXPECT_NEAR(halves[i], expected[i], 0.05) << i;
   }
 }
 

@@ -36,6 +36,39 @@ output y = %y)";
   EXPECT_FLOAT_EQ(y[1], 1);
 }
 
+TEST(LayerNormCodes, GivesTheCodesThatAnEncoderMakesOfTheNorm) {
+  const Graph graph = parse(R"(%x = input : f32[2, 4]
+%gamma = input : f32[4]
+%beta = input : f32[4]
+%n = layer_norm(%x, %gamma, %beta) {eps=9.0} : f32[2, 4]
+%expected = encode_rows(%n) {format=int(bits=8,per=token)} : u8[2, 76]
+%both = layer_norm_codes(%x, %gamma, %beta) {eps=9.0, format=int(bits=8,per=token)} : f32[2, 4], u8[2, 76]
+output n = %n
+output expected = %expected
+output y = %both
+output codes = %both:1
+)");
+  const NamedTensors outputs =
+      run_graph(graph, {{"x", Tensor::of<float>({2, 4}, {-2, 6, 5, 5, 1, 2, 3, 4})},
+                        {"gamma", Tensor::of<float>({4}, {10, 5, 1, 2})},
+                        {"beta", Tensor::of<float>({4}, {1, -1, 0, 3})}});
+  EXPECT_EQ(elements_of(outputs.at("y")), elements_of(outputs.at("n")));
+  EXPECT_EQ(elements_of<std::uint8_t>(outputs.at("codes")),
+            elements_of<std::uint8_t>(outputs.at("expected")));
+}
+
+TEST(LayerNormCodes, RefusesOperandsThatDoNotFit) {
+  const std::string dynamic = "format=int(bits=8,per=token)", fixed = "format=int(bits=8)";
+  EXPECT_EQ(refusal("layer_norm_codes", {"bf16[B, 4]", "f32[4]", "f32[4]"}, dynamic), "no error");
+  EXPECT_EQ(refusal("layer_norm_codes", {"f32[B, 4]", "f32[4]", "f32[4]", "f32[]"}, fixed),
+            "no error");
+  EXPECT_NE(refusal("layer_norm_codes", {"f32[B, 4]", "f32[4]", "f32[4]", "f32[2]"}, fixed),
+            "no error");
+  EXPECT_NE(refusal("layer_norm_codes", {"f32[B, 4]", "f32[4]", "f32[4]"}, fixed), "no error");
+  EXPECT_NE(refusal("layer_norm_codes", {"f32[B, 4]", "f32[4]", "f32[4]"}, "format=bf16"),
+            "no error");
+}
+
 TEST(LayerNorm, RefusesOperandsThatDoNotFit) {
   EXPECT_EQ(refusal("layer_norm", {"f32[B, 4]", "f32[4]", "f32[4]"}), "no error");
   EXPECT_EQ(refusal("layer_norm", {"f32[]", "f32[4]", "f32[4]"}),

@@ -52,11 +52,36 @@ TEST(Autocast, LeavesConvolutionsAloneUnlessAsked) {
 
 TEST(Autocast, KeepsStatisticsInFloatBetweenConvolutions) {
   Graph graph = parse(kConvolution);
-  EXPECT_TRUE(autocast(graph, DType::bf16, /*convolutions=*/true));
+  EXPECT_TRUE(autocast(graph, DType::bf16, {.convolutions = true}));
   EXPECT_EQ(graph.operations("cast").size(), 3u);  // x, w, and what comes out
   const Node& norm = *graph.operations("batch_norm").front();
   EXPECT_EQ(norm.types()[0].dtype, DType::bf16);
   EXPECT_EQ(norm.input(1).type().dtype, DType::f32);
+}
+
+// Bias and residual of a product of codes, not the states behind them.
+TEST(Autocast, LetsProductsOfCodesGiveHalvesWhereAsked) {
+  constexpr std::string_view kCoded = R"(%x = input : f32[B, 32]
+%r = input : f32[B, 32]
+%gamma = parameter gain trainable : f32[32]
+%beta = parameter bias trainable : f32[32]
+%w.codes = parameter codes frozen : u8[1024]
+%w.shared = parameter codes frozen : u8[0]
+%b = parameter bias trainable : f32[32]
+%t = parameter format_state frozen : f32[32]
+%c = encode_rows(%x) {format=int(bits=8,per=token,scale=dynamic)} : u8[B, 76]
+%y = native_linear(%c, %w.codes, %w.shared, %b, %r, %t) {format=int(bits=8,per=row,scale=static), shape=[32, 32], arrangement="panels", activation="gelu", residual=true, input_format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
+%n = layer_norm(%y, %gamma, %beta) {eps=1e-12} : f32[B, 32]
+%z = encode_rows(%n) {format=int(bits=8,per=token,scale=dynamic)} : u8[B, 76]
+output z = %z
+)";
+  Graph graph = parse(kCoded);
+  EXPECT_FALSE(autocast(graph, DType::bf16));
+  EXPECT_TRUE(autocast(graph, DType::bf16, {.codes = true}));
+  EXPECT_EQ(graph.operations("cast").size(), 2u);
+  EXPECT_EQ(graph.find("y")->types()[0].dtype, DType::bf16);
+  EXPECT_EQ(graph.find("n")->types()[0].dtype, DType::bf16);
+  EXPECT_EQ(graph.find("c")->inputs()[0].type().dtype, DType::f32);
 }
 
 // Gradients come back in the types of what they are of.

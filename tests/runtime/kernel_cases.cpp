@@ -388,12 +388,17 @@ NamedTensors packed_codes(const Format& format, const Sizes& sizes, Arrangement 
 
 // A product whose results are rounded at once, and one that reads them. Sums in another order may cross the middle between two
 // codes, which are 0.25 apart, by few ulp; weights below 2 make 0.5 of each, and of 70 codes that does not happen to two.
-KernelCase codes_case() {
+KernelCase codes_case(bool with_nan = false) {
   const Format format = parse_format("int(bits=8,per=row,scale=dynamic)", references().formats);
   constexpr int kRows = 70, kColumns = 96;
   NamedTensors given = packed_codes(format, {kRows, kColumns}, Arrangement::panels);
   const NamedTensors next = packed_codes(format, {kColumns, kRows}, Arrangement::panels);
   given.emplace("s", Tensor::scalar(0.25f));
+  if (with_nan) {  // makes its row NaN
+    Tensor residual = Tensor::zeros(DType::f32, {3, 13, kRows});
+    residual.values<float>()[kRows + 3] = std::nanf("");
+    given.emplace("r", residual);
+  }
   given.emplace("next_codes", next.at("codes"));
   given.emplace("next_shared", next.at("shared"));
   const Format of_input = parse_format("int(bits=8,per=token)", references().formats),
@@ -511,6 +516,101 @@ std::vector<KernelCase> packed_cases() {
          .given = given});
   }
   cases.push_back(codes_case());
+  cases.push_back(codes_case(true));
+  return cases;
+}
+
+/// A product of codes, of so many tokens, columns and rows of the weight.
+struct CodedProduct {
+  int tokens, columns, rows;
+  std::string_view weight, input;
+  std::string_view values = "f32";  ///< the type of x, bias, residual and results
+};
+
+KernelCase coded_product_case(const CodedProduct& product) {
+  const FormatTable& formats = references().formats;
+  const auto& [tokens, columns, rows, weight, input, values] = product;
+  const NamedTensors given =
+      packed_codes(parse_format(weight, formats), {rows, columns}, Arrangement::panels);
+  const bool casts = values != "f32";
+  const std::string x = casts ? "x.cast" : "x", r = casts ? "r.cast" : "r",
+                    b = casts ? "b.cast" : "b";
+  std::string text = fmt::format(
+      "%x = input : f32[{0}, {1}]\n%r = input : f32[{0}, {2}]\n%b = input : f32[{2}]\n"
+      "%codes = input : u8[{3}]\n%shared = input : u8[{4}]\n",
+      tokens, columns, rows, given.at("codes").count(), given.at("shared").count());
+  if (casts)
+    text += fmt::format(
+        "%x.cast = cast(%x) {{dtype=\"{3}\"}} : {3}[{0}, {1}]\n%r.cast = cast(%r) "
+        "{{dtype=\"{3}\"}} : {3}[{0}, {2}]\n%b.cast = cast(%b) {{dtype=\"{3}\"}} : {3}[{2}]\n",
+        tokens, columns, rows, values);
+  text += fmt::format(
+      "%q = encode_rows(%{0}) {{format={1}}} : {2}\n"
+      "%y = native_linear(%q, %codes, %shared, %{3}, %{4}) {{format={5}, shape=[{6}, {7}], "
+      "residual=true, input_format={1}}} : {8}[{9}, {6}]\n",
+      x, input,
+      to_string(coded_rows_type(parse_format(input, formats), {DType::f32, {tokens, columns}})), b,
+      r, weight, rows, columns, values, tokens);
+  text += casts ? fmt::format("%z = cast(%y) {{dtype=\"f32\"}} : f32[{}, {}]\noutput z = %z\n",
+                              tokens, rows)
+                : "output y = %y\n";
+  // Terms below 4, some of them rounded in another order; results in halves are rounded once more.
+  const double half = values == "bf16" ? 0x1p-7 / kUlp : values == "f16" ? 0x1p-10 / kUlp : 0;
+  return {.text = text, .given = given, .relative = half, .absolute = 4 * sum_of(columns)};
+}
+
+// A norm that also gives codes, and the product that reads them. A code may be its neighbour where sums of the norm differ in their
+// last places: codes are at most 8 / 127 apart, and weights are below 2.
+KernelCase norm_codes_case(int tokens, int columns, int rows, std::string_view values = "f32") {
+  constexpr std::string_view kByToken = "int(bits=8,per=token)";
+  const Format weight = parse_format("int(bits=8,per=row,scale=dynamic)", references().formats);
+  const NamedTensors given = packed_codes(weight, {rows, columns}, Arrangement::panels);
+  const Type codes = coded_rows_type(parse_format(kByToken, references().formats),
+                                     {DType::f32, {tokens, columns}});
+  return {.text = fmt::format(
+              "%x0 = input : f32[{0}, {1}]\n%gamma = input : f32[{1}]\n%beta = input : f32[{1}]\n"
+              "%b = input : f32[{2}]\n%codes = input : u8[{3}]\n%shared = input : u8[{4}]\n"
+              "%x = cast(%x0) {{dtype=\"{5}\"}} : {5}[{0}, {1}]\n"
+              "%n = layer_norm_codes(%x, %gamma, %beta) {{eps=1e-05, format={6}}} : {5}[{0}, {1}], "
+              "{7}\n"
+              "%y = native_linear(%n:1, %codes, %shared, %b) {{format={8}, shape=[{2}, {1}], "
+              "input_format={6}}} : f32[{0}, {2}]\n"
+              "%z = cast(%n:0) {{dtype=\"f32\"}} : f32[{0}, {1}]\noutput y = %y\noutput z = %z\n",
+              tokens, columns, rows, given.at("codes").count(), given.at("shared").count(), values,
+              kByToken, to_string(codes), to_string(weight)),
+          .given = given,
+          .relative = values == "bf16" ? 0x1p-7 / kUlp : 0,
+          .absolute = 0.04};
+}
+
+// Few and many rows, which GPUs cut into tiles of different sizes; blocks of several sizes and kinds of scales; wide rows.
+std::vector<KernelCase> coded_product_cases() {
+  std::vector<KernelCase> cases;
+  constexpr std::string_view kByRow = "int(bits=8,per=row,scale=dynamic)",
+                             kByToken = "int(bits=8,per=token)", kBlocks = "mxint(bits=8,block=32)";
+  for (const CodedProduct& product : std::initializer_list<CodedProduct>{
+           {1, 96, 190, kByRow, kByToken},
+           {240, 500, 190, kByRow, kByToken},
+           {240, 100, 190, kByRow, kByToken},
+           {240, 100, 192, kByRow, kByToken, "bf16"},
+           {39, 100, 72, kByRow, kByToken, "f16"},
+           {2, 1100, 3, kByRow, kByToken},
+           {2, 8300, 3, kByRow, kByToken},
+           {1, 96, 190, kBlocks, kBlocks},
+           {240, 500, 190, kBlocks, kBlocks},
+           {240, 100, 190, kBlocks, kBlocks},
+           {39, 100, 72, kBlocks, kBlocks, "bf16"},
+           {240, 90, 190, "mxint(bits=4,block=16)", "mxint(bits=8,block=16)"},
+           {3, 200, 70, "mxint(bits=8,block=48)", "mxint(bits=8,block=48)"},
+           {39, 300, 70, "mxint(bits=6,block=128)", "mxint(bits=8,block=128)"},
+           {17, 20, 70, kBlocks, kBlocks},
+           {17, 128, 70, "mxfp(element=e2m1)", kBlocks},
+           {17, 130, 70, "int(bits=8,group=32)", kBlocks},
+           {17, 130, 70, "int(bits=4,group=64,range=affine)", "mxint(bits=8,block=64)"}})
+    cases.push_back(coded_product_case(product));
+  cases.push_back(norm_codes_case(5, 33, 7));
+  cases.push_back(norm_codes_case(301, 200, 7));
+  cases.push_back(norm_codes_case(5, 1000, 7, "bf16"));
   return cases;
 }
 
@@ -836,7 +936,7 @@ std::vector<KernelCase> kernel_cases() {
   for (const auto& part :
        {element_wise_cases(), formula_cases(), pruning_cases(), strided_and_broadcast_cases(),
         row_cases(), loss_cases(), product_cases(), attention_cases(), packed_cases(),
-        wide_packed_cases(), bf16_cases(), other_cases()})
+        wide_packed_cases(), coded_product_cases(), bf16_cases(), other_cases()})
     cases.insert(cases.end(), part.begin(), part.end());
   return cases;
 }

@@ -1,35 +1,54 @@
 #pragma once
-// What the kernels of rows of whole numbers of a byte are told, for both compilers.
+// Arguments of the kernels that round values to bytes and multiply bytes. The host and the GPU compile this header alike.
 #include <cstdint>
 
 namespace hone::cuda {
 
-/// `kernels::Int8Rows` of one block a row.
+/// Rows of bytes, in the memory of `kernels::Int8Rows` but for what follows the scales: only CPUs read the sums of codes that
+/// `Int8Rows::starts` holds. Element (m, k) of block b is codes[m * stride + k] · 2^d · scales[m]; origins[b * rows + m] holds the bits
+/// of the float 1.5 · 2^(23 + d). Rows with one scale have no origins.
 struct CodedRows {
   std::int64_t rows, columns, stride;
-  std::int8_t* codes;
-  float* scales;
-  std::int32_t* starts;
+  std::int64_t block, blocks;  ///< columns of a block, and blocks of a row
+  std::int8_t* codes;          ///< zeros behind the columns
+  float* scales;               ///< NaN for a row that contains NaN
+  std::int32_t* origins;
 };
 
-/// Codes between -bound and bound: of one scale in a state, or where that is null of one for each row, from its values.
+/// Codes between -bound and bound. The scale is that of a state; null: each row has its own, from its values.
 struct CodeGrid {
   float bound;
   const float* scale;
 };
 
-/// What stored codes stand for, in steps of their unit.
+/// Codes between -bound and bound, in units of 2^(e - fraction). The exponent e is that of the largest magnitude of a block, or one
+/// more where its fraction bits reach `next_from`.
+struct CodeBlocks {
+  float bound;
+  std::int32_t fraction;
+  std::uint32_t next_from;
+};
+
+/// The whole number of each stored code.
 struct WholeNumbers {
   std::int8_t of[256];
 };
 
-/// Sums of rows from `first` on, `stride` apart, and what makes values of them.
-struct CodeSums {
-  const std::int32_t* sums;
-  std::int64_t stride;
-  const float *weight_scales, *x_scales, *bias;
-  const float* residual;  ///< null: none
-  std::int64_t first, rows, columns;
+/// A weight (rows, columns) of bytes, `stride` bytes from row to row, with zeros behind the columns.
+struct ByteMatrix {
+  std::int64_t rows, stride;
+  std::int8_t* bytes;
+  float* scales;  ///< (rows), or (blocks, rows)
+  float unit;     ///< of scales of blocks
+};
+
+/// What a product reads besides its two matrices, and where its rounded results go. Pointers to values have the program's type.
+struct ProductEnds {
+  const void* bias;
+  const void* residual;  ///< null: none
+  void* values;          ///< null: results are rounded to `codes`
+  CodedRows codes;
+  CodeGrid grid;
 };
 
 }  // namespace hone::cuda

@@ -3,10 +3,17 @@
 // tensor cores multiply without error, and sum up in fp32.
 //
 // A block has 128 rows of the weight, four panels, and some slices of 256 columns. Its eight warps are four panels by
-// two halves of a slice. A lane reads 16 bytes of a unit, which are the words of four rows, and keeps them: as
-// fragments of the matrix A they need the columns in another order than in memory, and B, which is x, is laid out in
-// that order in shared memory. Sums of all blocks along the columns meet in `finish_packed`, in their order, so the
-// bits are the same in every run.
+// two halves of a slice. A lane copies 16 bytes of a unit, which are the words of four rows, to a ring of its own in shared
+// memory: as fragments of the matrix A they need the columns in another order than in memory, and B, which is x, is laid
+// out in that order in shared memory.
+//
+// Memory is the limit: 4.8 TB/s (H200) at a latency of 1 us need 36 KB in flight on each of 132 multiprocessors. The rings
+// hold 8 copies of 16 bytes per lane, 32 KB per block and 64 KB per multiprocessor, whatever the bits of a code, and no
+// thread waits for another's codes. Per 512 bytes a warp takes about 75 instructions and up to 12 mma.sync, half of what a
+// multiprocessor issues while these bytes come from memory.
+//
+// The block that is the last to finish its rows adds the sums of all blocks along the columns, in the order of the
+// columns. So bits are the same in every run, and no second kernel has to start.
 //
 // BITS: of a code, 1 to 8, or 16 of bfloat16; TILES: 1 or 2 times 8 rows of x; DECODE: what codes stand for; MANTISSA:
 // the bits of small floats; ADDS: 1 where a number is added to codes; BLOCKS: 1 where scales are powers of two of
@@ -14,6 +21,7 @@
 #include "hone/kernels/scalar/activation.h"
 #include "numbers.cuh"
 #include "packed_weight.cuh"
+#include "warp_copies.cuh"
 
 using namespace hone::cuda;
 
@@ -56,6 +64,10 @@ constexpr int kSpan = BITS == 16 ? 4 : 32 / narrowest(BITS);
 constexpr int kWords = BITS * kSpan / 32;
 constexpr int kSteps = kHalf / (4 * kSpan);  // spans of a lane in its half of a slice
 constexpr int kProducts = kHalf / 16;        // of 16 columns
+// Spans in the ring of a lane: 8 copies ahead of the one in use.
+constexpr int kSpanBytes = kWords * kThreads * 16;
+constexpr int kDepth = kWords >= 5 ? 2 : (8 + kWords - 1) / kWords + 1;
+constexpr int kBuffers = TILES == 1 ? 2 : 1;  // of x and scales: with two, a slice takes one barrier
 constexpr int kLeastBlock = 16;
 constexpr std::uint32_t kOnes = 0x3f803f80u, kNothing = 0x80008000u;  // pairs of bfloat16: 1 and -0
 
@@ -74,12 +86,17 @@ struct ProductTables {
   std::uint16_t scales[256];
 };
 
-struct Shared {
+struct Slice {
   uint2 x[2][kProducts][3][TILES][32];  // as lanes read fragments of B
-  std::uint16_t units[DECODE == TABLE ? 256 : 1];
-  std::uint16_t scales[BLOCKS ? 256 : 1];
   alignas(16) std::uint16_t block_scales[BLOCKS ? kSlice / kLeastBlock : 1][kRows];
 };
+struct Shared {
+  Slice slices[kBuffers];
+  std::uint16_t units[DECODE == TABLE ? 256 : 1];
+  std::uint16_t scales[BLOCKS ? 256 : 1];
+  int is_last;
+};
+constexpr int kRingAt = (sizeof(Shared) + 15) / 16 * 16;  // in shared memory, kDepth spans
 
 inline std::uint32_t fused(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   std::uint32_t d;
@@ -98,33 +115,20 @@ inline std::uint32_t both(std::uint32_t bfloat) { return bfloat | bfloat << 16; 
 
 // ---- codes
 
-struct Words {
-  uint4 of[kSteps][kWords];  // of four rows
-};
-
-inline uint4 streamed(const std::uint8_t* from) {
-  uint4 words;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
-               : "l"(from));
-  return words;
-}
-
-// Span `step` of a lane in a half slice that begins at column `begin`; zeros behind the last.
-inline void take_span(const PackedWeight& w, const std::uint8_t* panel, std::int64_t begin, int lane,
-                      int step, uint4 (&words)[kWords]) {
-  const std::int64_t span = begin / kSpan + lane % 4 + 4 * step;
+// Begins to copy the span that starts at column `begin` of a panel to the slot of a lane; zeros behind the last column.
+inline void copy_span(const PackedWeight& w, const std::uint8_t* panel, std::int64_t begin, std::uint32_t to) {
+  const int lane = threadIdx.x % 32;
+  const std::int64_t span = begin / kSpan + lane % 4;
   const std::uint8_t* plane = panel + lane / 4 * 16;
-  int word = 0;
 #pragma unroll
   for (int width = 16; width >= 1; width /= 2) {
     if ((BITS & width) == 0) continue;
     const int units = kSpan * width / 32;
 #pragma unroll
-    for (int i = 0; i < units; ++i, ++word) {
+    for (int i = 0; i < units; ++i) {
       const std::int64_t unit = span * units + i;
-      words[word] = unit * 32 < w.padded_columns * width ? streamed(plane + unit * 128)
-                                                         : make_uint4(0, 0, 0, 0);
+      begin_copy(to, plane + unit * 128, unit * 32 < w.padded_columns * width);
+      to += kThreads * 16;
     }
     plane += 4 * w.padded_columns * width;
   }
@@ -230,7 +234,7 @@ inline void fetch_x(const float* x, std::int64_t columns, std::int64_t tokens, s
   }
 }
 
-inline void split_x(const XValues& values, Shared& shared) {
+inline void split_x(const XValues& values, Slice& slice) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int number = 0; number < kWarpItems; ++number) {
@@ -240,7 +244,7 @@ inline void split_x(const XValues& values, Shared& shared) {
                      usable_value(four.w)};
 #pragma unroll
     for (int plane = 0; plane < 3; ++plane) {
-      shared.x[item.half][item.product][plane][item.tile][lane] =
+      slice.x[item.half][item.product][plane][item.tile][lane] =
           make_uint2(upper_pair(part[0], part[1]), upper_pair(part[2], part[3]));
 #pragma unroll
       for (int i = 0; i < 4; ++i) part[i] = lower_part(part[i]);
@@ -270,7 +274,7 @@ inline void fetch_scales(const PackedWeight& w, std::int64_t first_panel, std::i
   }
 }
 
-inline void put_scales(const ScaleCodes& scales, int shift, Shared& shared) {
+inline void put_scales(const ScaleCodes& scales, int shift, const Shared& shared, Slice& slice) {
   const int blocks = max(kSlice >> shift, 1);
 #pragma unroll
   for (int i = 0; i < kMostScaleItems; ++i) {
@@ -282,17 +286,51 @@ inline void put_scales(const ScaleCodes& scales, int shift, Shared& shared) {
         shared.scales[codes & 255u] | std::uint32_t(shared.scales[codes >> 8 & 255u]) << 16;
     const std::uint32_t high =
         shared.scales[codes >> 16 & 255u] | std::uint32_t(shared.scales[codes >> 24]) << 16;
-    *reinterpret_cast<uint2*>(&shared.block_scales[block][panel * 32 + 4 * quad]) =
+    *reinterpret_cast<uint2*>(&slice.block_scales[block][panel * 32 + 4 * quad]) =
         make_uint2(low, high);
+  }
+}
+
+// ---- results
+
+struct PackedEnds {
+  float unit;
+  const float *bias, *residual;  ///< residual may be null
+  float* partial;                ///< (groups of x rows, parts, padded rows of the weight, kTokens)
+  std::int32_t* finished;        ///< blocks along the columns that are done, of each block of rows: zeros before and after
+  float* y;
+};
+
+// y = activation(sums scale + bias) + residual for the rows of a block, by the last block along the columns.
+inline void finish_rows(const PackedWeight& w, const PackedProduct& product, const PackedEnds& ends) {
+  using namespace hone::scalar;
+  const std::int64_t parts = gridDim.y, apart = product.padded_rows * kTokens;
+  const std::int64_t first = std::int64_t(blockIdx.z) * kTokens;
+  const std::int64_t n = std::int64_t(blockIdx.x) * kRows + threadIdx.x % kRows;
+  if (n >= w.rows) return;
+  const float scale = BLOCKS ? 1.0f : scale_of(w, nullptr, n, 0), bias = ends.bias[n];
+#pragma unroll 1
+  for (int token = threadIdx.x / kRows; token < kTokens; token += kThreads / kRows) {
+    const std::int64_t m = first + token;
+    if (m >= product.tokens) return;
+    const float* from = ends.partial + blockIdx.z * parts * apart + n * kTokens + token;
+    float sum = 0;
+#pragma unroll 4
+    for (std::int64_t part = 0; part < parts; ++part) sum += __ldcg(from + part * apart);
+    const float x = sum * ends.unit * scale + bias;
+    const float result = ACTIVATION;
+    const std::int64_t at = m * w.rows + n;
+    ends.y[at] = ends.residual == nullptr ? result : result + ends.residual[at];
   }
 }
 
 // ---- products
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
-    packed_product(PackedWeight w, PackedProduct product, ProductTables tables, const float* x,
-                   float* partial) {
-  __shared__ __align__(16) Shared shared;
+    packed_product(const __grid_constant__ PackedWeight w, const __grid_constant__ PackedProduct product,
+                   const __grid_constant__ ProductTables tables, const __grid_constant__ PackedEnds ends, const float* x) {
+  extern __shared__ uint4 memory[];
+  Shared& shared = *reinterpret_cast<Shared*>(memory);
   const int lane = threadIdx.x % 32, panel = threadIdx.x / 32 % kPanels,
             half = threadIdx.x / (32 * kPanels);
   const std::int64_t first_panel = std::int64_t(blockIdx.x) * kPanels,
@@ -301,10 +339,36 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   const std::uint8_t* codes = w.codes + (first_panel + panel) * (4 * w.padded_columns * BITS);
   const std::int64_t begin = blockIdx.y * product.block_slices;
   const std::int64_t end = min(begin + product.block_slices, product.slices);
+  // Spans follow one another through all slices; each has a slot of the ring.
+  const uint4* const ring = memory + kRingAt / 16 + threadIdx.x;
+  const std::uint32_t ring_address = shared_address(ring);
+  const auto spans = exists ? int(end - begin) * kSteps : 0;
+  int next_span = 0, next_slot = 0, slot = 0;
+  const auto copy_next = [&] {
+    if (next_span < spans) {
+      const std::int64_t column =
+          (begin + next_span / kSteps) * kSlice + half * kHalf + next_span % kSteps * (4 * kSpan);
+      copy_span(w, codes, column, ring_address + next_slot * kSpanBytes);
+    }
+    commit_copies();
+    ++next_span;
+    next_slot = next_slot + 1 == kDepth ? 0 : next_slot + 1;
+  };
+#pragma unroll 1
+  for (int i = 1; i < kDepth; ++i) copy_next();
+  XValues next_x;
+  ScaleCodes next_scales;
+  const auto fetch = [&](std::int64_t slice) {
+    fetch_x(x, w.columns, product.tokens, token, slice * kSlice, next_x);
+    if constexpr (BLOCKS)
+      fetch_scales(w, first_panel, slice * kSlice, product.block_shift, next_scales);
+  };
+  fetch(begin);
   for (int i = threadIdx.x; i < 256; i += kThreads) {
     if constexpr (DECODE == TABLE) shared.units[i] = tables.units[i];
     if constexpr (BLOCKS) shared.scales[i] = tables.scales[i];
   }
+  if constexpr (BLOCKS) __syncthreads();
   std::uint32_t added[4] = {};
   if constexpr (ADDS) {
 #pragma unroll 1
@@ -320,45 +384,30 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     }
   }
   float sums[TILES][2][4] = {};
-  // What a slice reads is on its way while the one before it is multiplied: x and scales, and each span of the weights where the
-  // one before it was.
-  Words words = {};
-  XValues next_x;
-  ScaleCodes next_scales;
-  const auto fetch = [&](std::int64_t slice) {
-    fetch_x(x, w.columns, product.tokens, token, slice * kSlice, next_x);
-    if constexpr (BLOCKS)
-      fetch_scales(w, first_panel, slice * kSlice, product.block_shift, next_scales);
-  };
-  const auto fetch_span = [&](std::int64_t slice, int step) {
-    take_span(w, codes, slice * kSlice + half * kHalf, lane, step, words.of[step]);
-  };
-  if (exists) {
-#pragma unroll
-    for (int step = 0; step < kSteps; ++step) fetch_span(begin, step);
-  }
-  fetch(begin);
 #pragma unroll 1
-  for (std::int64_t slice = begin; slice < end; ++slice) {
+  for (std::int64_t number = begin; number < end; ++number) {
+    Slice& slice = shared.slices[(number - begin) % kBuffers];
+    if constexpr (kBuffers == 1) __syncthreads();
+    split_x(next_x, slice);
+    if constexpr (BLOCKS) put_scales(next_scales, product.block_shift, shared, slice);
     __syncthreads();
-    split_x(next_x, shared);
-    if constexpr (BLOCKS) put_scales(next_scales, product.block_shift, shared);
-    __syncthreads();
-    if (slice + 1 < end) fetch(slice + 1);
+    if (number + 1 < end) fetch(number + 1);
     if (!exists) continue;
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       uint4 span[kWords];
+      wait_for_copies<kDepth - 2>();
 #pragma unroll
-      for (int i = 0; i < kWords; ++i) span[i] = words.of[step][i];
-      if (slice + 1 < end) fetch_span(slice + 1, step);
+      for (int i = 0; i < kWords; ++i) span[i] = ring[slot * (kSpanBytes / 16) + i * kThreads];
+      slot = slot + 1 == kDepth ? 0 : slot + 1;
+      copy_next();
 #pragma unroll
       for (int quad = 0; quad < kSpan / 4; ++quad) {
         uint2 scales;
         if constexpr (BLOCKS) {
           const int column = half * kHalf + (4 * step + lane % 4) * kSpan + 4 * quad;
           scales = *reinterpret_cast<const uint2*>(
-              &shared.block_scales[column >> product.block_shift][panel * 32 + lane / 4 * 4]);
+              &slice.block_scales[column >> product.block_shift][panel * 32 + lane / 4 * 4]);
         }
         std::uint32_t pairs[4][2];
 #pragma unroll
@@ -388,7 +437,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         for (int plane = 2; plane >= 0; --plane) {
 #pragma unroll
           for (int tile = 0; tile < TILES; ++tile) {
-            const uint2 b = shared.x[half][step * (kSpan / 4) + quad][plane][tile][lane];
+            const uint2 b = slice.x[half][step * (kSpan / 4) + quad][plane][tile][lane];
             multiply(sums[tile][0], a[0], b);
             multiply(sums[tile][1], a[1], b);
           }
@@ -398,39 +447,33 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   }
   // The two halves of columns meet where x was.
   __syncthreads();
-  float* other = reinterpret_cast<float*>(shared.x) + threadIdx.x % (32 * kPanels);
+  float* other = reinterpret_cast<float*>(shared.slices[0].x) + threadIdx.x % (32 * kPanels);
   if (half == 1) {
 #pragma unroll
     for (int i = 0; i < TILES * 8; ++i) other[i * 32 * kPanels] = sums[i / 8][i / 4 % 2][i % 4];
   }
   __syncthreads();
-  if (half == 1 || !exists) return;
-  float* to =
-      partial + (std::int64_t(blockIdx.z) * gridDim.y + blockIdx.y) * product.padded_rows * kTokens;
+  if (half == 0 && exists) {
+    float* to =
+        ends.partial + (std::int64_t(blockIdx.z) * gridDim.y + blockIdx.y) * product.padded_rows * kTokens;
 #pragma unroll
-  for (int i = 0; i < TILES * 8; ++i) {
-    const int tile = i / 8, row = i / 2 % 4,
-              odd = i % 2;  // rows 4 g and 4 g + 1 of the first A, then those behind them
-    const std::int64_t of = (first_panel + panel) * 32 + lane / 4 * 4 + row;
-    to[of * kTokens + tile * 8 + lane % 4 * 2 + odd] =
-        sums[tile][i / 4 % 2][i % 4] + other[i * 32 * kPanels];
+    for (int i = 0; i < TILES * 8; ++i) {
+      const int tile = i / 8, row = i / 2 % 4,
+                odd = i % 2;  // rows 4 g and 4 g + 1 of the first A, then those behind them
+      const std::int64_t of = (first_panel + panel) * 32 + lane / 4 * 4 + row;
+      to[of * kTokens + tile * 8 + lane % 4 * 2 + odd] =
+          sums[tile][i / 4 % 2][i % 4] + other[i * 32 * kPanels];
+    }
   }
-}
-
-// y = activation(sums scale + bias) + residual: a thread for each, tokens side by side.
-extern "C" __global__ void finish_packed(PackedWeight w, PackedProduct product, float unit,
-                                         std::int64_t parts, const float* partial,
-                                         const float* bias, const float* residual, float* y) {
-  using namespace hone::scalar;
-  const std::int64_t i = thread_number(), n = i / kTokens,
-                     m = std::int64_t(blockIdx.z) * kTokens + i % kTokens;
-  if (n >= w.rows || m >= product.tokens) return;
-  const std::int64_t apart = product.padded_rows * kTokens;
-  const float* from = partial + blockIdx.z * parts * apart + i;
-  float sum = 0;
-  for (std::int64_t part = 0; part < parts; ++part) sum += from[part * apart];
-  const float scale = BLOCKS ? 1.0f : scale_of(w, nullptr, n, 0);
-  const float x = sum * unit * scale + bias[n];
-  const float result = ACTIVATION;
-  y[m * w.rows + n] = residual == nullptr ? result : result + residual[m * w.rows + n];
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    std::int32_t* const finished = ends.finished + std::int64_t(blockIdx.z) * gridDim.x + blockIdx.x;
+    shared.is_last = atomicAdd(finished, 1) + 1 == int(gridDim.y);
+    if (shared.is_last) *finished = 0;
+  }
+  __syncthreads();
+  if (!shared.is_last) return;
+  __threadfence();
+  finish_rows(w, product, ends);
 }

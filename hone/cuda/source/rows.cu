@@ -3,6 +3,7 @@
 //
 // Results may lie in the memory of an operand: a row is read before any of it is written.
 #include "groups.cuh"
+#include "row_codes.cuh"
 
 #ifndef WIDTH
 #define WIDTH 4
@@ -120,6 +121,40 @@ extern "C" __global__ void layer_norm(std::int64_t rows, int length, const VALUE
   standardize(lane, length, eps, row);
   for_elements(lane, [&](int p, int i) { row.at[p][i] = fmaf(row.at[p][i], gain.at[p][i], bias.at[p][i]); });
   write(lane, row, y + number * length);
+}
+
+// The same, and the row rounded to codes before it is rounded to VALUE.
+extern "C" __global__ void layer_norm_codes(std::int64_t rows, int length, const VALUE* x, const float* gamma,
+                                            const float* beta, float eps, VALUE* y,
+                                            const __grid_constant__ hone::cuda::CodedRows to,
+                                            const __grid_constant__ hone::cuda::CodeGrid grid) {
+  using namespace hone;
+  const std::int64_t number = Warp::group();
+  if (number >= rows) return;
+  const Lane lane{length / WIDTH};
+  Row row = read(lane, x + number * length);
+  const Row gain = read(lane, gamma), bias = read(lane, beta);
+  standardize(lane, length, eps, row);
+  cuda::Magnitudes seen;
+  for_elements(lane, [&](int p, int i) {
+    row.at[p][i] = fmaf(row.at[p][i], gain.at[p][i], bias.at[p][i]);
+    seen.take(row.at[p][i]);
+  });
+  write(lane, row, y + number * length);
+  seen = cuda::magnitudes_of_row(seen, [](unsigned own) { return __reduce_max_sync(0xffffffffu, own); });
+  const float scale = cuda::scale_for(grid, seen);
+  const scalar::ScaledGrid rule = {scale, -grid.bound, grid.bound};
+  std::int8_t* const codes = to.codes + number * to.stride;
+#pragma unroll
+  for (int p = 0; p < PACKS; ++p) {
+    if (!lane.has(p)) continue;
+    Pack<std::int8_t, WIDTH> pack;
+#pragma unroll
+    for (int i = 0; i < WIDTH; ++i) pack.at[i] = std::int8_t(cuda::code_of(rule, row.at[p][i]));
+    reinterpret_cast<Pack<std::int8_t, WIDTH>*>(codes)[lane.pack(p)] = pack;
+  }
+  for (std::int64_t column = length + int(threadIdx.x); column < to.stride; column += 32) codes[column] = 0;
+  if (threadIdx.x == 0) to.scales[number] = seen.has_nan() ? scalar::not_a_number() : scale;
 }
 
 constexpr int kGradientWarps = 4;

@@ -1,8 +1,9 @@
 #pragma once
 // Names for the instructions by which a warp multiplies matrices of 16-bit numbers, or of floats as TF32, on tensor cores
-// (sm_80 and up), and for those that bring matrices from memory to it. Lane 4 g + c of a warp has, of a 16 x 8 block of
-// sums, the columns 2 c and 2 c + 1 of the rows g ([0], [1]) and g + 8 ([2], [3]).
+// (sm_80 and up). Lane 4 g + c of a warp has, of a 16 x 8 block of sums, the columns 2 c and 2 c + 1 of the rows g ([0], [1])
+// and g + 8 ([2], [3]).
 #include "numbers.cuh"
+#include "warp_copies.cuh"
 
 #define TYPE_bfloat16 "bf16"
 #define TYPE_float16 "f16"
@@ -16,40 +17,12 @@
 #define SHAPE_NAME(value) SHAPE_##value
 #define SHAPE_OF(value) SHAPE_NAME(value)
 
-inline std::uint32_t shared_address(const void* x) { return std::uint32_t(__cvta_generic_to_shared(x)); }
-
-// Four 8 x 8 matrices, of whose rows lanes 8 i to 8 i + 7 say addresses of matrix i. A lane gets the columns 2 c and
-// 2 c + 1 of row g of each; turned, the rows 2 c and 2 c + 1 of column g.
-inline void load_matrices(std::uint32_t (&x)[4], std::uint32_t address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
-               : "r"(address)
-               : "memory");
-}
-inline void load_turned_matrices(std::uint32_t (&x)[4], std::uint32_t address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
-               : "r"(address)
-               : "memory");
-}
-
 // sum (16 x 8) += a (16 x depth) b (depth x 8): the depth is 32 bytes, 16 numbers or 8 floats.
 inline void multiply_add(float (&sum)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
   asm("mma.sync.aligned." SHAPE_OF(VALUE) ".row.col.f32." TYPE "." TYPE
       ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-// 16 bytes of global memory into shared memory, or zeros. A thread's copies are done when it has waited for all but the
-// latest `kPending` commits.
-inline void begin_copy(std::uint32_t to, const void* from, bool is_there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0) : "memory");
-}
-inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int kPending>
-inline void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
 // Two neighbours of the type of values.

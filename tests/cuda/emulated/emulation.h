@@ -265,6 +265,37 @@ inline void multiply(float (&sums)[4], const std::uint32_t (&a)[4], std::uint32_
   meet();
 }
 
+// d (16 x 8) = a (16 x 32) b (32 x 8) + c of bytes, fragments as mma.sync.m16n8k32 has them; a2, a3 and b1 are zeros for k16.
+inline void multiply_bytes(std::int32_t (&d)[4], std::uint32_t a0, std::uint32_t a1,
+                           std::uint32_t a2, std::uint32_t a3, std::uint32_t b0, std::uint32_t b1,
+                           const std::int32_t (&c)[4]) {
+  struct Fragments {
+    std::uint32_t a[4], b[2];
+  };
+  static std::vector<std::vector<Fragments>> of_warps;
+  if (of_warps.size() < warp_barriers.size())
+    of_warps.resize(warp_barriers.size(), std::vector<Fragments>(32));
+  std::vector<Fragments>& all = of_warps[warp()];
+  all[lane()] = {{a0, a1, a2, a3}, {b0, b1}};
+  meet();
+  const auto byte = [](std::uint32_t word, int at) {
+    return std::int32_t(std::int8_t(word >> (8 * at) & 255));
+  };
+  std::int32_t sums[4];
+  for (int i = 0; i < 4; ++i) {
+    const int row = lane() / 4 + i / 2 * 8, column = lane() % 4 * 2 + i % 2;
+    std::uint32_t sum = std::uint32_t(c[i]);
+    for (int k = 0; k < 32; ++k) {
+      const int part = k / 16;
+      const Fragments &of_a = all[row % 8 * 4 + k % 16 / 4], &of_b = all[column * 4 + k % 16 / 4];
+      sum += std::uint32_t(byte(of_a.a[part * 2 + row / 8], k % 4) * byte(of_b.b[part], k % 4));
+    }
+    sums[i] = std::int32_t(sum);
+  }
+  meet();
+  std::copy(sums, sums + 4, d);
+}
+
 // ---- shared memory by its address
 
 inline std::uint32_t shared_place(const void* at) {
@@ -273,27 +304,31 @@ inline std::uint32_t shared_place(const void* at) {
 inline unsigned char* shared_at(std::uint32_t place) {
   return dynamic_memory + std::int32_t(place);
 }
-inline void copy_16_bytes(std::uint32_t to, const void* from, bool is_there) {
+inline void copy_bytes(std::uint32_t to, const void* from, std::size_t count, bool is_there) {
   if (is_there)
-    std::memcpy(shared_at(to), from, 16);
+    std::memcpy(shared_at(to), from, count);
   else
-    std::memset(shared_at(to), 0, 16);
+    std::memset(shared_at(to), 0, count);
 }
 inline void load_matrices(std::uint32_t (&x)[4], std::uint32_t address, bool turned) {
+  struct Words {
+    std::uint32_t of[4];
+  };
   const int row = lane() / 4, column = lane() % 4 * 2;
-  // Each lane has the address of one row.
-  together(address, [&](const std::uint32_t(&rows)[32]) {
+  const Words words = together(address, [&](const std::uint32_t(&rows)[32]) {
+    Words read;
     for (int i = 0; i < 4; ++i) {
       const auto at = [&](int r, int c) {
         std::uint16_t bits;
         std::memcpy(&bits, shared_at(rows[8 * i + r]) + 2 * c, 2);
         return std::uint32_t(bits);
       };
-      x[i] = turned ? at(column, row) | at(column + 1, row) << 16
-                    : at(row, column) | at(row, column + 1) << 16;
+      read.of[i] = turned ? at(column, row) | at(column + 1, row) << 16
+                          : at(row, column) | at(row, column + 1) << 16;
     }
-    return 0;
+    return read;
   });
+  std::copy(words.of, words.of + 4, x);
 }
 
 }  // namespace emulated
@@ -334,6 +369,10 @@ T __ldg(const T* from) {
   return *from;
 }
 template <typename T>
+T __ldcg(const T* from) {
+  return *from;
+}
+template <typename T>
 T __ldcs(const T* from) {
   return *from;
 }
@@ -352,6 +391,7 @@ std::common_type_t<A, B> min(A a, B b) {
   return T(b) < T(a) ? T(b) : T(a);
 }
 
+inline void __threadfence() {}
 inline void __syncthreads() { emulated::block_barrier.wait(); }
 inline int __syncthreads_or(int value) {
   static int any;
