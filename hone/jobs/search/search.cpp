@@ -119,7 +119,7 @@ Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSu
   if (sampler_seed(job) != job.seed) identity[kSamplerSeed] = sampler_seed(job);
   identity[kConcurrency] = job.concurrency == 0 ? job.workers : job.concurrency;
   identity["asynchronous"] = job.budget.asynchronous;
-  if (!job.executor.empty()) identity["executor"] = job.executor;
+  if (!subject.computed_by.empty()) identity["computed by"] = subject.computed_by;
   if (!subject.gates.empty()) {
     for (const Gate& gate : subject.gates) identity["gates"].push_back(gate.text);
     identity["trials"] = job.budget.trials;  // verdicts are corrected for so many
@@ -324,7 +324,6 @@ class SearchRun {
 
   SearchEnd run_workers() {
     const int threads = std::max(1, context_.pool.threads() / static_cast<int>(job_.workers));
-    const std::vector<std::string> words = job_.join_words(where_, threads);
     std::vector<CommandEnding> endings(static_cast<std::size_t>(job_.workers));
     std::vector<std::string> failures(endings.size());
     std::atomic<std::size_t> at_work = endings.size();
@@ -332,7 +331,9 @@ class SearchRun {
     for (std::size_t i = 0; i < endings.size(); ++i)
       threads_of_workers.emplace_back([&, i] {
         try {
-          endings[i] = run_own_command(words, fs::current_path());
+          endings[i] =
+              run_own_command(job_.join_words({.number = i, .storage = where_, .threads = threads}),
+                              fs::current_path());
           if (endings[i].code != 0) failures[i] = endings[i].error;
         } catch (const Error& error) {
           failures[i] = error.what();
