@@ -301,6 +301,13 @@ TEST(Devices, ShareTheTrialsOfASearch) {
     EXPECT_NE(ending.messages.find("another run is finished there"), std::string::npos)
         << ending.messages;
   }
+  const Ending joining =
+      run_hone({"search", "model", "--recipe", "space.toml", "--data", "reviews.csv", "--no_cache",
+                "--join", "--storage", "out/study.db", "--threads", "1", "--quiet"},
+               folder.path());
+  EXPECT_EQ(joining.code, 1) << joining.messages;
+  EXPECT_NE(joining.messages.find("computed by: \"cuda, Card of the tests, "), std::string::npos)
+      << joining.messages;
   std::vector<std::string> one = search;
   one.back() = "one";
   one.insert(one.end(), {"--device", "cuda:1", "--threads", "1", "--quiet"});

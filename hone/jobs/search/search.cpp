@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "hone/base/cache_folder.h"
@@ -145,9 +146,12 @@ void check_same(const Study& study, const Json& identity, const std::string& whe
   user_check(kept != study.user_attributes.end() && kept->second.is_object(),
              "{}: study '{}' is none of `hone search`; give another name by `study`", where,
              study.name);
+  std::set<std::string> keys;
+  for (const Json* one : {&kept->second, &identity})
+    for (const auto& [key, value] : one->items()) keys.insert(key);
   std::string lines;
-  for (const auto& [key, now] : identity.items()) {
-    const Json& then = value_at(kept->second, key);
+  for (const std::string& key : keys) {
+    const Json &then = value_at(kept->second, key), &now = value_at(identity, key);
     if (then != now)
       lines += fmt::format("\n  {}: {} then, {} now", key, to_line(then), to_line(now));
   }
