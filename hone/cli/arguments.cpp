@@ -139,10 +139,12 @@ Options plugin_option() {
                .rare()}};
 }
 
-Options options_of(const RunArguments*) {
+Options host_options() {
   return {threads_option(), seed_option(),   json_and_quiet(),
           color_option(),   plugin_option(), group<&RunArguments::passes>()};
 }
+
+Options options_of(const RunArguments*) { return {host_options(), device_options()}; }
 
 Options device_option() {
   return {
@@ -175,8 +177,6 @@ Options executor_option() {
                .shown("LIST")
                .rare()}};
 }
-
-Options device_and_executor() { return {device_options(), executor_option()}; }
 
 Options options_of(const CalibrationArguments*) {
   return {Heading::calibration,
@@ -224,6 +224,14 @@ Options options_of(const FormatArguments*) {
               .repeated()
               .shown("RULE")
               .rare()};
+}
+
+std::vector<std::string> devices_of(const RunArguments& a) {
+  const std::size_t gpus = a.device == "cuda" ? cuda::cards().size() : 0;
+  std::vector<std::string> devices;
+  for (std::size_t i = 0; i < gpus; ++i) devices.push_back(fmt::format("cuda:{}", i));
+  // `make_context` says why there is no GPU.
+  return gpus == 0 ? std::vector{a.device} : devices;
 }
 
 Context make_context(const RunArguments& a) {

@@ -38,8 +38,10 @@ struct RunArguments {
   std::string precision = "fp32";
   std::string executor = "interpreter";
 };
-/// Those of all commands with a job.
+/// Those of commands whose graphs run on any device: `host_options` and `device_options`.
 Options options_of(const RunArguments*);
+/// Those of commands with a job that runs no graph, or runs it on the CPU only.
+Options host_options();
 /// `--json` and `--quiet`, of commands without threads and color.
 Options json_and_quiet();
 Options seed_option();
@@ -53,8 +55,9 @@ Options device_options();
 /// `--precision`, of what runs on the processor alone.
 Options processor_precision();
 Options executor_option();
-/// `--device`, `--precision` and `--executor`.
-Options device_and_executor();
+
+/// The devices that processes of one command share: every GPU for `cuda`, otherwise the given device.
+std::vector<std::string> devices_of(const RunArguments& arguments);
 
 /// What the command's jobs work with. Throws `UserError`.
 Context make_context(const RunArguments& arguments);

@@ -277,8 +277,7 @@ Options options_of(const ModelArguments*) {
       option<&A::job, &BenchJob::profile>("profile", "show the time of each kernel"),
       figure_option<&A::figure>("draw the result of --iterations"),
       overwrite_option<&A::overwrite>("replace the files of --figure"),
-      group<&A::run>(),
-      group<&A::run>(device_options())};
+      group<&A::run>()};
 }
 
 Options options_of(const AttentionArguments*) {

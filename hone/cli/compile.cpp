@@ -36,7 +36,7 @@ Options options_of(const CompileArguments*) {
       option<&A::job, &CompileJob::stages>("stages", "folder for the graphs and the generated code")
           .takes(kOutputFolderValue),
       overwrite_option<&A::job, &CompileJob::overwrite>("replace the files of --stages"),
-      group<&A::run>(),
+      group<&A::run>(host_options()),
       group<&A::run>(processor_precision())};
 }
 

@@ -41,7 +41,7 @@ Options options_of(const DiffArguments*) {
       overwrite_option<&A::job, &DiffJob::overwrite>("replace existing files"),
       depth_option<&A::job, &DiffJob::depth>(),
       equal_layers_option<&A::job, &DiffJob::equal_layers>(),
-      group<&A::run>()};
+      group<&A::run>(host_options())};
 }
 
 }  // namespace

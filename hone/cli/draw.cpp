@@ -43,7 +43,7 @@ Options options_of(const DrawArguments*) {
       option<&A::job, &DrawJob::sensitivity>("sensitivity", "output folder of `hone sensitivity`"),
       run_batch_option<&A::job, &DrawJob::batch>(),
       run_tokens_option<&A::job, &DrawJob::tokens>(),
-      group<&A::run>()};
+      group<&A::run>(host_options())};
 }
 
 }  // namespace

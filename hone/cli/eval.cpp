@@ -29,7 +29,7 @@ Options options_of(const EvalArguments*) {
           eval_batch_option<&A::job, &EvaluateJob::batch_size>(),
           group<&A::job, &EvaluateJob::output>(report_output()),
           group<&A::run>(),
-          group<&A::run>(device_and_executor())};
+          group<&A::run>(executor_option())};
 }
 
 }  // namespace

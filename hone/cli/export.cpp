@@ -70,7 +70,7 @@ Options options_of(const ExportArguments*) {
           option<&A::job, &ExportJob::embed>("embed", "export embeddings instead of classes"),
           options_of_onnx(),
           group<&A::job, &ExportJob::output>(),
-          group<&A::run>()};
+          group<&A::run>(host_options())};
 }
 
 }  // namespace

@@ -430,7 +430,7 @@ Options options_of(const FormatsArguments*) {
           .under(Heading::output),
       figure_option<&A::figure>("draw a histogram of the first tensor with the format's values"),
       overwrite_option<&A::overwrite>("replace the files of --output and --figure"),
-      group<&A::run>()};
+      group<&A::run>(host_options())};
 }
 
 }  // namespace

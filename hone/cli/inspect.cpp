@@ -51,7 +51,7 @@ Options options_of(const InspectArguments*) {
           option<&A::job, &InspectJob::csv>("csv", "file for the table of modules"),
           overwrite_option<&A::job, &InspectJob::overwrite>("replace the file"),
           option<&A::no_graph>("no_graph", "do not print the graph"),
-          group<&A::run>()};
+          group<&A::run>(host_options())};
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ Options options_of(const KernelsArguments*) {
               "MODEL", "model whose operations to show with their kernels; by default all kernels")
               .takes(kModelValue),
           option<&A::job, &KernelsJob::train>("train", "of a training step instead of inference"),
-          group<&A::run>(), group<&A::run>(device_options())};
+          group<&A::run>()};
 }
 
 }  // namespace

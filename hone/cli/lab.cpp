@@ -87,7 +87,8 @@ Options text_options() {
 
 // Options of a lab for the commands that are its stages; its data is a setting of the pipeline.
 Options stage_options() {
-  Options rows = {text_options(), group<&LabArguments::run>(seed_option())};
+  Options rows = {text_options(), group<&LabArguments::run>(seed_option()),
+                  group<&LabArguments::run>(device_options())};
   std::erase_if(rows.rows, [](const OptionDef& row) { return row.kind.access != Access::none; });
   return rows;
 }
@@ -99,32 +100,9 @@ Options lab_options() {
           group<&A::run>(plugin_option()), group<&A::run>(device_options())};
 }
 
-// The value of an option that was given, for a stage.
-StageOption given_option(const CLI::Option& option) {
-  StageOption given{.name = argument_name(option)};
-  if (is_flag(option)) {
-    given.flag = true;
-  } else {
-    for (const std::string& value : option.results()) given.values.push_back({.before = value});
-  }
-  return given;
-}
-
-// What was given takes the place of what the pipeline has for all stages; what a stage has of its own stays.
-void add_common(PipelineStage& stage, StageOption given) {
-  given.is_common = true;
-  const auto known = std::ranges::find(stage.options, given.name, &StageOption::name);
-  if (known == stage.options.end()) {
-    stage.options.push_back(std::move(given));
-  } else if (known->is_common) {
-    *known = std::move(given);
-  }
-}
-
 // Whether a lab takes one of `lab_options`.
 bool takes(const std::string& lab, const std::string& option) {
   const ShippedPipeline* const shipped = find_shipped_pipeline(lab);
-  if (find_option(device_options(), option) != nullptr) return shipped == nullptr;
   const bool is_model = find_option(model_option(), option) != nullptr;
   if (!is_model && find_option(text_options(), option) == nullptr) return true;
   if (shipped != nullptr)
@@ -134,18 +112,14 @@ bool takes(const std::string& lab, const std::string& option) {
   return input == LabInput::model_and_texts || (is_model && input == LabInput::model);
 }
 
-// Adds the options that were given to the stages, be they labs or other commands.
-void hand_on(Pipeline& pipeline, bool of_labs, const CLI::App& app) {
-  const Options handed_on = of_labs ? lab_options() : stage_options();
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string name = argument_name(*option);
-    if (option->count() == 0 || find_option(handed_on, name) == nullptr) continue;
-    for (PipelineStage& stage : pipeline.stages) {
-      const auto lab = std::ranges::find(stage.options, "NAME", &StageOption::name);
-      if (!of_labs || takes(lab->values.front().before, name))
-        add_common(stage, given_option(*option));
-    }
-  }
+// Hands the options that were given to the stages, be they labs or other commands.
+void hand_to_stages(Pipeline& pipeline, bool of_labs, const CLI::App& app) {
+  if (!of_labs) return hand_on(pipeline, stage_options(), app);
+  hand_on(pipeline, lab_options(), app, [](const PipelineStage& stage, const std::string& option) {
+    return takes(
+        std::ranges::find(stage.options, "NAME", &StageOption::name)->values.front().before,
+        option);
+  });
 }
 
 void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& app) {
@@ -155,12 +129,6 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
     throw UsageError(
         "hone lab all: --no_cache: labs hand on to each other what they have trained by that "
         "store");
-  for (const char* option : {"--device", "--precision"})
-    if (app.count(option) > 0 && !of_labs)
-      throw UsageError(fmt::format(
-          "hone lab {0}: {1} is for labs that are no pipelines; stages are commands of their own: "
-          "`hone lab {0} --show` prints them, to be run with `{2}` where a stage takes it",
-          lab.name, option, option + 2));
   std::map<std::string, std::string> given = given_settings(a.settings);
   if (!a.job.model.empty() && !of_labs) given["model"] = a.job.model;
   if (!a.job.data.options.source.empty() && !of_labs) given["data"] = a.job.data.options.source;
@@ -179,7 +147,7 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
       .results = [&](const PipelineFields& found) {
         return to_json(LabPipelineFields{lab.name, parse_fidelity(a.fidelity), found});
       }};
-  hand_on(job.pipeline, of_labs, app);
+  hand_to_stages(job.pipeline, of_labs, app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     job.store = cache / "stages";
   // Each of several labs says itself what it takes.
@@ -233,8 +201,7 @@ Options options_of(const LabArguments*) {
       resume_option<&A::job, &LabJob::resume, &JobResume::resume>(),
       no_cache_option<&A::no_cache>(),
       group<&A::job, &LabJob::output>(report_output()),
-      group<&A::run>(),
-      group<&A::run>(device_options())};
+      group<&A::run>()};
 }
 
 }  // namespace

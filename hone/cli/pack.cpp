@@ -38,7 +38,7 @@ Options options_of(const PackArguments*) {
   using A = PackArguments;
   return {model_argument<&A::job, &PackJob::model>(
               "model folder, quantized or with formats given here"),
-          group<&A::formats>(), group<&A::job, &PackJob::output>(), group<&A::run>()};
+          group<&A::formats>(), group<&A::job, &PackJob::output>(), group<&A::run>(host_options())};
 }
 
 Options options_of(const UnpackArguments*) {
@@ -46,7 +46,7 @@ Options options_of(const UnpackArguments*) {
   return {model_argument<&A::job, &UnpackJob::model>("folder written by `hone pack`"),
           option<&A::loadable>("loadable", "write plain fp32 weights that transformers loads")
               .one_of({"transformers"}),
-          group<&A::job, &UnpackJob::output>(), group<&A::run>()};
+          group<&A::job, &UnpackJob::output>(), group<&A::run>(host_options())};
 }
 
 }  // namespace

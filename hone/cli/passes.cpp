@@ -163,7 +163,7 @@ Options options_of(const PassesArguments*) {
   using A = PassesArguments;
   return {argument<&A::pass>("PASS", "pass to describe; without it, passes are listed")
               .takes(kPassValue),
-          group<&A::run>()};
+          group<&A::run>(host_options())};
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ Options options_of(const PlanArguments*) {
   using A = PlanArguments;
   return {model_argument<&A::job, &PlanJob::model>("model folder, tiny, base or a config.json"),
           group<&A::formats>(), run_batch_option<&A::job, &PlanJob::batch>(),
-          run_tokens_option<&A::job, &PlanJob::tokens>(), group<&A::run>()};
+          run_tokens_option<&A::job, &PlanJob::tokens>(), group<&A::run>(host_options())};
 }
 
 }  // namespace

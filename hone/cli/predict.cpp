@@ -160,7 +160,7 @@ Options options_of(const PredictArguments*) {
               .under(Heading::output),
           overwrite_option<&A::job, &PredictJob::overwrite>("replace the file"),
           group<&A::run>(),
-          group<&A::run>(device_and_executor())};
+          group<&A::run>(executor_option())};
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Options options_of(const ProfileArguments*) {
       option<&A::job, &ProfileJob::rows>("top", "rows to print (0: all)").from(0),
       group<&A::job, &ProfileJob::output>(report_output()),
       group<&A::run>(),
-      group<&A::run>(device_and_executor())};
+      group<&A::run>(executor_option())};
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ Options options_of(const QuantizeArguments*) {
           seeds_option<&A::job, &QuantizeJob::seeds>(),
           group<&A::job, &QuantizeJob::output>(),
           group<&A::run>(),
-          group<&A::run>(device_and_executor())};
+          group<&A::run>(executor_option())};
 }
 
 }  // namespace

@@ -19,30 +19,35 @@ struct SearchArguments {
 // Where the study is stored and who runs its trials.
 Options sharing_options() {
   using A = SearchArguments;
-  return {option<&A::job, &SearchJob::storage>("storage",
-                                               "SQLite file or postgresql://; by default study.db")
-              .takes({.shown = "FILE|ADDRESS", .files = true}),
-          option<&A::job, &SearchJob::join>(
-              "join", "run trials of a study started elsewhere; write no folder")
-              .rare(),
-          option<&A::job, &SearchJob::workers>("workers", "processes that run trials").from(1),
-          option<&A::job, &SearchJob::concurrency>(
-              "concurrency", "trials at once over all machines (0: --workers)")
-              .from(0)
-              .rare()};
+  return {
+      option<&A::job, &SearchJob::storage>("storage",
+                                           "SQLite file or postgresql://; by default study.db")
+          .takes({.shown = "FILE|ADDRESS", .files = true}),
+      option<&A::job, &SearchJob::join>("join",
+                                        "run trials of a study started elsewhere; write no folder")
+          .rare(),
+      option<&A::job, &SearchJob::workers>(
+          "workers", "processes that run trials; by default 1, or one per GPU with --device cuda")
+          .from(1),
+      option<&A::job, &SearchJob::concurrency>("concurrency",
+                                               "trials at once over all machines (0: --workers)")
+          .from(0)
+          .rare()};
 }
 
 Options options_of(const SearchArguments*);
 
-// The command line of a worker: the same search, joined by one process.
+// The command line of a worker: the same search, joined by one process on one device.
 std::vector<std::string> words_to_join(const CLI::App& app, const SearchArguments& a,
-                                       const std::string& storage, int threads) {
+                                       const SearchWorker& worker, const std::string& device) {
   const Options all = options<SearchArguments>(), sharing = sharing_options();
   std::vector<std::string> words = words_of(app, [&](const std::string& name) {
-    return !find_option(all, name)->is_for_caller && find_option(sharing, name) == nullptr;
+    return !find_option(all, name)->is_for_caller && find_option(sharing, name) == nullptr &&
+           name != "device";
   });
   words.insert(words.begin(), "search");
-  words.insert(words.end(), {"--join", "--storage=" + storage, fmt::format("--threads={}", threads),
+  words.insert(words.end(), {"--join", "--storage=" + worker.storage,
+                             fmt::format("--threads={}", worker.threads), "--device=" + device,
                              "--json", "--quiet"});
   if (a.no_cache) words.emplace_back("--no_cache");
   return words;
@@ -67,7 +72,15 @@ void check(const SearchArguments& a) {
         a.job.concurrency, a.job.workers));
 }
 
+// One for each GPU, unless a number is asked for; no more than trials may run at once.
+std::int64_t usual_workers(const SearchArguments& a, const std::vector<std::string>& devices) {
+  return a.job.concurrency == 0 ? std::ssize(devices)
+                                : std::min(std::ssize(devices), a.job.concurrency);
+}
+
 void search(SearchArguments& a, const CLI::App& app) {
+  const std::vector<std::string> devices = devices_of(a.run);
+  if (app.count("--workers") == 0) a.job.workers = usual_workers(a, devices);
   check(a);
   Context context = make_context(a.run);
   a.job.profile = find_tpe_profile(a.profile);
@@ -81,17 +94,18 @@ void search(SearchArguments& a, const CLI::App& app) {
     a.job.cache = cache / "trials";
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.seed = a.run.seed;
-  if (a.run.executor != "interpreter") a.job.executor = a.run.executor;
   a.job.training.eval_batch_size = a.job.calibration.batch_size;
   a.job.invocation = invocation_of(app);
-  a.job.join_words = [&app, &a](const std::string& storage, int threads) {
-    return words_to_join(app, a, storage, threads);
+  a.job.join_words = [&](const SearchWorker& worker) {
+    return words_to_join(app, a, worker, devices[worker.number % devices.size()]);
   };
   print("search", search_models(a.job, context), a.run);
 }
 
 Options options_of(const SearchArguments*) {
   using A = SearchArguments;
+  Options run = group<&A::run>();
+  run.at("device").meaning = "cpu, cuda (all GPUs) or cuda:N";
   return {
       model_argument<&A::job, &SearchJob::model>("model folder; new: tiny, base or a config.json"),
       option<&A::job, &SearchJob::recipe>("recipe", "TOML file with the search space and objective")
@@ -142,7 +156,7 @@ Options options_of(const SearchArguments*) {
       no_cache_option<&A::no_cache>(),
       row_hashes_option<&A::job, &SearchJob::row_hashes>(),
       group<&A::job, &SearchJob::output>(report_output()),
-      group<&A::run>(),
+      run,
       group<&A::run>(executor_option())};
 }
 

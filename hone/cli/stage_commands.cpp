@@ -236,6 +236,28 @@ class CallBuilder {
   std::map<std::string, Json> reads_;
 };
 
+// The value of an option that was given, for a stage.
+StageOption given_option(const CLI::Option& option) {
+  StageOption given{.name = argument_name(option)};
+  if (is_flag(option)) {
+    given.flag = true;
+  } else {
+    for (const std::string& value : option.results()) given.values.push_back({.before = value});
+  }
+  return given;
+}
+
+// What was given takes the place of what the pipeline has for all stages; what a stage has of its own stays.
+void add_common(PipelineStage& stage, StageOption given) {
+  given.is_common = true;
+  const auto known = std::ranges::find(stage.options, given.name, &StageOption::name);
+  if (known == stage.options.end()) {
+    stage.options.push_back(std::move(given));
+  } else if (known->is_common) {
+    *known = std::move(given);
+  }
+}
+
 // Without options that the command does not have: the pipeline sets some for every stage, and `hone convert` has no --threads.
 std::vector<std::string> known_words(std::vector<std::string> words) {
   const Command* const command = match_command(words).command;
@@ -275,6 +297,16 @@ StageCommands stage_commands() {
           },
       .run = [](const std::vector<std::string>& words,
                 const fs::path& folder) { return run_own_command(known_words(words), folder); }};
+}
+
+void hand_on(Pipeline& pipeline, const Options& rows, const CLI::App& app,
+             const std::function<bool(const PipelineStage&, const std::string&)>& takes) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = argument_name(*option);
+    if (option->count() == 0 || find_option(rows, name) == nullptr) continue;
+    for (PipelineStage& stage : pipeline.stages)
+      if (!takes || takes(stage, name)) add_common(stage, given_option(*option));
+  }
 }
 
 std::vector<std::string> words_for_stages(const RunArguments& arguments) {

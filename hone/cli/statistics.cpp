@@ -28,7 +28,8 @@ Options options_of(const StatisticsArguments*) {
           split_option<&A::job, &StatisticsJob::split>("split to measure on"),
           group<&A::job, &StatisticsJob::data>(required_data()),
           group<&A::job, &StatisticsJob::output>(),
-          group<&A::run>()};
+          group<&A::run>(host_options()),
+          group<&A::run>(device_option())};
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Options options_of(const TokenizeArguments*) {
           .from(1),
       option<&A::job, &TokenizeJob::texts>("examples", "examples of each split to show").from(0),
       group<&A::job, &TokenizeJob::vocabulary>(),
-      group<&A::run>()};
+      group<&A::run>(host_options())};
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ Options options_of(const TrainArguments*) {
       seeds_option<&A::job, &TrainJob::seeds>(),
       group<&A::job, &TrainJob::output>(),
       group<&A::run>(),
-      group<&A::run>(device_and_executor())};
+      group<&A::run>(executor_option())};
 }
 
 }  // namespace

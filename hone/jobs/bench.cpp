@@ -414,12 +414,10 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   result.tokens = options.tokens;
   result.format = bench_format(model, options);
   result.arithmetic = bench_arithmetic(model, options, session);
-  result.what = bench_text(model, name, options,
-                           !on_host                                 ? to_string(session.device)
-                           : session.executor == compiler::compiled ? "compiled"
-                                                                    : "interpreter",
-                           result.arithmetic);
-  const ExecutionWay& way = find_execution_way("interpreter");
+  const ExecutionWay& way = way_of(session);
+  result.what =
+      bench_text(model, name, options, on_host ? std::string(way.name) : to_string(session.device),
+                 result.arithmetic);
   // Not kept twice: what is trained would be copied.
   ParameterStore parameters = std::exchange(model.parameters, {});
   BenchWork work = bench_work(model, std::move(parameters), options, way, session);

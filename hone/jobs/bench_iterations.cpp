@@ -132,6 +132,14 @@ void check_iterations(const IterationsJob& job, const Session& session) {
               fmt::join(job.ways, ", "));
 }
 
+std::vector<ExecutorNotRun> not_run_on(const Session& session) {
+  std::vector<ExecutorNotRun> all;
+  for (const ExecutionWay& way : execution_ways())
+    if (std::string reason = objection_of(way, session); !reason.empty())
+      all.push_back({std::string(way.name), std::move(reason)});
+  return all;
+}
+
 std::int64_t ignored_of(const IterationsJob& job) {
   if (job.ignored) return *job.ignored;
   return job.iterations < kManyCalls ? job.iterations / kShareOfFew : kIgnored;
@@ -180,6 +188,15 @@ const Fields& fields_of(const WayTimes*) {
       field<&W::moved_bytes>("moved_bytes", Unit::bytes,
                              "Read and written in a call, as if no cache held anything."),
       field<&W::graph>("graph", "Its operations by kind, those that move most first."));
+  return fields;
+}
+
+const Fields& fields_of(const ExecutorNotRun*) {
+  using E = ExecutorNotRun;
+  static const Fields fields =
+      describe<E>("executor_not_run", "An executor that the device does not have.",
+                  field<&E::executor>("executor", "Its name.", "Executor"),
+                  field<&E::why_not>("why_not", "Reason.", "Reason"));
   return fields;
 }
 
@@ -278,6 +295,7 @@ const Fields& fields_of(const IterationTimes*) {
       field<&I::iterations>("iterations", "Calls of each executor."),
       field<&I::ignored>("ignored", "Calls at the beginning that medians leave out."),
       field<&I::ways>("executors", "Every call of each executor; the first is the baseline."),
+      field<&I::not_run>("not_run", "Executors that the device does not have."),
       field<&I::times>("times", "The same in numbers."),
       field<&I::means>("means", "Means of loops of n calls."),
       field<&I::comparisons>("comparisons", "Every other executor against the first."),
@@ -302,6 +320,7 @@ IterationsResult bench_iterations(const IterationsJob& asked, Context& context) 
                        .iterations = job.iterations,
                        .ignored = ignored_of(job)};
   for (const std::string& way : job.ways) times.ways.push_back({.way = way});
+  if (asked.ways.empty()) times.not_run = not_run_on(session);
   if (job.process == IterationProcess::both) time_all_fresh(times, job, context.progress);
   if (job.process != IterationProcess::own) call_once(model, job, options, session);
   time_calls(times, model, job, options, session, context.progress);

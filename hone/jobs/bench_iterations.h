@@ -23,7 +23,7 @@ inline constexpr std::string_view kIterationProcesses[] = {"both", "warm", "this
 
 struct IterationsJob {
   BenchJob work = {};
-  /// Executors; the first is the baseline. None: all that are available.
+  /// Executors; the first is the baseline. None: all that the device has; the result says why it has no others.
   std::vector<std::string> ways = {};
   std::int64_t iterations = 50;  ///< calls of each
   /// Calls at the start that no median counts; none given: 10, or a fifth of fewer than 50 calls.
@@ -59,6 +59,12 @@ struct WayTimes {
   std::int64_t moved_bytes() const;
 };
 const Fields& fields_of(const WayTimes*);
+
+/// An executor that the device does not have.
+struct ExecutorNotRun {
+  std::string executor, why_not;
+};
+const Fields& fields_of(const ExecutorNotRun*);
 
 /// An executor in one kind of process; of several processes the medians over them.
 struct ExecutorTimesResult {
@@ -97,6 +103,7 @@ struct IterationTimes {
   TimedWork work = {};
   std::int64_t iterations = 0, ignored = 0;
   std::vector<WayTimes> ways = {};
+  std::vector<ExecutorNotRun> not_run = {};  ///< empty if executors were asked for
 
   std::vector<ExecutorTimesResult> times() const;
   /// Of n = 5, 20, 100 and all calls, counted in three ways, and the speedups they give against the first executor.

@@ -44,8 +44,7 @@ std::int64_t tokens_of_all(std::int64_t wanted, const std::vector<Model>& models
 // A new executable has its own buffers and packed weights. The first run of all is timed, too.
 ModelSetUp set_up_of(BenchWork& work, ModelRounds& result, const Session& session) {
   return [&work, &result, &session]() -> std::vector<std::function<void()>> {
-    const std::shared_ptr<Executable> executable =
-        work.executable(find_execution_way("interpreter"), session);
+    const std::shared_ptr<Executable> executable = work.executable(way_of(session), session);
     const auto run = [&work, &session, executable] { work.run(*executable, session.device); };
     if (result.first_ms == 0) result.first_ms = run_ms(run);
     work.pack_weights(*executable, session.device);
@@ -185,8 +184,7 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
                              .weight_bytes = model_size(model, {}).memory_bytes});
     // Not kept twice: what is trained would be copied.
     ParameterStore parameters = std::exchange(model.parameters, {});
-    works.push_back(
-        bench_work(model, std::move(parameters), own, find_execution_way("interpreter"), session));
+    works.push_back(bench_work(model, std::move(parameters), own, way_of(session), session));
   }
   if (session.device.host_accessible()) {
     std::vector<std::string> notes;

@@ -48,7 +48,7 @@ BenchWork in_training_mode(const Model& model, const BenchOptions& options,
   watch.skipped.insert("remove_dropout");
   Session skipping = session;
   skipping.watch = &watch;
-  return bench_work(model, model.parameters, options, find_execution_way("interpreter"), skipping);
+  return bench_work(model, model.parameters, options, way_of(session), skipping);
 }
 
 // What the gradients of the trainable parameters read of a forward graph: results of operations, by their names.
@@ -166,7 +166,7 @@ struct Beginnings {
 Beginnings time_beginnings(const Model& model, const BenchOptions& options,
                            const Session& session) {
   Beginnings all;
-  const ExecutionWay& way = find_execution_way("interpreter");
+  const ExecutionWay& way = way_of(session);
   for (std::int64_t i = 0; i < kBeginnings; ++i) {
     stop_if_interrupted();
     BenchWork work = bench_work(model, model.parameters, options, way, session);
@@ -281,7 +281,7 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   Device& device = session.device;
   const Model model =
       bench_subject(bench_model(job.work, context), job.work.model, options, context);
-  const ExecutionWay& way = find_execution_way("interpreter");
+  const ExecutionWay& way = way_of(session);
   const auto honest =
       runner_of(bench_work(model, model.parameters, options, way, session), session);
   const auto training = runner_of(in_training_mode(model, options, session), session);

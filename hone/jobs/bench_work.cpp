@@ -137,7 +137,7 @@ void BenchWork::pack_weights(Executable& executable, Device& device) {
 
 std::unique_ptr<Executable> BenchWork::executable(const ExecutionWay& way,
                                                   const Session& session) const {
-  return (way.executor != nullptr ? way.executor : session.executor)(graph, session);
+  return way.executor(graph, session);
 }
 
 double training_flops(const Graph& graph, const Bindings& bindings) {
@@ -150,9 +150,6 @@ double training_flops(const Graph& graph, const Bindings& bindings) {
 
 BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchOptions& options,
                      const ExecutionWay& way, const Session& session) {
-  user_check(way.fusing == Fusing::all || session.values == DType::f32,
-             "the executor {} runs graphs as models have them, in fp32; leave `precision` out",
-             way.name);
   BenchWork work{.graph = options.train ? model.graph : forward_graph(model),
                  .parameters = std::move(parameters)};
   if (options.format) {

@@ -23,12 +23,11 @@ ComparedModel compared(const Model& model, const std::string& label, const Measu
   Measurement after = measure(model, examples, batch_size, context, label);
   TaskComparison comparison = compare(parent.view(), after.view(), truth_of(examples));
   return {label, average_weight_bits(model), std::move(after), std::move(comparison),
-          arithmetic_of(model.graph)};
+          arithmetic_of_run(forward_graph(model), context.session())};
 }
 
 ComparedModel parent_row(const Choice& choice, const Measurement& parent) {
-  return {choice.parent_label, choice.parent_bits, parent, std::nullopt,
-          choice.parent_label == kFloat ? kFloat : kSimulated};
+  return {choice.parent_label, choice.parent_bits, parent, std::nullopt, choice.parent_arithmetic};
 }
 
 std::string Choice::made_on() const { return part_text(part, parent.evaluation, cautions); }
@@ -58,6 +57,7 @@ Choice begin_choice(const Model& parent, const EncodedSplits& data, std::int64_t
           .parent = measure(parent, part.examples, batch_size, context, label),
           .parent_label = label,
           .parent_bits = average_weight_bits(parent),
+          .parent_arithmetic = arithmetic_of_run(forward_graph(parent), context.session()),
           .reported_part = data.measured.facts.part,
           .reported_cautions = cautions(data.measured),
           .warning = {},

@@ -38,6 +38,7 @@ struct Choice {
   Measurement parent;                      ///< the baseline on that split
   std::string parent_label = "fp32";       ///< the baseline's formats if it is quantized
   double parent_bits = 32;                 ///< per quantized weight
+  std::string_view parent_arithmetic = kFloat;
   std::string reported_part;
   std::vector<std::string> reported_cautions = {};
   /// A warning if both are one split and something was chosen; else empty.

@@ -26,12 +26,15 @@ class CardClock {
 
 cuda::CudaDevice* card_of(Device& device) { return dynamic_cast<cuda::CudaDevice*>(&device); }
 
-std::string device_text(const Session& session) {
-  std::string text = to_string(session.device);
-  if (const std::string more = session.device.description(); !more.empty()) text += ", " + more;
-  if (session.values != DType::f32)
-    text += fmt::format(", values in {}", info(session.values).name);
+std::string device_text(const Device& device, DType values) {
+  std::string text = to_string(device);
+  if (const std::string more = device.description(); !more.empty()) text += ", " + more;
+  if (values != DType::f32) text += fmt::format(", values in {}", info(values).name);
   return text;
+}
+
+std::string device_text(const Session& session) {
+  return device_text(session.device, session.values);
 }
 
 std::string ran_on(const std::string& device, int threads) {
@@ -40,6 +43,11 @@ std::string ran_on(const std::string& device, int threads) {
 }
 
 int readying_runs(const Device& device) { return device.host_accessible() ? 0 : 3; }
+
+void make_ready(std::span<const std::function<void()>> works, const Device& device) {
+  for (int i = 0; i < readying_runs(device); ++i)
+    for (const std::function<void()>& work : works) work();
+}
 
 std::function<double()> clock_of(Device& device) {
   if (cuda::CudaDevice* const card = card_of(device))

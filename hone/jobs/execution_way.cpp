@@ -7,6 +7,8 @@
 #include "hone/base/text.h"
 #include "hone/compiler/compiled.h"
 #include "hone/compiler/machine_code.h"
+#include "hone/cuda/captured.h"
+#include "hone/jobs/device_time.h"
 
 namespace hone {
 namespace {
@@ -29,9 +31,19 @@ class EagerExecutable final : public Executable {
   std::vector<OperationSpan>* spans_ = nullptr;
 };
 
+std::string not_eager(const Session& session) {
+  return session.values == DType::f32 ? ""
+                                      : "it runs graphs as models have them, in fp32; leave "
+                                        "`precision` out";
+}
+
 std::string not_compiled(const Session& session) {
-  if (!session.device.host_accessible()) return "code is generated for the processor alone";
+  if (!session.device.host_accessible()) return "code is generated for the CPU only";
   return compiler::code_generation_missing();
+}
+
+std::string not_captured(const Session& session) {
+  return card_of(session.device) == nullptr ? "only NVIDIA GPUs have CUDA graphs" : "";
 }
 
 }  // namespace
@@ -53,17 +65,24 @@ const std::vector<ExecutionWay>& execution_ways() {
       {.name = "eager",
        .summary = "operation by operation as the model has them: nothing is fused, and nothing is "
                   "kept between two calls",
+       .executor = run_eagerly,
        .fusing = Fusing::none,
-       .executor = run_eagerly},
+       .objection = not_eager},
       {.name = "interpreter",
        .summary = "fused operations, one after the other, in memory and with packed weights that "
-                  "are kept; on a card as one CUDA graph"},
+                  "are kept",
+       .executor = interpreted},
       {.name = "compiled",
        .summary = "as interpreter, with element-wise operations fused further, into code that is "
                   "generated for the processor",
        .executor = compiler::compiled,
        .objection = not_compiled,
-       .executed = compiler::compiled_graph}};
+       .executed = compiler::compiled_graph},
+      {.name = "graph",
+       .summary = "as interpreter, but the third call is recorded as a CUDA graph, which later "
+                  "calls start as a whole",
+       .executor = cuda::captured,
+       .objection = not_captured}};
   return all;
 }
 
@@ -78,6 +97,13 @@ const ExecutionWay& find_execution_way(std::string_view name) {
   const auto found = std::ranges::find(all, name, &ExecutionWay::name);
   user_check(found != all.end(), "no executor is called '{}'; those there are: {}", name,
              fmt::join(execution_way_names(), ", "));
+  return *found;
+}
+
+const ExecutionWay& way_of(const Session& session) {
+  const auto& all = execution_ways();
+  const auto found = std::ranges::find(all, session.executor, &ExecutionWay::executor);
+  HONE_ASSERT(found != all.end(), "a session with an executor of its own");
   return *found;
 }
 

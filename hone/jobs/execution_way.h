@@ -14,8 +14,8 @@ namespace hone {
 struct ExecutionWay {
   std::string_view name;     ///< of `--executor`
   std::string_view summary;  ///< for people, what it does
+  Executor executor = nullptr;
   Fusing fusing = Fusing::all;
-  Executor executor = nullptr;  ///< null: that of the session
   /// Why graphs of a session cannot be run so; "": they can. Null: those of all can.
   std::string (*objection)(const Session&) = nullptr;
   /// What the executor runs in place of a graph that was made ready for it. Null: that graph.
@@ -27,6 +27,8 @@ const std::vector<ExecutionWay>& execution_ways();
 std::vector<std::string> execution_way_names();
 /// Throws `UserError`, which names all.
 const ExecutionWay& find_execution_way(std::string_view name);
+/// The one with the session's executor: jobs run their graphs by it.
+const ExecutionWay& way_of(const Session& session);
 /// Why graphs of a session cannot be run by it; "": they can.
 std::string objection_of(const ExecutionWay& way, const Session& session);
 /// What the way's executor runs in place of such a graph.

@@ -481,6 +481,8 @@ Document iterations_document(const IterationTimes& times) {
     document.sections.push_back(
         {"Against " + times.ways.front().way, {PageTable{comparison_table(times)}}});
   document.sections.push_back({"Findings", std::move(findings)});
+  if (!times.not_run.empty())
+    document.sections.push_back({"Not run", {PageTable{headed_table(times.not_run)}}});
   document.sections.push_back({"Preparation", {PageTable{stage_table(times)}}, /*folded=*/true});
   document.sections.push_back({"Means of n calls", {PageTable{means_table(times)}}, true});
   document.sections.push_back(

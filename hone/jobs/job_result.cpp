@@ -4,9 +4,12 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/jobs/device_time.h"
+#include "hone/passes/quantize.h"
 #include "hone/report/figure_layout.h"
 #include "hone/report/inline_code.h"
 #include "hone/runtime/machine.h"
+#include "hone/runtime/run_passes.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -36,9 +39,10 @@ Section settings_section(const Invocation& invocation) {
   return {"Settings", std::move(blocks), /*folded=*/true};
 }
 
-Facts machine_facts(const Machine& machine) {
+Facts machine_facts(const Machine& machine, const std::string& device) {
   Facts facts = {
       {{"hone", machine.hone},
+       {"Device", device},
        {"Processor", machine.processor},
        {"Threads", fmt::format("{} of {} processors", machine.threads, machine.processors)},
        {"Instruction sets",
@@ -78,9 +82,17 @@ std::string with_options(std::string_view text, const Json& settings) {
   return result;
 }
 
+// What was computed in floats was computed in the type of values.
+std::string arithmetic_in(const std::string& arithmetic, DType values) {
+  if (values == DType::f32) return arithmetic;
+  const std::string name(values == DType::bf16 ? kBfloat16 : kFloat16);
+  if (arithmetic == kFloat || arithmetic == name) return name;
+  return fmt::format("{}, values in {}", arithmetic, name);
+}
+
 // The document with what every report ends with.
 Document whole(const JobResult& result, const Invocation& invocation, const std::string& start,
-               double seconds, const Machine& machine) {
+               double seconds, const Machine& machine, const std::string& device) {
   Document whole = result.document;
   whole.subtitle = fmt::format("hone {}, {}, took {}", hone_version(), start, clock_text(seconds));
   for (std::string& note : whole.notes) note = capitalized(with_options(note, invocation.settings));
@@ -91,7 +103,7 @@ Document whole(const JobResult& result, const Invocation& invocation, const std:
   whole.sections.push_back({kConditions, {conditions_of(result.basis)}});
   whole.sections.push_back({"Run it again", {Preformatted{invocation.command}}});
   whole.sections.push_back(settings_section(invocation));
-  whole.sections.push_back({"Machine", {machine_facts(machine)}, /*folded=*/true});
+  whole.sections.push_back({"Machine", {machine_facts(machine, device)}, /*folded=*/true});
   return whole;
 }
 
@@ -106,6 +118,9 @@ const Fields& fields_of(const SettingsFields*) {
       field<&S::command_line>("command_line", "A command line that does the same again."),
       field<&S::settings>("settings",
                           "Every argument with its value, given or default; flags are booleans."),
+      field<&S::device>("device",
+                        "Device that ran graphs, with settings that results depend on: cpu:0; "
+                        "cuda:0, NVIDIA H100 80GB HBM3, products of fp32 in fp32, values in bf16."),
       field<&S::start>("start", Unit::utc, "When it began, ISO 8601."),
       field<&S::seconds>("seconds", Unit::seconds, "How long it took."));
   return fields;
@@ -148,6 +163,7 @@ void write_report(const JobResult& result, const Invocation& invocation, const f
   const double seconds = result.seconds_before + now.count();
   const SettingsFields settings{.command_line = invocation.command,
                                 .settings = invocation.settings,
+                                .device = device_text(*context.device, context.values),
                                 .start = start,
                                 .seconds = seconds};
   write_file(folder / "settings.json", to_document(result_of(invocation.name, to_json(settings))));
@@ -156,7 +172,9 @@ void write_report(const JobResult& result, const Invocation& invocation, const f
   std::string log = fmt::format("{} {}\n", start, invocation.command);
   for (const std::string& note : result.document.notes) log += note + "\n";
   write_file(folder / "run.log", log + fmt::format("done after {}\n", clock_text(seconds)));
-  const Document document = whole(result, invocation, start, seconds, machine);
+  JobResult computed = result;
+  computed.basis.arithmetic = arithmetic_in(result.basis.arithmetic, context.values);
+  const Document document = whole(computed, invocation, start, seconds, machine, settings.device);
   write_file(folder / "report.html", to_html(document));
   write_file(folder / "report.md", to_markdown(document));
 }

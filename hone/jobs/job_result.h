@@ -94,6 +94,7 @@ Result finished(const OutputFolder& folder, const JobOutput& output) {
 struct SettingsFields {
   std::string command_line;
   Json settings = {};
+  std::string device;
   std::string start;
   double seconds = 0;
 };

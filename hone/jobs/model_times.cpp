@@ -153,12 +153,20 @@ std::string tokens_text(double tokens, double padded) {
                      padded <= tokens || all == own ? "" : " padded to " + all);
 }
 
+// "cuda:0"; "" for the CPU.
+std::string other_device_of(const ModelTimes& one) {
+  const std::string device = one.device.substr(0, one.device.find(','));
+  return device == to_string(cpu()) ? "" : device;
+}
+
 }  // namespace
 
 const Fields& fields_of(const ModelTimes*) {
   using M = ModelTimes;
   static const Fields fields = describe<M>(
       "batch_latency", "The latency of one example at one batch size, before and after a change.",
+      field<&M::device>("device",
+                        "Device that ran both models, with settings that its results depend on."),
       field<&M::at_a_time>("batch_size", Unit::examples,
                            "Examples of a batch, padded to the longest of them."),
       field<&M::texts>("examples", Unit::examples, "Examples that were timed."),
@@ -185,7 +193,8 @@ std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOn
   for (const auto& [batch, examples] : sizes) {
     work_before.push_back(first_batches(before.examples, batch, examples));
     work_after.push_back(first_batches(after.examples, batch, examples));
-    all.push_back({.at_a_time = batch,
+    all.push_back({.device = device_text(context.session()),
+                   .at_a_time = batch,
                    .texts = examples,
                    .noun = before.examples.noun(),
                    .tokens = work_before.back().mean(work_before.back().tokens),
@@ -255,7 +264,9 @@ std::string latency_title(std::int64_t batch_size, double tokens, double padded)
 }
 
 std::string latency_title(const ModelTimes& one) {
-  return latency_title(one.at_a_time, one.noun == "texts" ? one.tokens : 0, one.padded);
+  const std::string device = other_device_of(one);
+  return fmt::format("Latency per example{} ({})", device.empty() ? "" : " on " + device,
+                     batch_text(one.at_a_time, one.noun == "texts" ? one.tokens : 0, one.padded));
 }
 
 std::vector<Fact> latency_figures(const std::vector<ModelTimes>& times) {
@@ -279,14 +290,16 @@ std::string times_line(const ModelTimes& one, int threads) {
       "both models are set up anew in each round, and the fastest rounds took {} → {} ms "
       "per example.",
       one.at_a_time, latency_change_text(times), one.rounds, grouped(one.texts), one.noun, tokens,
-      threads == 1 ? "one thread" : fmt::format("{} threads", threads),
-      three_digits(times.before.min_ms), three_digits(times.after.min_ms));
+      ran_on(one.device, threads), three_digits(times.before.min_ms),
+      three_digits(times.after.min_ms));
 }
 
 std::string bench_options(const ModelTimes& one) {
+  const std::string device = other_device_of(one);
   return fmt::format(
-      " --batch_size {}{}", one.at_a_time,
-      one.noun == "texts" ? fmt::format(" --tokens {}", std::llround(one.padded)) : "");
+      " --batch_size {}{}{}", one.at_a_time,
+      one.noun == "texts" ? fmt::format(" --tokens {}", std::llround(one.padded)) : "",
+      device.empty() ? "" : " --device " + device);
 }
 
 std::string noise_warning(const std::vector<ModelTimes>& times, const std::string& models) {

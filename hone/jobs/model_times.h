@@ -25,6 +25,7 @@ inline const std::vector<std::int64_t> kLatencyBatches = {32, 1};
 
 /// Both models on the same examples; times are per example.
 struct ModelTimes {
+  std::string device = {};     ///< that ran both: a `device_text`
   std::int64_t at_a_time = 1;  ///< examples in a batch, padded to the longest of them
   std::int64_t texts = 0;      ///< examples of a round
   std::string_view noun = {};  ///< what they are: `EncodedSet::noun`
@@ -76,6 +77,7 @@ Model packed_to_run(Model model, Context& context);
 std::string batch_text(std::int64_t batch_size, double tokens, double padded = 0);
 /// "Latency per example (batch size 32, 11.4 tokens padded to 19.8)": the same, with what is measured.
 std::string latency_title(std::int64_t batch_size, double tokens, double padded = 0);
+/// Names the device unless it is the CPU: "Latency per example on cuda:0 (batch size 32)".
 std::string latency_title(const ModelTimes& one);
 
 /// Latencies as key figures: {"Latency per example (batch size 32, 21.3 tokens padded to 30)", "0.75 → 0.41 ms, 1.84×
@@ -85,7 +87,7 @@ std::vector<Fact> latency_figures(const std::vector<ModelTimes>& times);
 /// "Latency per example at batch size 32: 0.75 → 0.41 ms, 1.84× faster in paired rounds (95% CI 1.79 to 1.90). …"
 std::string times_line(const ModelTimes& one, int threads);
 
-/// Options of `hone bench` for the same batch size and padded tokens: " --batch_size 32 --tokens 20"; without tokens of images.
+/// Options of `hone bench` for the same batch size, padded tokens and device: " --batch_size 32 --tokens 20"; without tokens of images.
 std::string bench_options(const ModelTimes& one);
 
 /// Says at which batch sizes rounds varied so much that a speedup says little; "": at none. `models`: both, as `hone bench` takes them: "base

@@ -146,7 +146,7 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   const double weight_bits = average_weight_bits(model.model);
   std::vector<ComparedModel> compared = {
       {"baseline", average_weight_bits(run.parent.model), run.before, std::nullopt,
-       arithmetic_of(run.parent.model.graph)},
+       arithmetic_of_run(forward_graph(run.parent.model), run.context.session())},
       {run.label(), weight_bits, both.after, both.comparison, kSimulated,
        both.gates.any() ? std::optional(both.verdict) : std::nullopt}};
   const auto& labels = model.model.facts.labels;

@@ -7,6 +7,7 @@
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
 #include "hone/base/text.h"
+#include "hone/compiler/compiled.h"
 #include "hone/tensor/dense.h"
 
 namespace hone {
@@ -138,6 +139,18 @@ Json result_settings(Json settings) {
         "quiet", "color", "show_passes", "dump_passes"})
     settings.erase(key);
   return settings;
+}
+
+std::string computed_by(const Session& session) {
+  std::vector<std::string> parts;
+  if (&session.device != &cpu()) {
+    parts.emplace_back(session.device.kind());
+    parts.push_back(session.device.description());
+  }
+  if (session.values != DType::f32)
+    parts.push_back(fmt::format("values in {}", info(session.values).name));
+  if (session.executor == compiler::compiled) parts.emplace_back("compiled");
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 Json run_identity(const Json& settings, const ParameterStore& parameters, const EncodedSplits& data,

@@ -6,6 +6,7 @@
 #include "hone/jobs/distillation.h"
 #include "hone/jobs/job_result.h"
 #include "hone/models/encoding.h"
+#include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
 
 /// What a run is, so that one that is asked for again is known to be the same: the settings that decide on its result,
@@ -23,6 +24,10 @@ Json result_settings(Json settings);
 
 /// The command that made the folder of this record, or was interrupted there: "train". Empty: unknown.
 std::string command_of(const FolderRecord& record, const fs::path& folder);
+
+/// What the last bits of results depend on besides the work: the kind of device with its settings, the type of values, and the executor,
+/// as "cuda, NVIDIA H100 80GB HBM3, products of fp32 in tf32, values in bf16"; "" for fp32 with the interpreter on the CPU.
+std::string computed_by(const Session& session);
 
 /// The identity of a run with the command's `settings`, and its numerics. `parent`: what it learns from beside the data.
 Json run_identity(const Json& settings, const ParameterStore& parameters, const EncodedSplits& data,

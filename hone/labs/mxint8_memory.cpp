@@ -178,7 +178,6 @@ LabPackingResult packed_by(const PackingRule& rule, const fs::path& scratch, boo
   CompressOptions options;
   options.plan = resolve(recipe_of(rule, context.library.formats), plain_graph(model));
   model = compress(model, {}, options, context);
-  model.parameters = model.parameters.on(cpu());  // where they are packed
   transform(model, "pack", context.session());
   const fs::path folder = scratch / word_of(rule.weights);
   fs::create_directories(folder);

@@ -63,7 +63,6 @@ Model packed_as(const Model& model, const LinearWays& ways, Context& context) {
   }
   if (options.plan.empty()) return model;
   Model packed = compress(model, {}, options, context);
-  packed.parameters = packed.parameters.on(cpu());  // where they are packed
   transform(packed, "pack", context.session());
   return packed;
 }

@@ -76,12 +76,11 @@ std::vector<LabExecutorResult> overview_of(const std::vector<FoundCalls>& calls,
   for (const FoundCalls& found : calls) {
     if (found.times) {
       for (LabExecutorResult& row : executors_of(found)) overview.push_back(std::move(row));
-      for (const ExecutionWay& way : execution_ways())
-        if (const std::string objection = objection_of(way, session); !objection.empty())
-          overview.push_back({.work = found.work,
-                              .device = found.times->work.device,
-                              .executor = std::string(way.name),
-                              .why_not = "not run: " + objection});
+      for (const ExecutorNotRun& one : found.times->not_run)
+        overview.push_back({.work = found.work,
+                            .device = found.times->work.device,
+                            .executor = one.executor,
+                            .why_not = "not run: " + one.why_not});
     } else {
       overview.push_back(
           {.work = found.work, .device = device_text(session), .why_not = found.why_not});

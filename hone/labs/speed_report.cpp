@@ -65,20 +65,20 @@ Section calls_section(const FoundCalls& found, std::optional<Block> figure) {
   return section;
 }
 
-Section mistakes_section(const std::vector<FoundMistakes>& mistakes) {
+Section mistakes_section(const std::vector<FoundMistakes>& mistakes, std::string_view executor) {
   Section section{"Benchmarking mistakes", {}};
   for (const FoundMistakes& found : mistakes)
     section.blocks.push_back(
         found.times ? Block(PageTable{
                           naive_table(*found.times),
-                          fmt::format("{}, with the interpreter. Each mistake alone, with the 95% "
+                          fmt::format("{}, with the executor {}. Each mistake alone, with the 95% "
                                       "confidence interval of its ratio; that of n = 5 holds 95% "
                                       "of such means. Ratio: where correct and wrong calls took "
                                       "turns, the median of their ratios, which may differ from "
                                       "the ratio of the medians. All calls were in the lab's own "
                                       "process, at another time than those of the first table, so "
                                       "the correct latency differs from the median there.",
-                                      found.work)})
+                                      found.work, executor)})
                     : Block(Paragraph{fmt::format("{}: {}.", found.work, found.why_not)}));
   return section;
 }
@@ -104,10 +104,10 @@ void describe_calls(const std::vector<FoundCalls>& calls,
       processes_text(std::ssize(times.ways.front().fresh)),
       ran_on(times.work.device, times.work.threads),
       drifted(times) ? "; they are too narrow, as latency drifted" : "");
-  const GeneratedCode generated = generated_code(calls);
+  const AgainstInterpreter turns = against_interpreter(calls);
   document.sections.front().blocks.insert(document.sections.front().blocks.begin(),
                                           calls_figure(shown, run, document));
-  document.sections.push_back(mistakes_section(mistakes));
+  document.sections.push_back(mistakes_section(mistakes, way_of(run.context.session()).name));
   Section preparation{"Preparation, stage by stage", {}};
   for (const FoundCalls* found : {&shown, training == calls.end() ? &shown : &*training}) {
     if (found == &shown && !preparation.blocks.empty()) continue;
@@ -126,8 +126,7 @@ void describe_calls(const std::vector<FoundCalls>& calls,
            fmt::format("{}: operations of each kind, and bytes of their operands and results "
                        "in a call, counted without caches.",
                        first.work)}}});
-  if (generated.compared > 0)
-    document.sections.back().blocks.push_back(Paragraph{generated.text() + "."});
+  if (turns.compared > 0) document.sections.back().blocks.push_back(Paragraph{turns.text() + "."});
   for (const FoundCalls& found : calls)
     if (found.times)
       document.sections.push_back(calls_section(

@@ -92,22 +92,22 @@ PreparedMost prepared_most(const FoundCalls& found) {
   return one;
 }
 
-GeneratedCode generated_code(const std::vector<FoundCalls>& calls) {
-  GeneratedCode all;
+AgainstInterpreter against_interpreter(const std::vector<FoundCalls>& calls) {
+  AgainstInterpreter all;
   for (const FoundCalls& found : calls) {
     if (!found.times) continue;
     const std::vector<WayTimes>& ways = found.times->ways;
-    const auto interpreter = std::ranges::find(ways, "interpreter", &WayTimes::way),
-               compiled = std::ranges::find(ways, "compiled", &WayTimes::way);
-    if (interpreter == ways.end() || compiled == ways.end() || !interpreter->warm ||
-        !compiled->warm)
+    const auto interpreter = std::ranges::find(ways, "interpreter", &WayTimes::way);
+    if (interpreter == ways.end() || interpreter + 1 == ways.end() || !interpreter->warm ||
+        !ways.back().warm)
       continue;
     const auto ignored = static_cast<std::size_t>(found.times->ignored);
     const std::span<const double> before = std::span(interpreter->warm->calls_ms).subspan(ignored),
-                                  after = std::span(compiled->warm->calls_ms).subspan(ignored);
+                                  after = std::span(ways.back().warm->calls_ms).subspan(ignored);
     if (before.size() != after.size() || before.size() < kFewestForMedianInterval) continue;
     const Speedup speedup = speedup_of(before, after);
     ++all.compared;
+    all.executor = ways.back().way;
     if (drifted(*found.times)) continue;
     if (claimed_faster(speedup))
       all.faster.push_back(fmt::format("{} ({})", found.work, speedup_text(speedup)));
@@ -227,7 +227,7 @@ std::string why_stages(const FoundCalls& found) {
       ready.way, fmt::join(stages, ", "));
 }
 
-std::string why_fusion(const FoundCalls& found, const GeneratedCode& generated) {
+std::string why_fusion(const FoundCalls& found, const AgainstInterpreter& turns) {
   const WayTimes &first = found.times->ways.front(), &ready = found.times->ways.back();
   return fmt::format(
       "A fused operation does not write its intermediate results to memory. For inference of {}, "
@@ -235,11 +235,11 @@ std::string why_fusion(const FoundCalls& found, const GeneratedCode& generated) 
       found.model, first.way, first.operations(),
       human_bytes(static_cast<double>(first.moved_bytes())), ready.way, ready.operations(),
       human_bytes(static_cast<double>(ready.moved_bytes())),
-      generated.compared == 0
+      turns.compared == 0
           ? ""
-          : fmt::format(" Against the interpreter, which fuses the same operations, generated code "
-                        "is shown to be faster per call for {} of {} workloads and slower for {}.",
-                        generated.faster.size(), generated.compared, generated.slower.size()));
+          : fmt::format(" Against the interpreter, which fuses the same operations, {} is shown "
+                        "to be faster per call for {} of {} workloads and slower for {}.",
+                        turns.executor, turns.faster.size(), turns.compared, turns.slower.size()));
 }
 
 // "1.10× the correct latency (95% CI 1.09 to 1.11)"
@@ -250,7 +250,7 @@ std::string cost_text(const NaiveMistake& mistake) {
 }
 
 // How many mistakes have an interval without the correct latency, and which of them has the largest effect.
-std::string why_mistakes(const std::vector<FoundMistakes>& mistakes) {
+std::string why_mistakes(const std::vector<FoundMistakes>& mistakes, std::string_view executor) {
   const NaiveMistake* largest = nullptr;
   std::string work_of_largest;
   const auto size = [](const NaiveMistake& one) { return std::abs(std::log(*one.ratio)); };
@@ -272,9 +272,9 @@ std::string why_mistakes(const std::vector<FoundMistakes>& mistakes) {
     counts.push_back(fmt::format("{} of {} ({})", shown, all, work));
   }
   std::string text = fmt::format(
-      "Each benchmarking mistake was made alone, with the interpreter. An effect on latency is "
+      "Each benchmarking mistake was made alone, with the executor {}. An effect on latency is "
       "shown for {}.",
-      fmt::join(counts, " and "));
+      executor, fmt::join(counts, " and "));
   return largest == nullptr
              ? text
              : text + fmt::format(" The largest is that of “{}” ({}): {}.", largest->name,
@@ -286,8 +286,8 @@ std::string why_device(Context& context) {
     return fmt::format("On CUDA, this was {}. `hone lab 4.1 --device cuda` measures it.",
                        other_device(context).why_not);
   return fmt::format(
-      "This run is on {}. There, the interpreter records the third run of its kind as a CUDA "
-      "graph, which then needs one launch instead of one for each kernel.",
+      "This run is on {}. There, the executor graph records its third call as a CUDA graph. Later "
+      "calls need one launch instead of one for each kernel.",
       device_text(context.session()));
 }
 
@@ -300,10 +300,10 @@ std::vector<std::string> why_of(const std::vector<FoundCalls>& calls,
     const FoundCalls& first = *models.front();
     const FoundCalls& shown = work_of_headline(calls, first);
     why = {why_first_call(shown), why_first_outputs(calls), why_stages(shown),
-           why_fusion(first, generated_code(calls))};
+           why_fusion(first, against_interpreter(calls))};
     if (std::ranges::any_of(mistakes,
                             [](const FoundMistakes& one) { return one.times.has_value(); }))
-      why.push_back(why_mistakes(mistakes));
+      why.push_back(why_mistakes(mistakes, way_of(context.session()).name));
   }
   why.push_back(why_device(context));
   return why;

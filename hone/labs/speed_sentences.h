@@ -42,9 +42,10 @@ struct PreparedMost {
 };
 PreparedMost prepared_most(const FoundCalls& found);
 
-/// Generated code against the interpreter, which fuses the same operations, by calls in turn. Works where latency drifted show
-/// nothing.
-struct GeneratedCode {
+/// The executor that prepares most (compiled, graph) against the interpreter, which runs the same fused operations, by calls in turn.
+/// Works where latency drifted show nothing.
+struct AgainstInterpreter {
+  std::string executor = {};
   std::int64_t compared = 0;
   std::vector<std::string> faster = {}, slower = {};  ///< works where that is shown
 
@@ -53,19 +54,20 @@ struct GeneratedCode {
   std::string text() const {
     if (compared == 0) return "";
     if (no_difference())
-      return "No workload shows a difference per call between compiled and interpreter";
+      return fmt::format("No workload shows a difference per call between {} and interpreter",
+                         executor);
     std::vector<std::string> parts;
     if (!faster.empty())
       parts.push_back(fmt::format("faster than interpreter for {}", fmt::join(faster, "; ")));
     if (!slower.empty())
       parts.push_back(fmt::format("slower than interpreter for {}", fmt::join(slower, "; ")));
-    return fmt::format("Per call, compiled is {}{}", fmt::join(parts, ", and "),
+    return fmt::format("Per call, {} is {}{}", executor, fmt::join(parts, ", and "),
                        compared > std::ssize(faster) + std::ssize(slower)
                            ? "; other workloads show no difference between them"
                            : "");
   }
 };
-GeneratedCode generated_code(const std::vector<FoundCalls>& calls);
+AgainstInterpreter against_interpreter(const std::vector<FoundCalls>& calls);
 
 /// Why it does not look faster at first, how much faster it is then, and from which call on; by `work_of_headline`. Two sentences.
 std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& usual);

@@ -174,6 +174,7 @@ std::vector<LeftUnpacked> unpackable(const Graph& masked) {
 }
 
 bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) {
+  parameters = parameters.on(cpu());
   const bool was_masked = unprune(graph, parameters);
   std::vector<Node*> quantizers = quantizers_of_parameters(graph);
   std::erase_if(quantizers, [](const Node* quantizer) { return !objection(*quantizer).empty(); });

@@ -47,7 +47,7 @@ std::vector<LeftUnpacked> unpackable(const Graph& graph);
 /// Replaces every `quantize(w, state…; format)` of a parameter w by `unpack(w.codes, w.shared, state…; format)` of the same
 /// name. The codes are those of the values that w has in `parameters`. What products sum over lies in panels, but for a few rows; all else lies in rows.
 /// Parameters stay that something else reads too, or whose formats have no packed form (`unpackable`). Returns whether the
-/// graph changed.
+/// graph changed. Moves all parameters to the host, where they are packed.
 bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool);
 
 /// The inverse: every `unpack` of a parameter that the globs name becomes the quantizer that it was, of a parameter with the

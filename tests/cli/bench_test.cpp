@@ -275,7 +275,7 @@ TEST(BenchIterations, RefusesWhatDoesNothingOrCannotBe) {
     EXPECT_EQ(ending.code, code) << ending.messages;
     EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
   };
-  expect_refusal(2, "--executor: expected some of eager, interpreter, compiled, each once",
+  expect_refusal(2, "--executor: expected some of eager, interpreter, compiled, graph, each once",
                  {"--executor", "fast"});
   expect_refusal(2, "--warmup of a model needs --iterations", {"--warmup", "3"});
   expect_refusal(2, "--runs does nothing with --iterations", {"--iterations", "9", "--runs", "3"});

@@ -1,4 +1,7 @@
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
@@ -223,6 +226,96 @@ TEST(Devices, RunAllJobs) {
              folder.path());
 }
 
+// Every command that trains or evaluates, and the folders that say where it did.
+TEST(Devices, AreNamedByEveryJobThatTrainsOrEvaluates) {
+  const CardOfTests card;
+  const TemporaryFolder folder;
+  fs::copy(workshop(), folder.path(), fs::copy_options::recursive);
+  run_well({"train", "model", "--data", "reviews.csv", "--max_steps", "1", "--lora", "r=2", "-o",
+            "adapter"},
+           folder.path());
+  const auto run = [&](std::vector<std::string> words, const std::string& output = "",
+                       int code = 0) {
+    SCOPED_TRACE(fmt::format("{}", fmt::join(words, " ")));
+    if (words[0] != "pass") words.insert(words.end(), {"--data", "reviews.csv"});
+    if (!output.empty()) words.insert(words.end(), {"-o", output});
+    const Ending ending = run_hone(on_card(words), folder.path());
+    EXPECT_EQ(ending.code, code) << ending.messages;
+    if (output.empty() || ending.code != code) return;
+    EXPECT_EQ(read_json(folder.path() / output / "settings.json")["device"],
+              "cuda:0, Card of the tests, products of fp32 in fp32");
+  };
+  const std::vector<std::string> few = {"--max_steps", "2", "--batch_size", "8"};
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  for (const char* method : {"l1", "wanda", "first_order", "sparsegpt"})
+    run({"prune", "model", "--method", method}, std::string("prune-") + method);
+  run(with({"prune", "model", "--method", "movement", "--schedule", "cubic"}, few), "movement");
+  run({"prune", "model", "--structure", "heads", "--method", "first_order"}, "heads");
+  run({"trim", "model"}, "trim");
+  run(with({"sparsities", "model", "--sparsities", "0.5"}, few), "sparsities");
+  run(with({"widths", "model", "--widths", "8.4"}, few), "widths");
+  run({"compare", "model", "prune-l1"}, "compare");
+  run({"choose", "model", "prune-l1"}, "choose");
+  run({"compare-formats", "model", "--candidate", "int(bits=8)"}, "formats");
+  run({"suggest", "model", "--format", "integer(width=6,frac=3)"});
+  run({"sensitivity", "model", "--formats", "int(bits=4)", "--sparsities", "0.5"}, "sensitivity");
+  run({"statistics", "model"}, "statistics");
+  run({"allocate", "model", "--formats", "int(bits=8),int(bits=2)", "--budget", "latency_ms<=1000",
+       "--candidates", "2", "--no_cache"},
+      "allocate");
+  run({"lora", "merge", "model", "--adapter", "adapter"}, "merged");
+  run({"pass", "model", "fuse_attention"}, "passed");
+  // On five texts nothing is shown to be within a limit, which is exit code 3.
+  run({"shrink", "model", "--only", "quantize", "--budget", "1m", "--max_evaluations", "1",
+       "--no_cache"},
+      "shrink", /*code=*/3);
+  const Json times = read_json(folder.path() / "prune-l1/results.json")["times"];
+  EXPECT_EQ(times[0]["device"], "cuda:0, Card of the tests, products of fp32 in fp32");
+}
+
+// ---- several cards
+
+TEST(Devices, ShareTheTrialsOfASearch) {
+  const CardOfTests cards("cards=2");
+  const TemporaryFolder folder;
+  fs::copy(workshop(), folder.path(), fs::copy_options::recursive);
+  folder.file("space.toml", "[[precision]]\nformats = ['int(bits=[4,5,6,8])']\n");
+  const std::vector<std::string> search = {"search", "model",       "--recipe",   "space.toml",
+                                           "--data", "reviews.csv", "--no_cache", "--trials",
+                                           "4",      "-o",          "out"};
+  const Json both = run_json(on_card(search), folder.path());
+  EXPECT_EQ(both["workers"], 2) << "one for each card";
+  EXPECT_EQ(both["trials"]["complete"], 4);
+  EXPECT_EQ(both["times"][0]["device"], "cuda:0, Card of the tests, products of fp32 in fp32");
+  // Nobody goes on with them elsewhere, nor in another precision.
+  for (const std::vector<std::string>& elsewhere :
+       {std::vector<std::string>{"--device", "cpu"}, {"--device", "cuda", "--precision", "bf16"}}) {
+    std::vector<std::string> again = search;
+    again.insert(again.end(), elsewhere.begin(), elsewhere.end());
+    again.insert(again.end(), {"--resume", "--threads", "1", "--quiet"});
+    const Ending ending = run_hone(again, folder.path());
+    EXPECT_EQ(ending.code, 1) << ending.messages;
+    EXPECT_NE(ending.messages.find("another run is finished there"), std::string::npos)
+        << ending.messages;
+  }
+  const Ending joining =
+      run_hone({"search", "model", "--recipe", "space.toml", "--data", "reviews.csv", "--no_cache",
+                "--join", "--storage", "out/study.db", "--threads", "1", "--quiet"},
+               folder.path());
+  EXPECT_EQ(joining.code, 1) << joining.messages;
+  EXPECT_NE(joining.messages.find("computed by: \"cuda, Card of the tests, "), std::string::npos)
+      << joining.messages;
+  std::vector<std::string> one = search;
+  one.back() = "one";
+  one.insert(one.end(), {"--device", "cuda:1", "--threads", "1", "--quiet"});
+  const Json alone = run_json(one, folder.path());
+  EXPECT_EQ(alone["workers"], 1);
+  EXPECT_EQ(alone["times"][0]["device"], "cuda:1, Card of the tests, products of fp32 in fp32");
+}
+
 TEST(Devices, AreDescribedByDoctor) {
   const CardOfTests card;
   const Json found = doctors_findings();
@@ -309,6 +402,40 @@ TEST(Devices, ComputeInBf16OnTheProcessor) {
 }
 
 // ---- command lines
+
+// An option that did nothing would hide where results come from.
+TEST(Devices, AreOptionsOfTheCommandsThatUseThem) {
+  const std::set<std::string> host = {"tokenize", "pack",  "unpack", "convert", "export",
+                                      "study",    "watch", "runs",   "plan",    "compile",
+                                      "inspect",  "draw",  "diff",   "passes",  "formats",
+                                      "doctor",   "cache", "schema", "man",     "completion"};
+  for (const std::string& command : command_names()) {
+    std::vector<std::string> words = {command, "--help-all"};
+    if (command == "lora") words.insert(words.begin() + 1, "merge");
+    const bool has = run_well(words, workshop()).output.find("\n  --device") != std::string::npos;
+    EXPECT_EQ(has, !host.contains(command)) << command;
+  }
+  const Ending ending = run_hone({"pack", "model", "--device", "cuda", "-o", "x"}, workshop());
+  EXPECT_EQ(ending.code, kWrongCommandLine) << ending.messages;
+}
+
+TEST(Devices, AreHandedToStagesThatHaveTheOption) {
+  const TemporaryFolder folder;
+  folder.file("stages.toml",
+              "[stage.trained]\nrun = 'train'\nMODEL = 'tiny'\ndata = 'synth:tail?n=400'\n"
+              "[stage.own]\nrun = 'eval'\nMODEL = '{trained}'\ndata = 'synth:tail?n=400'\n"
+              "device = 'cpu'\n"
+              "[stage.packed]\nrun = 'pack'\nMODEL = '{trained}'\nformat = 'int(bits=8)'\n");
+  const Json planned =
+      run_json({"run", "stages.toml", "--dry_run", "--device", "cuda", "--precision", "bf16"},
+               folder.path())["planned"];
+  const auto has = [&](int stage, const char* words) {
+    return planned[stage]["command_line"].get<std::string>().find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(has(0, "--device cuda --precision bf16")) << planned;
+  EXPECT_TRUE(has(1, "--device cpu --precision bf16")) << planned << "what a stage has stays";
+  EXPECT_FALSE(has(2, "--device") || has(2, "--precision")) << planned;
+}
 
 TEST(Devices, AreNamedOnTheCommandLineAlone) {
   const TemporaryFolder folder;

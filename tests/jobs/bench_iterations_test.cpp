@@ -31,6 +31,10 @@ TEST(BenchIterations, RecordsEveryCallOfEveryWay) {
     EXPECT_GT(way.moved_bytes(), 0);
   }
   EXPECT_GT(result.times.ways[0].operations(), result.times.ways[1].operations());
+  // Those of other devices have a row with the reason.
+  EXPECT_EQ(result.times.ways.size() + result.times.not_run.size(), execution_ways().size());
+  EXPECT_EQ(result.fields["not_run"].back()["executor"], "graph");
+  EXPECT_TRUE(bench_iterations(calls_job(), testing::quiet_context()).times.not_run.empty());
 }
 
 TEST(BenchIterations, SaysTheSameToProgramsAndPeople) {

@@ -1,10 +1,20 @@
 #include <gtest/gtest.h>
 
 #include "hone/data/synthetic_words.h"
+#include "hone/jobs/allocation/best_allocation.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/model_times.h"
+#include "hone/jobs/native/native_copy.h"
+#include "hone/jobs/native/native_model.h"
 #include "hone/jobs/prediction.h"
+#include "hone/jobs/prune/shapes.h"
+#include "hone/jobs/prune/sparsify.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/study/layer_sensitivity.h"
 #include "hone/study/measure.h"
 #include "hone/study/sensitivity.h"
+#include "hone/study/tensor_statistics.h"
+#include "hone/tensor/dense.h"
 #include "tests/runtime/fake_device.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
@@ -64,15 +74,112 @@ struct Places {
   }
 };
 
-TEST(DeviceJob, GivesTheBitsOfTheHost) {
-  Places places;
-  const DeviceOutcome expected = all_jobs(places.here), got = all_jobs(places.there);
+void expect_same(const DeviceOutcome& got, const DeviceOutcome& expected) {
   EXPECT_EQ(got.logits, expected.logits);
   EXPECT_EQ(got.noise, expected.noise);
+  ASSERT_EQ(got.parameters.size(), expected.parameters.size());
   for (std::size_t i = 0; i < expected.parameters.size(); ++i)
-    EXPECT_EQ(testing::changed_parameters(expected.parameters[i], got.parameters[i]),
-              std::vector<std::string>{})
-        << i;
+    for (const auto& [name, tensor] : expected.parameters[i].tensors())
+      EXPECT_TRUE(std::ranges::equal(host_bytes(dense_on(tensor, cpu())),
+                                     host_bytes(dense_on(got.parameters[i].at(name), cpu()))))
+          << i << ": " << name;
+}
+
+TEST(DeviceJob, GivesTheBitsOfTheHost) {
+  Places places;
+  expect_same(all_jobs(places.there), all_jobs(places.here));
+}
+
+// Weights by every method, before and while the model is trained, inputs, heads and neurons.
+DeviceOutcome prunings(Context& context) {
+  DeviceOutcome outcome;
+  const EncodedSplits& data = testing::tiny_splits();
+  const CalibrationRun calibration{.batch_size = 8, .batch_count = 2};
+  const auto prune = [&](PruneMethod method, bool cubic, std::optional<double> activations = {}) {
+    SparsifyOptions options{
+        .activations = activations, .calibration = calibration, .trains = cubic, .cubic = cubic};
+    options.pruning.rule.method = method;
+    options.fine_tune.training = {.optimizer = {.learning_rate = 1e-2}, .max_steps = 3};
+    TrainingLog log;
+    keep(sparsify(testing::tiny_model(), data, options, log, context), context, outcome);
+  };
+  for (const PruneMethod method :
+       {PruneMethod::l1, PruneMethod::wanda, PruneMethod::first_order, PruneMethod::sparsegpt})
+    prune(method, /*cubic=*/false);
+  for (const PruneMethod method : {PruneMethod::l1, PruneMethod::movement})
+    prune(method, /*cubic=*/true);
+  prune(PruneMethod::l1, /*cubic=*/false, /*activations=*/0.5);
+  Model model = testing::tiny_model();
+  const StructureOptions structure{.kinds = {UnitKind::heads, UnitKind::neurons},
+                                   .method = "first_order"};
+  prune_units(
+      model, structure,
+      unit_scores(structure.method, model, structure.kinds, data.train, calibration, context),
+      context);
+  keep(model, context, outcome);
+  return outcome;
+}
+
+TEST(DeviceJob, PrunesToTheBitsOfTheHost) {
+  Places places;
+  expect_same(prunings(places.there), prunings(places.here));
+}
+
+// Layers in several formats, whole models of them, and what is packed of models on the device.
+DeviceOutcome studies(Context& context) {
+  DeviceOutcome outcome;
+  const EncodedSplits& data = testing::choice_splits();
+  const CalibrationRun calibration{.batch_size = 8, .batch_count = 2};
+  const Model model = testing::tiny_model();
+  const Format narrow = testing::format_called("integer(width=6,frac=3)");
+  const std::vector<LayerChange> changes = {
+      {.label = "none"},
+      {.label = "narrow", .formats = LayerFormats::reads(narrow)},
+      {.label = "pruned", .sparsity = {.share = 0.5}}};
+  for (const LayerSensitivity& one :
+       measure_sensitivity(model, {changes[1], changes[2]}, data.validation, data.train,
+                           calibration, {}, context)
+           .layers)
+    outcome.noise.push_back(one.divergence.mean);
+  std::vector<std::string> layers;
+  const Graph plain = plain_graph(model);
+  for (const Node* node : plain.operations(kUsualLayer)) layers.push_back(node->name());
+  std::vector<std::vector<std::size_t>> allocations(2, std::vector<std::size_t>(layers.size(), 1));
+  allocations[1].back() = 2;
+  for (const Divergence& one :
+       measure_allocations(model, layers, changes, allocations, data.validation, data.train,
+                           calibration, {}, context))
+    outcome.noise.push_back(one.mean);
+  for (const TensorStatistics& one : measure_statistics(model, {}, data.validation, context))
+    outcome.noise.push_back(one.standard_deviation().value_or(-1));
+  CompressOptions options{.plan = one_format(model, narrow), .calibration = calibration};
+  keep(packed_to_run(compress(model, data, options, context), context), context, outcome);
+  return outcome;
+}
+
+TEST(DeviceJob, MeasuresFormatsWithTheNumbersOfTheHost) {
+  Places places;
+  expect_same(studies(places.there), studies(places.here));
+}
+
+TEST(DeviceJob, IsKnownByItsDeviceAndPrecision) {
+  Places places;
+  EXPECT_EQ(computed_by(places.here.session()), "");
+  EXPECT_EQ(computed_by(places.there.session()), "fake, no hardware");
+  places.there.values = DType::bf16;
+  EXPECT_EQ(computed_by(places.there.session()), "fake, no hardware, values in bf16");
+}
+
+TEST(DeviceJob, NamesTheDeviceOfLatencies) {
+  Places places;
+  const Model model = testing::tiny_model();
+  const EncodedSet texts = testing::tiny_texts(3);
+  const ModelTimes there = time_models({model, texts}, {model, texts}, {1}, places.there).front();
+  EXPECT_EQ(to_json(there)["device"], "fake:0, no hardware");
+  EXPECT_NE(latency_title(there).find(" on fake:0 ("), std::string::npos) << latency_title(there);
+  EXPECT_NE(bench_options(there).find(" --device fake:0"), std::string::npos);
+  EXPECT_NE(times_line(there, 2).find(" with fake:0, no hardware; "), std::string::npos)
+      << times_line(there, 2);
 }
 
 TEST(DeviceJob, ClassifiesTextsWithTheBitsOfTheHost) {

@@ -4,6 +4,7 @@
 
 #include "hone/analysis/cost.h"
 #include "hone/jobs/bench_work.h"
+#include "tests/runtime/fake_device.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
@@ -21,12 +22,13 @@ NamedTensors outputs_of(BenchWork& work, const ExecutionWay& way, const Session&
   return outputs;
 }
 
+// By every executor that the CPU has.
 std::vector<BenchWork> works_of(const Model& model, bool train) {
   std::vector<BenchWork> works;
   const Session session = testing::quiet_context().session();
-  for (const ExecutionWay& way : execution_ways())
+  for (const std::string& way : usable_ways(session))
     works.push_back(bench_work(model, model.parameters, {.batch = 3, .tokens = 11, .train = train},
-                               way, session));
+                               find_execution_way(way), session));
   return works;
 }
 
@@ -73,6 +75,20 @@ TEST(ExecutionWays, EagerFusesNothing) {
     EXPECT_FALSE(fused.operations("attention").empty());
     EXPECT_GT(eager.of_kind(NodeKind::operation).size(), fused.of_kind(NodeKind::operation).size());
   }
+}
+
+TEST(ExecutionWays, SayWhyADeviceDoesNotHaveThem) {
+  testing::FakeDevice device;
+  Session session = testing::quiet_context().session();
+  EXPECT_NE(objection_of(find_execution_way("graph"), session), "");
+  EXPECT_EQ(way_of(session).name, "interpreter");
+  Context there(/*threads=*/1, /*quiet=*/true);
+  there.device = &device;
+  EXPECT_EQ(usable_ways(there.session()), (std::vector<std::string>{"eager", "interpreter"}));
+  there.values = DType::bf16;
+  EXPECT_EQ(usable_ways(there.session()), std::vector<std::string>{"interpreter"});
+  expect_user_error("`precision`",
+                    [&] { check_usable(find_execution_way("eager"), there.session()); });
 }
 
 TEST(ExecutionWays, AreFoundByTheirNames) {

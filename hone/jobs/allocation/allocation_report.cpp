@@ -256,6 +256,7 @@ AllocateFields fields_for(const AllocationFindings& f, const TrialModel& made,
   for (const LayerOption& option : f.job.request.options) fields.options.push_back(option.label());
   if (f.timed)
     fields.latency = AllocationLatency{
+        .device = f.timed->device,
         .predicted_ms = f.best().latency_ms,
         .times = f.timed->times,
         .batch_size = f.costs.latency.batch.texts,
@@ -347,6 +348,7 @@ const Fields& fields_of(const AllocationLatency*) {
   static const Fields fields = describe<A>(
       "allocation_latency",
       "Latency of the chosen model, packed: the sum over layers, and measured whole.",
+      field<&A::device>("device", "Device of all times, with settings that they depend on."),
       field<&A::predicted_ms>("predicted_ms", Unit::milliseconds,
                               "Per example: its layers, and the rest of the model."),
       inlined<&A::times>(),

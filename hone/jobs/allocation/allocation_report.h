@@ -37,6 +37,7 @@ const Fields& fields_of(const EvaluatedAllocation*);
 
 /// Times of layers added up against those of the whole model, in results.
 struct AllocationLatency {
+  std::string device = {};
   double predicted_ms = 0;
   TimesInTurn times = {};
   std::int64_t batch_size = 0, tokens = 0;

@@ -162,15 +162,15 @@ std::string latency_text(const AllocationFindings& f) {
       "Latency: {:.4f} ms per example predicted as the sum over layers, {:.4f} measured of the "
       "packed "
       "model (median of {} rounds), {:.4f} of the baseline; {}. Batch: {} of {} tokens. "
-      "{}Latencies "
-      "are of this machine.",
+      "{}Latencies were measured on {}.",
       f.best().latency_ms, times.after.median_ms, f.timed->rounds, times.before.median_ms,
       paired_speedup_text(times.ratio()),
       batch.texts == 1 ? "one text" : fmt::format("{} texts", batch.texts), batch.tokens,
       times.after.median_ms > budget->most
           ? fmt::format("The whole model exceeds the budget of {}: give a lower one. ",
                         budget->text)
-          : "");
+          : "",
+      f.timed->device == to_string(cpu()) ? "this CPU" : f.timed->device);
 }
 
 }  // namespace

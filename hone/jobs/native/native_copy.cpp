@@ -32,7 +32,6 @@ Model native_copy(const Model& model, const std::string& name, const Format& wei
   options.plan =
       native_plan(plain_graph(model), weight, native_input(weight, context.library.formats));
   Model native = compress(model, {}, options, context);
-  native.parameters = native.parameters.on(cpu());  // where they are packed
   transform(native, "pack", context.session());
   return native;
 }

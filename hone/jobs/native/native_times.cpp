@@ -9,6 +9,7 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/random.h"
 #include "hone/ir/verify.h"
+#include "hone/jobs/device_time.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/quantize.h"
@@ -148,8 +149,9 @@ std::vector<ProductTimes> time_products(const Model& model, const Model& native,
         layer.run(x);
         session.device.wait();
       };
-      one.times =
-          time_in_turn([&] { run(before); }, [&] { run(after); }, kProductRounds, rounds.count());
+      const std::function<void()> works[] = {[&] { run(before); }, [&] { run(after); }};
+      make_ready(works, session.device);
+      one.times = time_in_turn(works[0], works[1], kProductRounds, rounds.count());
     }
   }
   return all;
@@ -176,6 +178,7 @@ std::vector<std::vector<double>> time_layers(const std::vector<Model>& models,
         layer->run(x);
         session.device.wait();
       });
+    make_ready(works, session.device);
     for (std::vector<double>& times : rounds_in_turn(works, kProductRounds, rounds.count())) {
       std::ranges::sort(times);
       for (const std::size_t layer : same) ms[layer].push_back(median_of_sorted(times));
@@ -192,6 +195,7 @@ double median_batch_ms(const Model& model, const EncodedSet& set, Context& conte
                 predictor.parameters(), " that is timed");
   const NamedTensors batch = text_examples(set).batch(rows, 0);
   const std::function<void()> works[] = {[&] { predictor.rows(batch); }};
+  make_ready(works, context.session().device);
   std::vector<double> ms = rounds_in_turn(works, kProductRounds).front();
   std::ranges::sort(ms);
   return median_of_sorted(ms);

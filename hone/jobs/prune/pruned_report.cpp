@@ -155,7 +155,8 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
   pruned.clearly_lost = both.clearly_lost();
   const auto& labels = after.facts.labels;
   const double weight_bits = average_weight_bits(after);
-  const std::string_view arithmetic = arithmetic_of(after.graph);
+  const std::string_view arithmetic =
+      arithmetic_of_run(forward_graph(after), run.context.session());
   PrunedModelResult& measured = pruned.measured;
   measured.pruning = {.subject = subject_result(job.model, run.data.identity, run.data.measured),
                       .distill = distillation_result(job.distill),
@@ -179,7 +180,7 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
   Section first{"",
                 {PageTable{comparison_table(
                                {{"baseline", average_weight_bits(parent), run.before, std::nullopt,
-                                 arithmetic_of(parent.graph)},
+                                 arithmetic_of_run(forward_graph(parent), run.context.session())},
                                 {run.label, weight_bits, both.after, both.comparison, arithmetic,
                                  both.gates.any() ? std::optional(both.verdict) : std::nullopt}}),
                            caption_of(run, caveat)}}};

@@ -86,9 +86,8 @@ void check_goes(const VocabularyCut& cut, const std::string& name) {
 // The baseline beside the trimmed model, its gates and `lines`.
 Section result_section(const TextModel& parent, const Measurement& before, const TextModel& model,
                        const BeforeAndAfter& both, const EncodedSplits& data,
-                       const std::vector<std::string>& lines) {
+                       const std::vector<std::string>& lines, std::string_view arithmetic) {
   const double bits = average_weight_bits(model.model);
-  const std::string_view arithmetic = arithmetic_of(model.model.graph);
   const std::string random = headless_remark(parent.model, false);
   Section section{
       "",
@@ -200,7 +199,8 @@ JobResult trim_job(const TrimJob& job, Context& context) {
   found.models = fmt::format("{} {}", shell_word(job.model), shell_word(job.output.folder));
 
   const auto& labels = model.model.facts.labels;
-  const std::string_view arithmetic = arithmetic_of(model.model.graph);
+  const std::string_view arithmetic =
+      arithmetic_of_run(forward_graph(model.model), context.session());
   const std::string measured = name_and_size(data.measured);
   result.gate = outcome_of(both.gates);
   const TrimFields fields{.subject = subject_result(job.model, data.identity, data.measured),
@@ -213,7 +213,7 @@ JobResult trim_job(const TrimJob& job, Context& context) {
   result.fields = to_json(fields);
   result.basis = basis_of(job.data.options.source, data, std::string(arithmetic));
   std::vector<std::string> lines = {tokens_text(trimmed), respelled_text(trimmed, part)};
-  Section first = result_section(parent, before, model, both, data, lines);
+  Section first = result_section(parent, before, model, both, data, lines, arithmetic);
   for (std::string& line : lines_of(found)) lines.push_back(std::move(line));
   CardFacts facts = facts_of_change(fields.subject, fields.both);
   facts.origin =

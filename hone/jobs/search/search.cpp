@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "hone/base/cache_folder.h"
@@ -119,7 +120,7 @@ Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSu
   if (sampler_seed(job) != job.seed) identity[kSamplerSeed] = sampler_seed(job);
   identity[kConcurrency] = job.concurrency == 0 ? job.workers : job.concurrency;
   identity["asynchronous"] = job.budget.asynchronous;
-  if (!job.executor.empty()) identity["executor"] = job.executor;
+  if (!subject.computed_by.empty()) identity["computed by"] = subject.computed_by;
   if (!subject.gates.empty()) {
     for (const Gate& gate : subject.gates) identity["gates"].push_back(gate.text);
     identity["trials"] = job.budget.trials;  // verdicts are corrected for so many
@@ -145,9 +146,12 @@ void check_same(const Study& study, const Json& identity, const std::string& whe
   user_check(kept != study.user_attributes.end() && kept->second.is_object(),
              "{}: study '{}' is none of `hone search`; give another name by `study`", where,
              study.name);
+  std::set<std::string> keys;
+  for (const Json* one : {&kept->second, &identity})
+    for (const auto& [key, value] : one->items()) keys.insert(key);
   std::string lines;
-  for (const auto& [key, now] : identity.items()) {
-    const Json& then = value_at(kept->second, key);
+  for (const std::string& key : keys) {
+    const Json &then = value_at(kept->second, key), &now = value_at(identity, key);
     if (then != now)
       lines += fmt::format("\n  {}: {} then, {} now", key, to_line(then), to_line(now));
   }
@@ -324,7 +328,6 @@ class SearchRun {
 
   SearchEnd run_workers() {
     const int threads = std::max(1, context_.pool.threads() / static_cast<int>(job_.workers));
-    const std::vector<std::string> words = job_.join_words(where_, threads);
     std::vector<CommandEnding> endings(static_cast<std::size_t>(job_.workers));
     std::vector<std::string> failures(endings.size());
     std::atomic<std::size_t> at_work = endings.size();
@@ -332,7 +335,9 @@ class SearchRun {
     for (std::size_t i = 0; i < endings.size(); ++i)
       threads_of_workers.emplace_back([&, i] {
         try {
-          endings[i] = run_own_command(words, fs::current_path());
+          endings[i] =
+              run_own_command(job_.join_words({.number = i, .storage = where_, .threads = threads}),
+                              fs::current_path());
           if (endings[i].code != 0) failures[i] = endings[i].error;
         } catch (const Error& error) {
           failures[i] = error.what();

@@ -23,6 +23,13 @@
 
 namespace hone {
 
+/// One of the processes that run the trials of a study.
+struct SearchWorker {
+  std::size_t number = 0;  ///< from 0
+  std::string storage;     ///< of the study it joins
+  int threads = 1;
+};
+
 /// A search over what can be done to a model.
 struct SearchJob {
   std::string model;            ///< as `open_model` takes it
@@ -50,15 +57,13 @@ struct SearchJob {
   bool resume = false;
   GateOptions gates = {};  ///< what a trial may lose against the model: others are not feasible
   std::uint64_t seed = 42;
-  /// What runs the trials, by its name, where it is not the interpreter: results differ in their last places.
-  std::string executor = {};
   /// Of what the sampler draws alone; none: `seed`. Studies of one seed and several of these have the same trials to choose from.
   std::optional<std::uint64_t> sampler_seed = {};
   bool row_hashes = true;
   JobOutput output;
   Invocation invocation = {};
-  /// The words of a command that joins the study in this storage, with so many threads.
-  std::function<std::vector<std::string>(const std::string& storage, int threads)> join_words = {};
+  /// The words of the command that a worker runs.
+  std::function<std::vector<std::string>(const SearchWorker& worker)> join_words = {};
 };
 
 std::vector<std::string> sampler_names();

@@ -2,6 +2,7 @@
 
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/choice.h"
+#include "hone/jobs/run_identity.h"
 #include "hone/jobs/search/recipe_sections.h"
 #include "hone/models/model_size.h"
 #include "hone/models/model_zeros.h"
@@ -66,7 +67,7 @@ TrialSubject read_subject(const SearchJob& job, const SearchRecipe& recipe, Cont
                        .training = job.training,
                        .calibration = job.calibration,
                        .seed = job.seed,
-                       .executor = job.executor};
+                       .computed_by = computed_by(context.session())};
   if (fresh) {
     load_fresh(job, subject, context, notes);
   } else {

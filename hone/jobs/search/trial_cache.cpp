@@ -69,7 +69,7 @@ TrialCache::TrialCache(const fs::path& store, const TrialSubject& subject) {
       {"calibration",
        {subject.calibration.batch_count, subject.calibration.batch_size,
         static_cast<int>(subject.calibration.options.rule)}}};
-  if (!subject.executor.empty()) shared["executor"] = subject.executor;
+  if (!subject.computed_by.empty()) shared["computed_by"] = subject.computed_by;
   for (const Gate& gate : subject.gates) shared["gates"].push_back(gate.text);
   subject_ = fingerprint(to_line(shared));
 }

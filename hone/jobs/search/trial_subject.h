@@ -35,7 +35,7 @@ struct TrialSubject {
   bool loadable = false;
   UnitScores unit_scores = {};  ///< of the parent, for recipes with [structure]
   std::uint64_t seed = 42;
-  std::string executor = {};  ///< as `SearchJob` has it
+  std::string computed_by = {};  ///< see `computed_by` (jobs/run_identity.h)
 };
 
 /// What the subject's config.json says with these keys in place of its own. Throws `UserError` for sizes that do not go together.

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "hone/base/text.h"
+#include "hone/jobs/device_time.h"
 #include "hone/metrics/median.h"
 #include "hone/train/text_examples.h"
 
@@ -37,7 +38,9 @@ ShrinkTimer::ShrinkTimer(const Model& original, const EncodedSet& texts, const E
       original_(forward_graph(original), original.parameters, context.session()) {
   one_ = batch(texts, 1);
   const auto median = [&](const NamedTensors& texts) {
-    return median_of_sorted(runs_ms([&] { original_.rows(texts); }, kRounds));
+    const std::function<void()> works[] = {[&] { original_.rows(texts); }};
+    make_ready(works, context.session().device);
+    return median_of_sorted(runs_ms(works[0], kRounds));
   };
   const auto most = static_cast<std::int64_t>(kMostMs / std::max(median(one_), 1e-3));
   at_a_time_ = std::clamp<std::int64_t>(most, 1, std::min(kMostAtATime, texts.size()));
@@ -59,6 +62,7 @@ ShrinkTimer::Times ShrinkTimer::times(const Model& model, std::int64_t rounds) {
   const std::function<void()> works[] = {[&] { original_.rows(some_); },
                                          [&] { original_.rows(one_); },
                                          [&] { own.rows(own_some_); }, [&] { own.rows(own_one_); }};
+  make_ready(works, context_.session().device);
   const auto ms = rounds_in_turn(works, rounds);
   // As the speedup of the result: the median ratio of paired rounds.
   const auto share = [&](std::size_t work) {
@@ -70,7 +74,8 @@ ShrinkTimer::Times ShrinkTimer::times(const Model& model, std::int64_t rounds) {
 
 double ShrinkTimer::seconds(std::int64_t rounds) const {
   constexpr double kModels = 2, kUncounted = 2;
-  return kModels * (static_cast<double>(rounds) + kUncounted) *
+  return kModels *
+         (static_cast<double>(rounds) + kUncounted + readying_runs(context_.session().device)) *
          static_cast<double>(at_a_time_ + 1) * ms_ / 1000;
 }
 
