@@ -143,7 +143,7 @@ std::shared_ptr<const void> weight_once(const Call& call) {
 // ---- products
 
 /// How byte_product.cu cuts results into tiles: a tile has `warps_down` times `warps_across` warps.
-struct Tiling {
+struct ByteTiling {
   int stages, warps_down, warps_across, warp_rows, warp_columns;
   bool alone;  ///< a multiprocessor has registers for one tile at a time
 
@@ -162,10 +162,10 @@ struct Tiling {
 };
 
 // Of 128 x 192, 128 x 96, 64 x 96 and 16 x 64 results. The last one is for few rows, where the weight's bytes are all that counts.
-constexpr std::array<Tiling, 4> kTilings = {{{4, 2, 4, 64, 48, true},
-                                             {4, 2, 2, 64, 48, false},
-                                             {4, 2, 2, 32, 48, false},
-                                             {12, 1, 4, 16, 16, false}}};
+constexpr std::array<ByteTiling, 4> kByteTilings = {{{4, 2, 4, 64, 48, true},
+                                                     {4, 2, 2, 64, 48, false},
+                                                     {4, 2, 2, 32, 48, false},
+                                                     {12, 1, 4, 16, 16, false}}};
 
 /// What a tiling is chosen for: results of so many rows and columns, each a sum over `inner` bytes and `chunk` of them at a time.
 struct TiledWork {
@@ -176,7 +176,7 @@ struct TiledWork {
 
 // Cycles of the busiest multiprocessor, from what H100 reads of its L2 cache (30 bytes per cycle) and computes (128 instructions of
 // threads). A tile that is alone has nothing to overlap its last part with. Results do not depend on the choice.
-double tiling_cycles(const Tiling& tiling, const TiledWork& work, const Card& card) {
+double tiling_cycles(const ByteTiling& tiling, const TiledWork& work, const Card& card) {
   constexpr double kBytes = 30, kThreadInstructions = 128, kActivation = 45, kPlain = 10;
   const auto lines = static_cast<double>(tiling.rows() + tiling.columns());
   const auto results = static_cast<double>(tiling.rows() * tiling.columns());
@@ -188,12 +188,12 @@ double tiling_cycles(const Tiling& tiling, const TiledWork& work, const Card& ca
          (tiling.alone ? loading + finishing : std::max(loading, finishing));
 }
 
-const Tiling& tiling_for(const TiledWork& work, const Card& card) {
-  const auto fits = [&](const Tiling& tiling) {
+const ByteTiling& tiling_for(const TiledWork& work, const Card& card) {
+  const auto fits = [&](const ByteTiling& tiling) {
     return tiling.shared_bytes(work.chunk) <= static_cast<std::size_t>(card.shared_bytes_per_block);
   };
-  const Tiling* best = nullptr;
-  for (const Tiling& tiling : kTilings)
+  const ByteTiling* best = nullptr;
+  for (const ByteTiling& tiling : kByteTilings)
     if (fits(tiling) &&
         (best == nullptr || tiling_cycles(tiling, work, card) < tiling_cycles(*best, work, card)))
       best = &tiling;
@@ -245,8 +245,8 @@ void multiply_bytes(Call& call, const ByteWeight& weight) {
   }
   const int chunk = chunk_of(input);
   const auto& activation = attributes.get<std::string>("activation");
-  const Tiling& tiling = tiling_for({x.rows, columns, x.stride, chunk, activation != "none"},
-                                    device_of(call.device).card());
+  const ByteTiling& tiling = tiling_for({x.rows, columns, x.stride, chunk, activation != "none"},
+                                        device_of(call.device).card());
   Program program = {"byte_product.cu", tiling.definitions()};
   program.definitions.insert(program.definitions.end(),
                              {value_definition(bias.dtype()), "CHUNK=" + std::to_string(chunk),

@@ -320,7 +320,7 @@ TEST(Devices, AreDescribedByDoctor) {
   const CardOfTests card;
   const Json found = doctors_findings();
   EXPECT_EQ(found["gpus"],
-            (Json{"Card of the tests, 2 GiB, 100 multiprocessors, compute capability 8.0"}));
+            (Json{"Card of the tests, 2 GiB, 2 multiprocessors, compute capability 8.0"}));
   EXPECT_EQ(found["gpus_missing"], nullptr);
   for (const char* peak :
        {"fp32_tflops", "tf32_tflops", "bf16_tflops", "int8_tops", "copy_gb_per_s"})
