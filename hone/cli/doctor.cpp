@@ -329,8 +329,14 @@ void check_software(Checkup& c) {
   for (const auto& [name, version] : fields.machine.libraries) c.show(name, version);
 }
 
-void check_up(RunArguments& a) {
-  Context context = make_context(a);
+struct DoctorArguments {
+  RunArguments run;
+};
+
+Options options_of(const DoctorArguments*) { return group<&DoctorArguments::run>(host_options()); }
+
+void check_up(DoctorArguments& a) {
+  Context context = make_context(a.run);
   Checkup c;
   c.fields.machine = this_machine(context.pool.threads());
   check_processor(c);
@@ -343,11 +349,11 @@ void check_up(RunArguments& a) {
   c.fields.disk_temporary_bytes =
       check_folder("disk for temporary files", fs::temp_directory_path(), c);
   check_software(c);
-  if (a.json) return print_result("doctor", to_json(c.fields));
-  print_text(a, to_text(c.table, text_style(a)));
-  if (c.fields.problems.empty()) return print_text(a, "\nNothing is missing.\n");
-  print_text(a, "\nProblems:\n");
-  for (const std::string& problem : c.fields.problems) print_text(a, "- {}\n", problem);
+  if (a.run.json) return print_result("doctor", to_json(c.fields));
+  print_text(a.run, to_text(c.table, text_style(a.run)));
+  if (c.fields.problems.empty()) return print_text(a.run, "\nNothing is missing.\n");
+  print_text(a.run, "\nProblems:\n");
+  for (const std::string& problem : c.fields.problems) print_text(a.run, "- {}\n", problem);
 }
 
 }  // namespace
@@ -440,7 +446,7 @@ Command doctor_command() {
   return {.name = "doctor",
           .summary = "Check what this machine supports and what is missing",
           .example = "hone doctor",
-          .run = runs<RunArguments, check_up>(),
+          .run = runs<DoctorArguments, check_up>(),
           .stage = {.allowed = false}};
 }
 
