@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "tests/runtime/image_kernel_cases.h"
 #include "tests/support/expect.h"
@@ -41,8 +43,13 @@ Results run(const KernelCase& kernel_case, const Library& library, int threads) 
 
 void expect_equal(const Tensor& got, const Tensor& expected, const KernelCase& kernel_case,
                   const std::string& name) {
+  // Bytes, since a NaN equals nothing.
   const auto equal = [&]<typename T>(T) {
-    ASSERT_EQ(elements_of<T>(got), elements_of<T>(expected)) << name << " of\n" << kernel_case.text;
+    const std::vector<T> a = elements_of<T>(got), b = elements_of<T>(expected);
+    ASSERT_EQ(a.size(), b.size());
+    ASSERT_TRUE(std::ranges::equal(std::as_bytes(std::span(a)), std::as_bytes(std::span(b))))
+        << name << " of\n"
+        << kernel_case.text;
   };
   if (expected.dtype() == DType::i64)
     equal(std::int64_t{});
@@ -56,6 +63,7 @@ void expect_near(const Tensor& got, const Tensor& expected, const KernelCase& ke
   if (expected.dtype() == DType::i64) return expect_equal(got, expected, kernel_case, name);
   const std::vector<float> a = elements_of(got), b = elements_of(expected);
   for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(a[i]) && std::isnan(b[i])) continue;
     const double allowed =
         kernel_case.absolute + kernel_case.relative * kUlp * std::fabs(static_cast<double>(b[i]));
     ASSERT_NEAR(a[i], b[i], allowed) << name << " element " << i << " of\n" << kernel_case.text;
