@@ -10,6 +10,7 @@
 #include "hone/kernels/row_loop.h"
 #include "hone/kernels/scalar/fixed_point.h"
 #include "hone/kernels/scalar/mase_block.h"
+#include "hone/kernels/scalar/row_groups.h"
 #include "hone/kernels/scalar/scaled_integer.h"
 #include "hone/kernels/scalar/sign.h"
 
@@ -150,24 +151,42 @@ Rows groups_of(const Format& format, const Sizes& sizes) {
 }
 
 std::string_view accepts_int(const CallSite& site) {
-  static constexpr std::string_view kNames[] = {"int"};
-  const std::string_view objection = named(site, kNames, "the format is not int");
-  if (!objection.empty()) return objection;
-  return site.attributes.get<Format>("format")["group"] > 0
-             ? "groups are rounded by no kernel of a GPU"
-             : "";
+  static constexpr std::string_view kNames[] = {"int", "nf4"};
+  return named(site, kNames, "the format is neither int nor nf4");
+}
+
+// Neighbours along a row that share a scale in float16; 0: none do.
+std::int64_t row_group(const Format& format) {
+  return format[format.def->name == "nf4" ? "block" : "group"];
 }
 
 std::int64_t int_workspace(const CallSite& site, const Bindings& bindings) {
   const Format& format = site.attributes.get<Format>("format");
-  if (!format.is("scale", "dynamic")) return 0;
+  if (row_group(format) > 0 || !format.is("scale", "dynamic")) return 0;
   return groups_of(format, sizes_of(site, bindings)).count *
          static_cast<std::int64_t>(2 * sizeof(float));
 }
 
+template <typename Rule>
+void round_row_groups(Call& call, const char* function, const Rule& rule) {
+  const Values values = values_of(call);
+  if (values.count == 0) return;
+  const auto [rows, columns] = rows_of(call.input(0).sizes());
+  const std::int64_t size = std::min(row_group(format_of(call)), columns);
+  launch(
+      call.device,
+      {kGroups, function, {ceil_divide(rows * ceil_divide(columns, size), kWarps)}, {32 * kWarps}},
+      rule, rows, columns, size, values.x, values.y);
+}
+
 void quantize_int(Call& call) {
   const Format& format = format_of(call);
+  if (format.def->name == "nf4")
+    return round_row_groups(call, "round_normal_float_groups", scalar::NormalFloatGroups{});
   const int bits = number(format, "bits");
+  if (row_group(format) > 0)
+    return round_row_groups(call, "round_integer_groups",
+                            scalar::integer_groups(bits, format.is("range", "affine")));
   const scalar::IntegerGrids grids = scalar::integer_grids(bits, format.is("range", "affine"));
   const scalar::OldScaledRows old{bits};
   const Rows groups = groups_of(format, call.input(0).sizes());

@@ -5,32 +5,20 @@
 
 #include "hone/formats/codes.h"
 #include "hone/formats/row_groups.h"
-#include "hone/kernels/scalar/scaled_integer.h"
+#include "hone/kernels/scalar/row_groups.h"
 
 namespace hone::int_groups {
 namespace {
 
-using kernels::ScaledGrid;
 using kernels::ValueRange;
-
-constexpr int kScaleBits = 16;
 
 int bits_of(const Format& format) { return static_cast<int>(format["bits"]); }
 bool affine(const Format& format) { return format.is("range", "affine"); }
 
 RowGroups groups_of(const QuantizerInput& input) { return {input.sizes, input.format["group"]}; }
 
-float levels_of(const Format& format) { return std::ldexp(1.0f, bits_of(format)) - 1; }
-
-// The grid that a shared code stands for.
-ScaledGrid grid_of(const Format& format, std::uint32_t shared) {
-  const float scale = scalar::half_value(shared & 0xffff);
-  if (affine(format)) {
-    const float zero = std::min(static_cast<float>(shared >> kScaleBits), levels_of(format));
-    return {scale, -zero, levels_of(format) - zero};
-  }
-  const float half = std::ldexp(1.0f, bits_of(format) - 1);
-  return {scale, -half, half - 1};
+scalar::IntegerGroups rule_of(const Format& format) {
+  return scalar::integer_groups(bits_of(format), affine(format));
 }
 
 // The finite value of the largest magnitude, the first of several.
@@ -41,29 +29,13 @@ float extreme_of(std::span<const float> x, const ValueRange& range) {
   return *std::ranges::find_if(x, [&](float value) { return std::fabs(value) == range.highest; });
 }
 
-// The shared code of a group.
-std::uint32_t shared_of(const Format& format, std::span<const float> x, const ValueRange& range) {
-  if (!affine(format)) {
-    const float half = std::ldexp(1.0f, bits_of(format) - 1);
-    return scalar::half_scale(extreme_of(x, range) / -half);
-  }
-  const float levels = levels_of(format);
-  // Each term is finite where the difference of the ends might not be. Rounded down, for a larger scale could leave the code
-  // of an end out, and what is quantized again would change.
-  const std::uint32_t scale =
-      scalar::half_scale_below(range.highest / levels - range.lowest / levels);
-  const float zero =
-      std::clamp(std::nearbyint(-range.lowest / scalar::half_value(scale)), 0.0f, levels);
-  return scale | static_cast<std::uint32_t>(zero) << kScaleBits;
+scalar::IntegerGroup group_of(const Format& format, std::span<const float> x,
+                              const ValueRange& range) {
+  return rule_of(format).of({{range.lowest, range.highest}, extreme_of(x, range)});
 }
 
-std::uint32_t shared_reference(const Format& format, std::span<const float> x) {
-  return shared_of(format, x, finite_range_reference(x));
-}
-
-// The whole number that stands for x; NaN for NaN.
-float whole_of(const ScaledGrid& grid, float x) {
-  return scalar::ScaledGrid{grid.scale, grid.lowest, grid.highest}.whole(x);
+scalar::IntegerGroup group_reference(const Format& format, std::span<const float> x) {
+  return group_of(format, x, finite_range_reference(x));
 }
 
 }  // namespace
@@ -77,9 +49,7 @@ void quantize_reference(const QuantizerInput& input, std::span<float> y) {
   const RowGroups groups = groups_of(input);
   for (std::int64_t g = 0; g < groups.count(); ++g) {
     const auto x = groups.of(input.x, g);
-    const ScaledGrid grid = grid_of(input.format, shared_reference(input.format, x));
-    std::ranges::transform(x, groups.of(y, g).begin(),
-                           [&](float value) { return whole_of(grid, value) * grid.scale; });
+    std::ranges::transform(x, groups.of(y, g).begin(), group_reference(input.format, x));
   }
 }
 
@@ -88,8 +58,9 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
   groups.for_each(pool, [&](std::int64_t g) {
     const auto x = groups.of(input.x, g);
     const ValueRange range = kernels::finite_range(pool, std::ssize(x), x.data());
-    const ScaledGrid grid = grid_of(input.format, shared_of(input.format, x, range));
-    kernels::round_to_grid(pool, grid, std::ssize(x), x.data(), groups.of(y, g).data());
+    const scalar::ScaledGrid grid = group_of(input.format, x, range).grid;
+    kernels::round_to_grid(pool, {grid.scale, grid.lowest, grid.highest}, std::ssize(x), x.data(),
+                           groups.of(y, g).data());
   });
 }
 
@@ -100,11 +71,11 @@ Codes encode(const QuantizerInput& input) {
   codes.elements.reserve(input.x.size());
   for (std::int64_t g = 0; g < groups.count(); ++g) {
     const auto x = groups.of(input.x, g);
-    codes.shared.push_back(shared_reference(input.format, x));
-    const ScaledGrid grid = grid_of(input.format, codes.shared.back());
+    const auto [shared, grid] = group_reference(input.format, x);
+    codes.shared.push_back(shared);
     for (const float value : x) {
       check_has_code(input.format, !std::isnan(value), value);
-      const float whole = whole_of(grid, value);
+      const float whole = grid.whole(value);
       codes.elements.push_back(
           is_affine ? static_cast<std::uint32_t>(whole - grid.lowest)
                     : signed_code(static_cast<std::int64_t>(whole), bits_of(input.format)));
@@ -117,7 +88,8 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
   const RowGroups groups = groups_of(input);
   const bool is_affine = affine(input.format);
   for (std::int64_t g = 0; g < groups.count(); ++g) {
-    const ScaledGrid grid = grid_of(input.format, codes.shared[static_cast<std::size_t>(g)]);
+    const scalar::ScaledGrid grid =
+        rule_of(input.format).of_shared(codes.shared[static_cast<std::size_t>(g)]).grid;
     const auto value = [&](std::uint32_t code) {
       return (is_affine ? static_cast<float>(code) + grid.lowest
                         : static_cast<float>(signed_value(code, bits_of(input.format)))) *

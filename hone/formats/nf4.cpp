@@ -1,64 +1,26 @@
 #include "hone/formats/nf4.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 
 #include "hone/formats/codes.h"
 #include "hone/formats/row_groups.h"
+#include "hone/kernels/scalar/row_groups.h"
 
 namespace hone {
 namespace {
 
-constexpr std::array<float, 16> kLevels = {-1.0f,
-                                           -0.6961928009986877f,
-                                           -0.5250730514526367f,
-                                           -0.39491748809814453f,
-                                           -0.28444138169288635f,
-                                           -0.18477343022823334f,
-                                           -0.09105003625154495f,
-                                           0.0f,
-                                           0.07958029955625534f,
-                                           0.16093020141124725f,
-                                           0.24611230194568634f,
-                                           0.33791524171829224f,
-                                           0.44070982933044434f,
-                                           0.5626170039176941f,
-                                           0.7229568362236023f,
-                                           1.0f};
-
-constexpr std::array<float, 15> kMiddles = [] {
-  std::array<float, 15> middles{};
-  for (std::size_t i = 0; i < middles.size(); ++i)
-    middles[i] = static_cast<float>((static_cast<double>(kLevels[i]) + kLevels[i + 1]) / 2);
-  return middles;
-}();
-
 RowGroups blocks_of(const QuantizerInput& input) { return {input.sizes, input.format["block"]}; }
 
-std::uint32_t shared_of(const kernels::ValueRange& range) {
-  return scalar::half_scale(std::max(-range.lowest, range.highest));
-}
-
-// The code of x, given 1 / scale; 0 for NaN.
-std::uint32_t code_of(float x, float inverse) {
-  std::uint32_t code = 0;
-  for (const float middle : kMiddles) code += x * inverse > middle ? 1 : 0;
-  return code;
-}
-
-void quantize_block(std::uint32_t shared, std::span<const float> x, std::span<float> y) {
-  const float scale = scalar::half_value(shared), inverse = 1 / scale;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    y[i] = std::isnan(x[i]) ? x[i] : kLevels[code_of(x[i], inverse)] * scale;
+scalar::NormalFloatGroup group_of(const kernels::ValueRange& range) {
+  return scalar::NormalFloatGroups().of({.range = {range.lowest, range.highest}});
 }
 
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
   const RowGroups blocks = blocks_of(input);
   for (std::int64_t b = 0; b < blocks.count(); ++b) {
     const auto x = blocks.of(input.x, b);
-    quantize_block(shared_of(finite_range_reference(x)), x, blocks.of(y, b));
+    std::ranges::transform(x, blocks.of(y, b).begin(), group_of(finite_range_reference(x)));
   }
 }
 
@@ -66,8 +28,8 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
   const RowGroups blocks = blocks_of(input);
   blocks.for_each(pool, [&](std::int64_t b) {
     const auto x = blocks.of(input.x, b);
-    quantize_block(shared_of(kernels::finite_range(pool, std::ssize(x), x.data())), x,
-                   blocks.of(y, b));
+    std::ranges::transform(x, blocks.of(y, b).begin(),
+                           group_of(kernels::finite_range(pool, std::ssize(x), x.data())));
   });
 }
 
@@ -77,11 +39,11 @@ Codes encode(const QuantizerInput& input) {
   codes.elements.reserve(input.x.size());
   for (std::int64_t b = 0; b < blocks.count(); ++b) {
     const auto x = blocks.of(input.x, b);
-    codes.shared.push_back(shared_of(finite_range_reference(x)));
-    const float inverse = 1 / scalar::half_value(codes.shared.back());
+    const scalar::NormalFloatGroup group = group_of(finite_range_reference(x));
+    codes.shared.push_back(group.shared);
     for (const float value : x) {
       check_has_code(input.format, !std::isnan(value), value);
-      codes.elements.push_back(code_of(value, inverse));
+      codes.elements.push_back(group.code(value));
     }
   }
   return codes;
@@ -91,8 +53,9 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
   const RowGroups blocks = blocks_of(input);
   for (std::int64_t b = 0; b < blocks.count(); ++b) {
     const float scale = scalar::half_value(codes.shared[static_cast<std::size_t>(b)]);
-    std::ranges::transform(blocks.of(std::span(codes.elements), b), blocks.of(y, b).begin(),
-                           [&](std::uint32_t code) { return kLevels[code] * scale; });
+    std::ranges::transform(
+        blocks.of(std::span(codes.elements), b), blocks.of(y, b).begin(),
+        [&](std::uint32_t code) { return scalar::NormalFloatGroup::level(code) * scale; });
   }
 }
 
@@ -117,9 +80,10 @@ FormatDef nf4_format() {
       .encode = encode,
       .decode = decode,
       .units = [](const QuantizerInput& input) -> std::optional<CodeUnits> {
-        return CodeUnits{.units = {kLevels.begin(), kLevels.end()},
-                         .group = blocks_of(input).size,
-                         .scales = {}};
+        CodeUnits units{.units = {}, .group = blocks_of(input).size, .scales = {}};
+        for (std::uint32_t code = 0; code < 16; ++code)
+          units.units.push_back(scalar::NormalFloatGroup::level(code));
+        return units;
       }};
 }
 

@@ -33,6 +33,9 @@ const std::vector<Format>& variants() {
         if (parameter.name == "axis") settings.push_back("axis=0");
         if (parameter.name == "rows") settings.push_back("rows=2");
         if (parameter.name == "block") settings.push_back("block=20");
+        if (parameter.name == "group")
+          for (const char* group : {"group=20", "group=64,range=affine", "bits=4,group=32"})
+            settings.push_back(group);
       }
       for (const std::string& setting : settings) {
         add(setting.empty() ? name : fmt::format("{}({})", name, setting));

@@ -1,6 +1,7 @@
 // What rows, slices or whole tensors share: ranges and mean magnitudes, found in the group on every call. Means are
 // those of hone/kernels/magnitude.h to the last bit: element i of a piece goes to lane i % 16, lanes are folded in
 // halves, pieces added in order; those of the old formats are sums from the first element to the last.
+#include "hone/kernels/scalar/row_groups.h"
 #include "hone/kernels/scalar/scaled_integer.h"
 #include "hone/kernels/scalar/sign.h"
 #include "numbers.cuh"
@@ -115,6 +116,39 @@ extern "C" __global__ void round_old_rows(scalar::OldScaledRows rule, std::int64
   round_rows<Largest>(rows, columns, x, y, [=](const Largest& seen) {
     return rule.of(scalar::float_of(seen.magnitude));
   });
+}
+
+// A warp for each group of up to `size` neighbours of a row.
+template <typename Rule>
+void round_groups(Rule rule, std::int64_t rows, std::int64_t columns, std::int64_t size, const float* x, float* y) {
+  const std::int64_t per_row = (columns + size - 1) / size, group = thread_number() / 32;
+  const int lane = threadIdx.x % 32;
+  if (group >= rows * per_row) return;
+  const std::int64_t first = group % per_row * size, count = scalar::smaller(size, columns - first);
+  x += group / per_row * columns + first;
+  y += group / per_row * columns + first;
+  const Ends ends = seen_in<Ends>(x, lane, 32, count).of_warp();
+  const float lowest = ends.lowest == 0 ? 0.0f : -scalar::float_of(ends.lowest), highest = scalar::float_of(ends.highest);
+  bool negative = ends.lowest > ends.highest;
+  if (ends.lowest == ends.highest) {
+    unsigned before = 0;  // how far from the end the first of both ends is
+    for (std::int64_t i = lane; i < count; i += 32)
+      if (scalar::magnitude_bits(x[i]) == ends.highest) before = max(before, unsigned(count - i));
+    before = __reduce_max_sync(kAll, before);
+    negative = before > 0 && x[count - before] < 0;
+  }
+  const auto round = rule.of(scalar::GroupEnds{{lowest, highest}, negative ? lowest : highest});
+  for (std::int64_t i = lane; i < count; i += 32) y[i] = round(x[i]);
+}
+
+extern "C" __global__ void round_integer_groups(scalar::IntegerGroups rule, std::int64_t rows, std::int64_t columns,
+                                                std::int64_t size, const float* x, float* y) {
+  round_groups(rule, rows, columns, size, x, y);
+}
+
+extern "C" __global__ void round_normal_float_groups(scalar::NormalFloatGroups rule, std::int64_t rows,
+                                                     std::int64_t columns, std::int64_t size, const float* x, float* y) {
+  round_groups(rule, rows, columns, size, x, y);
 }
 
 struct Magnitudes {
