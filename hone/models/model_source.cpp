@@ -97,7 +97,7 @@ void check_not_seeds(const fs::path& folder) {
              folder.string(), fmt::join(seeds, ", "));
 }
 
-// What was learned beside a model is none.
+// Refuses a folder that holds an adapter alone.
 void check_not_adapter(const fs::path& folder) {
   if (path_exists(folder / "config.json") || !path_exists(folder / kAdapterConfig)) return;
   const Json config = read_json(folder / kAdapterConfig);

@@ -10,7 +10,7 @@ namespace hone::scalar {
 struct GroupEnds {
   ValueRange range = {};  ///< of the finite values and 0
   float extreme =
-      0;  ///< the finite value of the largest magnitude, the first of several; 0: there is none
+      0;  ///< the finite value of the largest magnitude, the first of several; 0 if no value is finite
 };
 
 /// A group of nf4: 16 quantiles of the normal distribution times a scale (Dettmers et al., "QLoRA", 2023).
