@@ -150,21 +150,14 @@ Rows groups_of(const Format& format, const Sizes& sizes) {
   return format.is("per", "tensor") ? whole_tensor(sizes) : rows_of(sizes);
 }
 
-std::string_view accepts_int(const CallSite& site) {
-  static constexpr std::string_view kNames[] = {"int", "nf4"};
-  return named(site, kNames, "the format is neither int nor nf4");
-}
-
-// Neighbours along a row that share a scale in float16; 0: none do.
+// Neighbours along a row that share a scale in float16; 0: they do not.
 std::int64_t row_group(const Format& format) {
-  return format[format.def->name == "nf4" ? "block" : "group"];
+  if (format.def->name == "nf4") return format["block"];
+  return format.def->name == "int" ? format["group"] : 0;
 }
 
-std::int64_t int_workspace(const CallSite& site, const Bindings& bindings) {
-  const Format& format = site.attributes.get<Format>("format");
-  if (row_group(format) > 0 || !format.is("scale", "dynamic")) return 0;
-  return groups_of(format, sizes_of(site, bindings)).count *
-         static_cast<std::int64_t>(2 * sizeof(float));
+std::string_view accepts_row_groups(const CallSite& site) {
+  return row_group(site.attributes.get<Format>("format")) > 0 ? "" : "the format has no row groups";
 }
 
 template <typename Rule>
@@ -179,14 +172,31 @@ void round_row_groups(Call& call, const char* function, const Rule& rule) {
       rule, rows, columns, size, values.x, values.y);
 }
 
-void quantize_int(Call& call) {
+void quantize_row_groups(Call& call) {
   const Format& format = format_of(call);
   if (format.def->name == "nf4")
     return round_row_groups(call, "round_normal_float_groups", scalar::NormalFloatGroups{});
+  round_row_groups(call, "round_integer_groups",
+                   scalar::integer_groups(number(format, "bits"), format.is("range", "affine")));
+}
+
+std::string_view accepts_int(const CallSite& site) {
+  static constexpr std::string_view kNames[] = {"int"};
+  const std::string_view objection = named(site, kNames, "the format is not int");
+  if (!objection.empty()) return objection;
+  return row_group(site.attributes.get<Format>("format")) > 0 ? "scales are of groups" : "";
+}
+
+std::int64_t int_workspace(const CallSite& site, const Bindings& bindings) {
+  const Format& format = site.attributes.get<Format>("format");
+  if (!format.is("scale", "dynamic")) return 0;
+  return groups_of(format, sizes_of(site, bindings)).count *
+         static_cast<std::int64_t>(2 * sizeof(float));
+}
+
+void quantize_int(Call& call) {
+  const Format& format = format_of(call);
   const int bits = number(format, "bits");
-  if (row_group(format) > 0)
-    return round_row_groups(call, "round_integer_groups",
-                            scalar::integer_groups(bits, format.is("range", "affine")));
   const scalar::IntegerGrids grids = scalar::integer_grids(bits, format.is("range", "affine"));
   const scalar::OldScaledRows old{bits};
   const Rows groups = groups_of(format, call.input(0).sizes());
@@ -613,6 +623,11 @@ KernelTable quantize_kernels() {
        .accepts = accepts_int,
        .run = quantize_int,
        .workspace_bytes = int_workspace},
+      {.op = "quantize",
+       .device = "cuda",
+       .name = "row_groups",
+       .accepts = accepts_row_groups,
+       .run = quantize_row_groups},
       {.op = "quantize",
        .device = "cuda",
        .name = "signs",

@@ -53,9 +53,8 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
   const RowGroups blocks = blocks_of(input);
   for (std::int64_t b = 0; b < blocks.count(); ++b) {
     const float scale = scalar::half_value(codes.shared[static_cast<std::size_t>(b)]);
-    std::ranges::transform(
-        blocks.of(std::span(codes.elements), b), blocks.of(y, b).begin(),
-        [&](std::uint32_t code) { return scalar::NormalFloatGroup::level(code) * scale; });
+    std::ranges::transform(blocks.of(std::span(codes.elements), b), blocks.of(y, b).begin(),
+                           [&](std::uint32_t code) { return scalar::kNormalFloats[code] * scale; });
   }
 }
 
@@ -80,10 +79,10 @@ FormatDef nf4_format() {
       .encode = encode,
       .decode = decode,
       .units = [](const QuantizerInput& input) -> std::optional<CodeUnits> {
-        CodeUnits units{.units = {}, .group = blocks_of(input).size, .scales = {}};
-        for (std::uint32_t code = 0; code < 16; ++code)
-          units.units.push_back(scalar::NormalFloatGroup::level(code));
-        return units;
+        return CodeUnits{
+            .units = {std::begin(scalar::kNormalFloats), std::end(scalar::kNormalFloats)},
+            .group = blocks_of(input).size,
+            .scales = {}};
       }};
 }
 

@@ -58,11 +58,12 @@ bool fuse_for_inference(Graph& graph, ParameterStore& parameters, const Session&
       {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention", "fold_batch_norm",
        "fuse_linear", "fuse_conv2d", "fuse_unpack", "merge_equal", "fuse_codes"});
   if (session.values == DType::f32) return fused;
-  // On the CPU, kernels of codes compute in fp32: casts of their results would only cost time.
+  const auto takes_part = [&](std::string_view op) {
+    return computes_halves(op, session.library.kernels, session.device);
+  };
   const std::string cast =
       fmt::format("autocast(values={}, convolutions={}, codes={})", info(session.values).name,
-                  computes_halves("conv2d", session.library.kernels, session.device),
-                  !session.device.host_accessible());
+                  takes_part("conv2d"), takes_part("native_linear"));
   return run_passes(graph, parameters, session, {cast}) || fused;
 }
 

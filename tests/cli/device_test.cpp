@@ -276,7 +276,7 @@ TEST(Devices, AreNamedByEveryJobThatTrainsOrEvaluates) {
   EXPECT_EQ(times[0]["device"], "cuda:0, Card of the tests, products of fp32 in fp32");
 }
 
-// ---- several cards
+// ---- several GPUs
 
 TEST(Devices, ShareTheTrialsOfASearch) {
   const CardOfTests cards("cards=2");

@@ -81,7 +81,7 @@ TEST_F(Overwrite, RefusesAThesisBeforeAnyWork) {
   }
 }
 
-// That the folder exists would hide what is wrong with the command.
+// "exists already" would hide what is wrong with the command.
 TEST_F(Overwrite, NamesAMissingInputBeforeAFolderOfHone) {
   run_well(joined(kTrain, {"-o", "run"}), folder());
   const Ending model = run_hone({"train", "modle", "--data", "reviews.csv", "-o", "run"}, folder());

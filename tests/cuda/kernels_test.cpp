@@ -137,7 +137,7 @@ TEST_F(CudaKernels, AgreeWithTheReferencesOnImages) {
 TEST_F(CudaKernels, GiveTheSameBitsInEveryRun) { run_twice(kernel_cases()); }
 TEST_F(CudaKernels, GiveTheSameBitsOnImagesInEveryRun) { run_twice(image_kernel_cases()); }
 
-/// The card multiplies in TF32 while this lives.
+/// The GPU multiplies in TF32 while this lives.
 struct InTf32 {
   cuda::CudaDevice& card;
   explicit InTf32(cuda::CudaDevice& device) : card(device) {

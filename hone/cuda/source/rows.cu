@@ -110,17 +110,22 @@ inline float standardize(Lane lane, int length, float eps, Row& row) {
   return factor;
 }
 
+// The layer norm of a row.
+inline Row normalized(Lane lane, int length, const VALUE* x, const float* gamma, const float* beta, float eps) {
+  Row row = read(lane, x);
+  // Before they are needed, so that nothing waits for them.
+  const Row gain = read(lane, gamma), bias = read(lane, beta);
+  standardize(lane, length, eps, row);
+  for_elements(lane, [&](int p, int i) { row.at[p][i] = fmaf(row.at[p][i], gain.at[p][i], bias.at[p][i]); });
+  return row;
+}
+
 extern "C" __global__ void layer_norm(std::int64_t rows, int length, const VALUE* x, const float* gamma,
                                       const float* beta, float eps, VALUE* y) {
   const std::int64_t number = Warp::group();
   if (number >= rows) return;
   const Lane lane{length / WIDTH};
-  Row row = read(lane, x + number * length);
-  // Before they are needed, so that nothing waits for them.
-  const Row gain = read(lane, gamma), bias = read(lane, beta);
-  standardize(lane, length, eps, row);
-  for_elements(lane, [&](int p, int i) { row.at[p][i] = fmaf(row.at[p][i], gain.at[p][i], bias.at[p][i]); });
-  write(lane, row, y + number * length);
+  write(lane, normalized(lane, length, x + number * length, gamma, beta, eps), y + number * length);
 }
 
 // The same, and the row rounded to codes before it is rounded to VALUE.
@@ -132,14 +137,9 @@ extern "C" __global__ void layer_norm_codes(std::int64_t rows, int length, const
   const std::int64_t number = Warp::group();
   if (number >= rows) return;
   const Lane lane{length / WIDTH};
-  Row row = read(lane, x + number * length);
-  const Row gain = read(lane, gamma), bias = read(lane, beta);
-  standardize(lane, length, eps, row);
+  const Row row = normalized(lane, length, x + number * length, gamma, beta, eps);
   cuda::Magnitudes seen;
-  for_elements(lane, [&](int p, int i) {
-    row.at[p][i] = fmaf(row.at[p][i], gain.at[p][i], bias.at[p][i]);
-    seen.take(row.at[p][i]);
-  });
+  for_elements(lane, [&](int p, int i) { seen.take(row.at[p][i]); });
   write(lane, row, y + number * length);
   seen = cuda::magnitudes_of_row(seen, [](unsigned own) { return __reduce_max_sync(0xffffffffu, own); });
   const float scale = cuda::scale_for(grid, seen);

@@ -13,46 +13,53 @@ struct GroupEnds {
       0;  ///< the finite value of the largest magnitude, the first of several; 0 if no value is finite
 };
 
-/// A group of nf4: 16 quantiles of the normal distribution times a scale (Dettmers et al., "QLoRA", 2023).
+/// The values of nf4: 16 quantiles of the normal distribution (Dettmers et al., "QLoRA", 2023).
+constexpr float kNormalFloats[16] = {-1.0f,
+                                     -0.6961928009986877f,
+                                     -0.5250730514526367f,
+                                     -0.39491748809814453f,
+                                     -0.28444138169288635f,
+                                     -0.18477343022823334f,
+                                     -0.09105003625154495f,
+                                     0.0f,
+                                     0.07958029955625534f,
+                                     0.16093020141124725f,
+                                     0.24611230194568634f,
+                                     0.33791524171829224f,
+                                     0.44070982933044434f,
+                                     0.5626170039176941f,
+                                     0.7229568362236023f,
+                                     1.0f};
+
+struct NormalFloatMiddles {
+  float at[15];
+};
+constexpr NormalFloatMiddles normal_float_middles() {
+  NormalFloatMiddles middles{};
+  for (int i = 0; i < 15; ++i)
+    middles.at[i] =
+        static_cast<float>((static_cast<double>(kNormalFloats[i]) + kNormalFloats[i + 1]) / 2);
+  return middles;
+}
+constexpr NormalFloatMiddles kNormalFloatMiddles = normal_float_middles();
+
+/// A group of nf4: its values times a scale.
 struct NormalFloatGroup {
   std::uint32_t shared = 0;  ///< the float16 scale
   float scale = 1, inverse = 1;
 
-  static float level(std::uint32_t code) {
-    const float levels[16] = {-1.0f,
-                              -0.6961928009986877f,
-                              -0.5250730514526367f,
-                              -0.39491748809814453f,
-                              -0.28444138169288635f,
-                              -0.18477343022823334f,
-                              -0.09105003625154495f,
-                              0.0f,
-                              0.07958029955625534f,
-                              0.16093020141124725f,
-                              0.24611230194568634f,
-                              0.33791524171829224f,
-                              0.44070982933044434f,
-                              0.5626170039176941f,
-                              0.7229568362236023f,
-                              1.0f};
-    return levels[code];
-  }
   /// 0 for NaN.
   std::uint32_t code(float x) const {
-    const float at = x * inverse;
     std::uint32_t code = 0;
-    for (std::uint32_t i = 0; i < 15; ++i)
-      code += at > static_cast<float>((static_cast<double>(level(i)) + level(i + 1)) / 2) ? 1 : 0;
+    for (const float middle : kNormalFloatMiddles.at) code += x * inverse > middle ? 1 : 0;
     return code;
   }
-  float operator()(float x) const { return x != x ? x : level(code(x)) * scale; }
+  float operator()(float x) const { return x != x ? x : kNormalFloats[code(x)] * scale; }
 };
 
 struct NormalFloatGroups {
   NormalFloatGroup of(const GroupEnds& ends) const {
-    return of_shared(half_scale(larger(-ends.range.lowest, ends.range.highest)));
-  }
-  static NormalFloatGroup of_shared(std::uint32_t shared) {
+    const std::uint32_t shared = half_scale(larger(-ends.range.lowest, ends.range.highest));
     const float scale = half_value(shared);
     return {shared, scale, 1 / scale};
   }
