@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times PyTorch on a CUDA card: what hone's kernels, training steps and inferences compare with.
+"""Times PyTorch on an NVIDIA GPU: what hone's kernels, training steps and inferences compare with.
 
 Usage: python tools/gpu_peers.py --output peers.jsonl [--sections peaks,training] [--no-mask]
 Needs: torch 2.11 (CUDA), transformers 5.17, triton. Random weights and inputs; fetches nothing.
 
-  peaks      a copy within the card, products of 8192 x 8192 matrices
+  peaks      a copy within the GPU, products of 8192 x 8192 matrices
   training   BERT classifiers and ResNet-18: forward, loss, backward, clipping, fused AdamW; dropout 0.1
   inference  BERT-base and ResNet-18 (224 x 224 pixels, channels_last): logits
   attention  naive, and scaled_dot_product_attention by each backend; backward is 2.5 forward passes
@@ -300,7 +300,7 @@ def name_of(case):
 
 
 def models(report, sections, mask, wanted):
-    """All that needs no compiler is timed first, while card and processors are free."""
+    """All that needs no compiler is timed first, while GPU and processors are free."""
     cases = [case for case in model_cases(sections) if any(fnmatch.fnmatch(name_of(case), glob) for glob in wanted)]
     direct = [case for case in cases if case[-1] in ("eager", "graph")]
 

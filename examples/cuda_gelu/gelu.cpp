@@ -3,13 +3,13 @@
 #include "hone/cuda/launch.h"
 #include "hone/runtime/plugin.h"
 
-// A kernel for graphics cards from outside the library: gelu by the error function, as BERT has it, for the operation
+// A kernel for GPUs from outside the library: gelu by the error function, as BERT has it, for the operation
 // `gelu`. To make a kernel of your own, copy this file and change what is in it.
 namespace {
 
 using namespace hone;
 
-// CUDA C++17. hone compiles it for the card that is there when the kernel is first run, and keeps the result. It may include
+// CUDA C++17. hone compiles it for the GPU that is there when the kernel is first run, and keeps the result. It may include
 // what hone's own kernels do: thread_number() and std::int64_t are of numbers.cuh, the formula is the one that the
 // operation's reference computes in double.
 constexpr std::string_view kSource = R"cuda(
@@ -29,7 +29,7 @@ std::string_view accepts(const CallSite& site) {
   return "";
 }
 
-// Puts the work on the card's queue; the processor goes on before it is done.
+// Puts the work on the GPU's queue; the processor goes on before it is done.
 void run(Call& call) {
   static const cuda::Program program{.file = "gelu.cu", .source = kSource};
   constexpr std::int64_t kThreads = 256, kMostBlocks = 4096;

@@ -29,17 +29,17 @@ std::optional<unsigned> parse_number(std::string_view text) {
   return value;
 }
 
-// Of "cuda", the first card, and "cuda:1".
-std::optional<int> card_number(const std::string& device) {
-  constexpr std::string_view kCards = "cuda:";
+// Of "cuda", the first GPU, and "cuda:1".
+std::optional<int> gpu_index(const std::string& device) {
+  constexpr std::string_view kCuda = "cuda:";
   if (device == "cuda") return 0;
-  if (!device.starts_with(kCards)) return std::nullopt;
-  const std::optional<unsigned> number = parse_number(device.substr(kCards.size()));
+  if (!device.starts_with(kCuda)) return std::nullopt;
+  const std::optional<unsigned> number = parse_number(device.substr(kCuda.size()));
   return number && *number < 1024 ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
 std::string problem_of_device(const std::string& text) {
-  return text == "cpu" || card_number(text)
+  return text == "cpu" || gpu_index(text)
              ? ""
              : fmt::format("expected cpu, cuda or cuda:N, got {}", text);
 }
@@ -86,14 +86,14 @@ void choose_device(const RunArguments& a, Context& context) {
   }
   if (a.executor != "interpreter")
     throw UsageError("--executor is of the processor; a GPU has its own");
-  cuda::CudaDevice& card = cuda::device(card_number(a.device).value());
-  card.set_arithmetic(a.precision == "tf32" ? cuda::Arithmetic::tf32 : cuda::Arithmetic::fp32);
+  cuda::CudaDevice& gpu = cuda::device(gpu_index(a.device).value());
+  gpu.set_arithmetic(a.precision == "tf32" ? cuda::Arithmetic::tf32 : cuda::Arithmetic::fp32);
   context.values = a.precision == "bf16"   ? DType::bf16
                    : a.precision == "fp16" ? DType::f16
                                            : DType::f32;
   const KernelTable kernels = cuda::kernels();
   context.library.kernels.insert(context.library.kernels.end(), kernels.begin(), kernels.end());
-  context.device = &card;
+  context.device = &gpu;
   context.executor = cuda::captured;
   context.token_steps = cuda::kCapturedTokenSteps;
 }
@@ -227,7 +227,7 @@ Options options_of(const FormatArguments*) {
 }
 
 std::vector<std::string> devices_of(const RunArguments& a) {
-  const std::size_t gpus = a.device == "cuda" ? cuda::cards().size() : 0;
+  const std::size_t gpus = a.device == "cuda" ? cuda::gpus().size() : 0;
   std::vector<std::string> devices;
   for (std::size_t i = 0; i < gpus; ++i) devices.push_back(fmt::format("cuda:{}", i));
   // `make_context` says why there is no GPU.

@@ -10,8 +10,8 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/compiler/machine_code.h"
-#include "hone/cuda/card_peaks.h"
 #include "hone/cuda/compiler.h"
+#include "hone/cuda/gpu_peaks.h"
 #include "hone/cuda/products.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/kernels/peak.h"
@@ -285,10 +285,10 @@ void check_gpu_peaks(Checkup& c) {
 // Whether --device cuda would do. Without a GPU nothing is amiss.
 void check_gpus(Checkup& c) {
   DoctorFields& fields = c.fields;
-  for (const cuda::Card& card : cuda::cards()) {
+  for (const cuda::GpuInfo& gpu : cuda::gpus()) {
     const std::string text =
-        fmt::format("{}, {}, {} multiprocessors, compute capability {}.{}", card.name,
-                    size_text(card.memory_bytes), card.multiprocessors, card.major, card.minor);
+        fmt::format("{}, {}, {} multiprocessors, compute capability {}.{}", gpu.name,
+                    size_text(gpu.memory_bytes), gpu.multiprocessors, gpu.major, gpu.minor);
     c.show(fmt::format("cuda:{}", fields.gpus.size()), text);
     fields.gpus.push_back(text);
   }

@@ -67,12 +67,12 @@ void launch_half(Device& device, const Program& program, const char* function, s
 
 // How long texts may be that the kernel of short ones has in its memory: no longer than there are, in whole 32, and 0
 // where that is of no use.
-std::int64_t short_tokens(const AttentionCall& call, const Card& card) {
+std::int64_t short_tokens(const AttentionCall& call, const GpuInfo& gpu) {
   const std::int64_t longest = 32 * ceil_divide(std::max(call.queries, call.keys), 32);
   std::int64_t tokens = std::min(longest, kMostTokens);
-  while (tokens > 0 && short_bytes(tokens, call.head_size) > card.shared_bytes_per_block)
+  while (tokens > 0 && short_bytes(tokens, call.head_size) > gpu.shared_bytes_per_block)
     tokens -= 32;
-  // Only the card knows how long texts are whose keys stand one behind the other.
+  // Only the GPU knows how long texts are whose keys stand one behind the other.
   const bool is_known_longer = call.query_runs == 0 && call.queries > tokens;
   return (call.begins == nullptr ? tokens < longest : is_known_longer) ? 0 : tokens;
 }
@@ -103,7 +103,7 @@ void half_attention(Device& device, DType dtype, const AttentionCall& call) {
 }
 
 void half_attention_gradient(Device& device, DType dtype, AttentionCall call) {
-  const std::int64_t tokens = short_tokens(call, device_of(device).card()), size = call.head_size;
+  const std::int64_t tokens = short_tokens(call, device_of(device).info()), size = call.head_size;
   const Program program =
       half_program("attention_half_gradient.cu", dtype, call,
                    fmt::format("TOKENS={}", tokens == 0 ? kMostTokens : tokens));

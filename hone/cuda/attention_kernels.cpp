@@ -9,9 +9,9 @@
 #include "hone/cuda/tensor_core_attention.h"
 
 // Attention and its gradient, of one type of values for all: hone/cuda/source/attention.cu and attention_gradient.cu; of bf16 and
-// fp16 on cards whose tensor cores it is written for, attention_tensor_core.cu. Programs are
+// fp16 on GPUs whose tensor cores it is written for, attention_tensor_core.cu. Programs are
 // made for sizes of heads in whole 32, and for blocks that suit how many tokens there are. Texts one behind the other have lengths
-// that only the card knows: what shapes say is how many tokens there are on the average.
+// that only the GPU knows: what shapes say is how many tokens there are on the average.
 namespace hone::cuda {
 namespace {
 
@@ -37,7 +37,7 @@ void set_dropout(const Call& call, std::size_t key, AttentionCall& c) {
   const Sizes weights = {c.texts, c.heads, c.queries, c.keys};
   const Shape& limits = call.attributes.get<Shape>("limits");
   const Sizes largest = limits.empty() ? weights : resolve(limits, call.bindings);
-  // Of texts one behind the other only the card knows lengths.
+  // Of texts one behind the other only the GPU knows lengths.
   if (c.begins == nullptr)
     user_check(std::ranges::equal(weights, largest, std::less_equal<>()),
                "weights {} are larger than their limits {}", hone::to_string(weights),
@@ -117,7 +117,7 @@ std::int64_t usual_rows(const AttentionExtent& extent, std::int64_t texts) {
 }
 
 AttentionTiles attention_tiles(const AttentionCall& c, const AttentionExtent& extent,
-                               std::int64_t operands, const Card& card) {
+                               std::int64_t operands, const GpuInfo& gpu) {
   AttentionTiles tiles{};
   tiles.head = 32 * ceil_divide(std::max(c.head_size, 1), 32);
   tiles.value = 32 * ceil_divide(std::max(c.value_size, 1), 32);
@@ -131,19 +131,19 @@ AttentionTiles attention_tiles(const AttentionCall& c, const AttentionExtent& ex
                           : std::min(tiles.columns, quarter * ceil_divide(extent.columns, quarter));
   // Many queries for each key that a lane reads, where that leaves two blocks for each processor.
   const std::int64_t usual = usual_rows(extent, c.texts);
-  const bool many = c.texts * c.heads * (usual / 128) >= std::int64_t{2} * card.multiprocessors;
+  const bool many = c.texts * c.heads * (usual / 128) >= std::int64_t{2} * gpu.multiprocessors;
   tiles.rows = operands > 1                            ? (largest <= 128 ? 4 : 2)
                : largest <= 64 && usual >= 256 && many ? 8
                                                        : 4;
   // A text of a few rows needs few warps; where lengths differ, some have more.
   const std::int64_t expected = extent.row_runs ? 2 * usual : usual;
   tiles.warps = std::clamp<std::int64_t>(ceil_divide(expected, 4 * tiles.rows), 2, kMostWarps);
-  while (tiles.warps > 1 && tiles.shared_bytes() > card.shared_bytes_per_block)
+  while (tiles.warps > 1 && tiles.shared_bytes() > gpu.shared_bytes_per_block)
     tiles.warps = (tiles.warps + 1) / 2;
   user_check(
-      tiles.shared_bytes() <= card.shared_bytes_per_block,
+      tiles.shared_bytes() <= gpu.shared_bytes_per_block,
       "attention with heads of {} and {} elements needs {} bytes of shared memory, {} has {}",
-      c.head_size, c.value_size, tiles.shared_bytes(), card.name, card.shared_bytes_per_block);
+      c.head_size, c.value_size, tiles.shared_bytes(), gpu.name, gpu.shared_bytes_per_block);
   return tiles;
 }
 
@@ -208,7 +208,7 @@ Heads tensor_core_heads(const AttentionHeads& heads, std::int64_t size) {
           stride(heads.token_stride), stride(heads.head_stride)};
 }
 
-// Whether it was put on the queue: neither types nor sizes alone say so, but addresses and the card, too.
+// Whether it was put on the queue: neither types nor sizes alone say so, but addresses and the GPU, too.
 bool attend_on_tensor_cores(const Call& call, const AttentionCall& c) {
   if (c.random_key != nullptr || c.begins != nullptr || c.head_size != c.value_size) return false;
   const auto heads = [&](const AttentionHeads& x) { return tensor_core_heads(x, c.head_size); };
@@ -225,9 +225,9 @@ bool attend_on_tensor_cores(const Call& call, const AttentionCall& c) {
                              .y = heads(c.y),
                              .mask = c.mask,
                              .mask_stride = c.mask_stride};
-  CudaDevice& card = device_of(call.device);
-  if (!fits_tensor_cores(card, whole)) return false;
-  tensor_core_attention(card, whole);
+  CudaDevice& gpu = device_of(call.device);
+  if (!fits_tensor_cores(gpu, whole)) return false;
+  tensor_core_attention(gpu, whole);
   return true;
 }
 
@@ -249,7 +249,7 @@ void attention(Call& call) {
   if (fits_half_attention(dtype, c)) return half_attention(call.device, dtype, c);
   const AttentionExtent extent = of_queries(c);
   launch_attention(call, "attention.cu", "attention", extent,
-                   attention_tiles(c, extent, 1, device_of(call.device).card()), c);
+                   attention_tiles(c, extent, 1, device_of(call.device).info()), c);
 }
 
 std::int64_t attention_gradient_workspace(const CallSite& site, const Bindings& bindings) {
@@ -274,9 +274,9 @@ void attention_gradient(Call& call) {
   const DType dtype = call.input(0).dtype();
   if (fits_half_attention(dtype, c)) return half_attention_gradient(call.device, dtype, c);
   const char* const file = "attention_gradient.cu";
-  const Card& card = device_of(call.device).card();
+  const GpuInfo& gpu = device_of(call.device).info();
   const AttentionExtent queries = of_queries(c), keys = of_keys(c);
-  const AttentionTiles query_tiles = attention_tiles(c, queries, 2, card);
+  const AttentionTiles query_tiles = attention_tiles(c, queries, 2, gpu);
   c.query_rows = static_cast<std::int32_t>(query_tiles.block_rows());
   launch_attention(call, file, "attention_gradient_of_queries", queries, query_tiles, c);
   // Nothing is left to do where a block of the first has all of each text.
@@ -284,7 +284,7 @@ void attention_gradient(Call& call) {
                          c.queries <= c.query_rows && c.keys <= query_tiles.columns;
   if (!all_short)
     launch_attention(call, file, "attention_gradient_of_keys", keys,
-                     attention_tiles(c, keys, 2, card), c);
+                     attention_tiles(c, keys, 2, gpu), c);
 }
 
 }  // namespace

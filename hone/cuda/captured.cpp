@@ -49,7 +49,7 @@ class CapturedExecutable final : public Executable {
     try {
       forget_graphs();
     } catch (
-        ...) {  // NOLINT(bugprone-empty-catch): what a card that is lost says is nobody's to hear
+        ...) {  // NOLINT(bugprone-empty-catch): what a GPU that is lost says is nobody's to hear
     }
   }
   CapturedExecutable(const CapturedExecutable&) = delete;

@@ -4,7 +4,7 @@
 
 namespace hone::cuda {
 
-/// Runs graphs on a card as `interpreted` does, but what comes with the same shapes and parameters for the third time is
+/// Runs graphs on a GPU as `interpreted` does, but what comes with the same shapes and parameters for the third time is
 /// captured as a CUDA graph: from then on the host starts the whole run at once, not each of its operations. The same
 /// kernels, the same bits. A run that cannot be captured, since a kernel of a plugin waits in it, goes on operation by
 /// operation, and so does one that is recorded.

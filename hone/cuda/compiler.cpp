@@ -52,8 +52,8 @@ const Compiler& compiler() {
   return loaded;
 }
 
-// Fused multiply-adds are asked for by name, as on the processor. Functions are the card's, so that headers that the
-// processor's code shares say nothing of cards.
+// Fused multiply-adds are asked for by name, as on the processor. Functions are the GPU's, so that headers that the
+// processor's code shares say nothing of GPUs.
 std::vector<std::string> options_for(const Program& program, const std::string& architecture) {
   std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17",
                                       "--fmad=false", "--device-as-default-execution-space"};

@@ -5,7 +5,7 @@
 #include <vector>
 
 /// Kernels' sources are part of the program (hone/cuda/source). NVRTC, loaded when it is first needed, compiles them for the
-/// card that is there; machine code is kept in the cache folder under its source's fingerprint.
+/// GPU that is there; machine code is kept in the cache folder under its source's fingerprint.
 namespace hone::cuda {
 
 /// A file of hone/cuda/source, or a source of one's own, with macros: {"rows.cu", {"LENGTH=128"}}.
@@ -26,7 +26,7 @@ struct SourceFile {
 /// All that are part of this program.
 const std::vector<SourceFile>& source_files();
 
-/// Machine code (a cubin) for a card of this architecture ("sm_90a"): from the cache, or compiled and put there.
+/// Machine code (a cubin) for a GPU of this architecture ("sm_90a"): from the cache, or compiled and put there.
 /// Throws `UserError` without NVRTC, or with its log where it refuses a person's source.
 std::string machine_code(const Program& program, const std::string& architecture);
 

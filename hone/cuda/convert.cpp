@@ -18,7 +18,7 @@ std::string value_definition(DType dtype, std::string_view macro) {
 Extent blocks_for(Device& device, std::int64_t count, std::int64_t threads) {
   constexpr std::int64_t kThreadsOfMultiprocessor = 2048;
   const std::int64_t most =
-      device_of(device).card().multiprocessors * (kThreadsOfMultiprocessor / threads);
+      device_of(device).info().multiprocessors * (kThreadsOfMultiprocessor / threads);
   return {std::clamp<std::int64_t>(ceil_divide(count, threads), 1, most)};
 }
 

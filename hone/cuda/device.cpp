@@ -25,28 +25,28 @@ int fact(DeviceNumber number, Fact which) {
   return value;
 }
 
-Card card_of(DeviceNumber number) {
-  Card card;
+GpuInfo info_of(DeviceNumber number) {
+  GpuInfo gpu;
   std::array<char, 256> name{};
   check(driver().device_name(name.data(), static_cast<int>(name.size()), number),
         "asking for a name");
-  card.name = name.data();
-  card.major = fact(number, Fact::major);
-  card.minor = fact(number, Fact::minor);
-  card.multiprocessors = fact(number, Fact::multiprocessors);
-  card.cache_bytes = static_cast<std::size_t>(fact(number, Fact::cache_bytes));
-  card.shared_bytes_per_block = fact(number, Fact::shared_bytes_per_block_at_most);
-  check(driver().device_memory(&card.memory_bytes, number), "asking for the memory");
-  return card;
+  gpu.name = name.data();
+  gpu.major = fact(number, Fact::major);
+  gpu.minor = fact(number, Fact::minor);
+  gpu.multiprocessors = fact(number, Fact::multiprocessors);
+  gpu.cache_bytes = static_cast<std::size_t>(fact(number, Fact::cache_bytes));
+  gpu.shared_bytes_per_block = fact(number, Fact::shared_bytes_per_block_at_most);
+  check(driver().device_memory(&gpu.memory_bytes, number), "asking for the memory");
+  return gpu;
 }
 
 DeviceNumber number_of(int index) {
   DeviceNumber number = 0;
-  check(driver().device_get(&number, index), "opening the card");
+  check(driver().device_get(&number, index), "opening the GPU");
   return number;
 }
 
-/// Memory of the host that the card reads by itself: pieces of uploads wait there, so that who uploads need not.
+/// Memory of the host that the GPU reads by itself: pieces of uploads wait there, so that who uploads need not.
 class Staging {
  public:
   static constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
@@ -69,7 +69,7 @@ class Staging {
  private:
   struct Piece {
     void* memory = nullptr;
-    EventHandle read = nullptr;  // by the card
+    EventHandle read = nullptr;  // by the GPU
   };
 
   static void make_ready(Piece& piece) {
@@ -82,21 +82,21 @@ class Staging {
   std::size_t next_ = 0;
 };
 
-class OpenedCard final : public CudaDevice {
+class OpenedGpu final : public CudaDevice {
  public:
-  explicit OpenedCard(int index)
-      : index_(index), number_(number_of(index)), card_(card_of(number_)) {
+  explicit OpenedGpu(int index)
+      : index_(index), number_(number_of(index)), info_(info_of(number_)) {
     user_check(
-        card_.major >= kOldestMajor,
+        info_.major >= kOldestMajor,
         "{} ({}) has compute capability {}.{}; hone's kernels need {}.0: leave --device out to "
         "compute on the processor",
-        to_string(*this), card_.name, card_.major, card_.minor, kOldestMajor);
+        to_string(*this), info_.name, info_.major, info_.minor, kOldestMajor);
     user_check(fact(number_, Fact::memory_pools) != 0,
                "{} ({}) cannot allocate in stream order, which hone needs: leave --device out to "
                "compute on the processor",
-               to_string(*this), card_.name);
-    architecture_ = fmt::format("sm_{}{}{}", card_.major, card_.minor, card_.major >= 9 ? "a" : "");
-    check(driver().retain_context(&context_, number_), "opening the card");
+               to_string(*this), info_.name);
+    architecture_ = fmt::format("sm_{}{}{}", info_.major, info_.minor, info_.major >= 9 ? "a" : "");
+    check(driver().retain_context(&context_, number_), "opening the GPU");
     enter();
     check(driver().stream_create(&stream_, kNonBlocking), "making a stream");
     check(driver().default_pool(&pool_, number_), "opening its memory");
@@ -107,13 +107,13 @@ class OpenedCard final : public CudaDevice {
   std::string_view kind() const override { return "cuda"; }
   int index() const override { return index_; }
   std::string description() const override {
-    return fmt::format("{}, products of fp32 in {}", card_.name, cuda::to_string(arithmetic_));
+    return fmt::format("{}, products of fp32 in {}", info_.name, cuda::to_string(arithmetic_));
   }
   bool host_accessible() const override { return false; }
-  const Card& card() const override { return card_; }
+  const GpuInfo& info() const override { return info_; }
   const std::string& architecture() const override { return architecture_; }
   StreamHandle stream() override { return stream_; }
-  void enter() override { check(driver().set_context(context_), "entering the card's context"); }
+  void enter() override { check(driver().set_context(context_), "entering the GPU's context"); }
 
   Arithmetic arithmetic() const override { return arithmetic_; }
   void set_arithmetic(Arithmetic arithmetic) override { arithmetic_ = arithmetic; }
@@ -168,10 +168,10 @@ class OpenedCard final : public CudaDevice {
           "model",
           to_string(*this), human_bytes(static_cast<double>(size_bytes)),
           human_bytes(static_cast<double>(free_bytes().value_or(0))),
-          human_bytes(static_cast<double>(card_.memory_bytes)));
+          human_bytes(static_cast<double>(info_.memory_bytes)));
     check(result, "allocating");
     return {new Storage{this, pointer_of(address), size_bytes}, [this](Storage* storage) {
-              // A card that is lost takes its memory with it.
+              // A GPU that is lost takes its memory with it.
               driver().set_context(context_);
               driver().free(address_of(storage->pointer), stream_);
               delete storage;
@@ -211,7 +211,7 @@ class OpenedCard final : public CudaDevice {
 
   int index_;
   DeviceNumber number_;
-  Card card_;
+  GpuInfo info_;
   std::string architecture_;
   ContextHandle context_ = nullptr;
   PoolHandle pool_ = nullptr;
@@ -221,9 +221,9 @@ class OpenedCard final : public CudaDevice {
   bool captures_ = false;
 };
 
-int card_count() {
+int gpu_count() {
   int count = 0;
-  check(driver().device_count(&count), "counting cards");
+  check(driver().device_count(&count), "counting GPUs");
   return count;
 }
 
@@ -233,25 +233,25 @@ std::string_view to_string(Arithmetic arithmetic) {
   return arithmetic == Arithmetic::tf32 ? "tf32" : "fp32";
 }
 
-std::vector<Card> cards() {
-  std::vector<Card> found;
+std::vector<GpuInfo> gpus() {
+  std::vector<GpuInfo> found;
   if (!driver_missing().empty()) return found;
-  for (int i = 0; i < card_count(); ++i) found.push_back(card_of(number_of(i)));
+  for (int i = 0; i < gpu_count(); ++i) found.push_back(info_of(number_of(i)));
   return found;
 }
 
 CudaDevice& device(int index) {
   static std::mutex mutex;
-  // Tensors may outlive everything else, so cards stay open.
-  static auto& opened = *new std::vector<std::unique_ptr<OpenedCard>>();
+  // Tensors may outlive everything else, so GPUs stay open.
+  static auto& opened = *new std::vector<std::unique_ptr<OpenedGpu>>();
   const std::scoped_lock lock(mutex);
-  const int count = card_count();
-  user_check(index >= 0 && index < count, "there is no cuda:{}; this machine has {} card{}", index,
+  const int count = gpu_count();
+  user_check(index >= 0 && index < count, "there is no cuda:{}; this machine has {} GPU{}", index,
              count, count == 1 ? "" : "s");
   if (opened.empty()) opened.resize(static_cast<std::size_t>(count));
-  auto& card = opened[static_cast<std::size_t>(index)];
-  if (!card) card = std::make_unique<OpenedCard>(index);
-  return *card;
+  auto& gpu = opened[static_cast<std::size_t>(index)];
+  if (!gpu) gpu = std::make_unique<OpenedGpu>(index);
+  return *gpu;
 }
 
 Stopwatch::Stopwatch(CudaDevice& device) : device_(device) {

@@ -10,8 +10,8 @@
 
 namespace hone::cuda {
 
-/// What a card is.
-struct Card {
+/// Properties of a GPU.
+struct GpuInfo {
   std::string name;
   int major = 0, minor = 0;  ///< compute capability
   int multiprocessors = 0;
@@ -28,7 +28,7 @@ std::string_view to_string(Arithmetic arithmetic);
 /// may be handed out at once. For one thread at a time, as executables are.
 class CudaDevice : public Device {
  public:
-  virtual const Card& card() const = 0;
+  virtual const GpuInfo& info() const = 0;
   /// "sm_90a": what kernels are compiled for.
   virtual const std::string& architecture() const = 0;
   virtual StreamHandle stream() = 0;
@@ -47,10 +47,10 @@ class CudaDevice : public Device {
   virtual void set_arithmetic(Arithmetic arithmetic) = 0;
 };
 
-/// The cards that there are; none where there is no driver.
-std::vector<Card> cards();
+/// The GPUs that there are; none where there is no driver.
+std::vector<GpuInfo> gpus();
 
-/// The card of that index, opened once and for the life of the process. Throws `UserError` where there is none, or it is too
+/// The GPU of that index, opened once and for the life of the process. Throws `UserError` where there is none, or it is too
 /// old for the kernels (compute capability 8.0).
 CudaDevice& device(int index);
 

@@ -69,7 +69,7 @@ struct LoadedDriver {
     }
     if (const Result result = f.init(0); result != 0) {
       missing = result == kNoDevice
-                    ? "NVIDIA's driver is there, but no card"
+                    ? "NVIDIA's driver is there, but no GPU"
                     : fmt::format("NVIDIA's driver does not start ({})", words(result));
       return;
     }

@@ -86,7 +86,7 @@ struct Driver {
 /// The driver, made ready. Throws `UserError` with what is missing where there is none, it is too old, or it has no device.
 const Driver& driver();
 
-/// What keeps it from being used: "NVIDIA's driver is there, but no card"; "" when nothing does.
+/// What keeps it from being used: "NVIDIA's driver is there, but no GPU"; "" when nothing does.
 std::string driver_missing();
 
 /// Throws for a result that is an error, with what was tried and the driver's own words: `InternalError` where a kernel read or

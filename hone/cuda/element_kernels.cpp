@@ -69,7 +69,7 @@ struct ElementPrograms {
 struct Beside {
   const Tensor* y = nullptr;
   float number = 0;
-  const float* number_at = nullptr;  ///< in the card's memory
+  const float* number_at = nullptr;  ///< in the GPU's memory
 };
 
 bool is_aligned(const void* pointer, std::int64_t bytes) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
-/// What was loaded into the cards' contexts. Modules stay for the life of the process.
+/// What was loaded into the GPUs' contexts. Modules stay for the life of the process.
 class Modules {
  public:
   FunctionHandle function(CudaDevice& device, const Program& program, const char* name,
@@ -63,29 +63,29 @@ Modules& modules() {
 }  // namespace
 
 CudaDevice& device_of(Device& device) {
-  auto* const card = dynamic_cast<CudaDevice*>(&device);
-  HONE_ASSERT(card != nullptr, "{} is no GPU", to_string(device));
-  return *card;
+  auto* const gpu = dynamic_cast<CudaDevice*>(&device);
+  HONE_ASSERT(gpu != nullptr, "{} is no GPU", to_string(device));
+  return *gpu;
 }
 
 void launch(Device& device, const Launch& start, void** arguments) {
-  CudaDevice& card = device_of(device);
-  card.enter();
+  CudaDevice& gpu = device_of(device);
+  gpu.enter();
   const FunctionHandle function =
-      modules().function(card, start.program, start.function, start.shared_bytes);
+      modules().function(gpu, start.program, start.function, start.shared_bytes);
   const auto extent = [](std::int64_t n) { return static_cast<unsigned>(n); };
   const Result result =
       driver().launch(function, extent(start.grid.x), extent(start.grid.y), extent(start.grid.z),
                       extent(start.block.x), extent(start.block.y), extent(start.block.z),
-                      static_cast<unsigned>(start.shared_bytes), card.stream(), arguments, nullptr);
+                      static_cast<unsigned>(start.shared_bytes), gpu.stream(), arguments, nullptr);
   check(result, start.function);
 }
 
 void fill_zeros(Device& device, void* to, std::size_t size_bytes) {
-  CudaDevice& card = device_of(device);
-  card.enter();
+  CudaDevice& gpu = device_of(device);
+  gpu.enter();
   if (size_bytes > 0)
-    check(driver().fill_bytes(reinterpret_cast<Address>(to), 0, size_bytes, card.stream()),
+    check(driver().fill_bytes(reinterpret_cast<Address>(to), 0, size_bytes, gpu.stream()),
           "filling");
 }
 

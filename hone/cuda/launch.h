@@ -34,7 +34,7 @@ void launch(Device& device, const Launch& start, const Arguments&... arguments) 
   launch(device, start, addresses);
 }
 
-/// The card a call runs on.
+/// The GPU a call runs on.
 CudaDevice& device_of(Device& device);
 
 /// Zero bits on the queue.

@@ -5,7 +5,7 @@
 #include "hone/kernels/mxint_element.h"
 #include "hone/tensor/device.h"
 
-/// MXINT from and to a card's memory, at the speed of it: the bits of `kernels::dequantize` and
+/// MXINT from and to a GPU's memory, at the speed of it: the bits of `kernels::dequantize` and
 /// `kernels::quantize_mxint8`. All pointers are the device's, whose queue the work is put on.
 ///
 ///     dequantize_mxint(device, {.count = n, .group = 32, .codes = codes, .scales = scales}, MxintDialect::ocp, y);

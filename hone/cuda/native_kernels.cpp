@@ -176,7 +176,7 @@ struct TiledWork {
 
 // Cycles of the busiest multiprocessor, from what H100 reads of its L2 cache (30 bytes per cycle) and computes (128 instructions of
 // threads). A tile that is alone has nothing to overlap its last part with. Results do not depend on the choice.
-double tiling_cycles(const ByteTiling& tiling, const TiledWork& work, const Card& card) {
+double tiling_cycles(const ByteTiling& tiling, const TiledWork& work, const GpuInfo& gpu) {
   constexpr double kBytes = 30, kThreadInstructions = 128, kActivation = 45, kPlain = 10;
   const auto lines = static_cast<double>(tiling.rows() + tiling.columns());
   const auto results = static_cast<double>(tiling.rows() * tiling.columns());
@@ -184,20 +184,20 @@ double tiling_cycles(const ByteTiling& tiling, const TiledWork& work, const Card
   const double finishing = results * (work.activates ? kActivation : kPlain) / kThreadInstructions;
   const std::int64_t tiles =
       ceil_divide(work.rows, tiling.rows()) * ceil_divide(work.columns, tiling.columns());
-  return static_cast<double>(ceil_divide(tiles, card.multiprocessors)) *
+  return static_cast<double>(ceil_divide(tiles, gpu.multiprocessors)) *
          (tiling.alone ? loading + finishing : std::max(loading, finishing));
 }
 
-const ByteTiling& tiling_for(const TiledWork& work, const Card& card) {
+const ByteTiling& tiling_for(const TiledWork& work, const GpuInfo& gpu) {
   const auto fits = [&](const ByteTiling& tiling) {
-    return tiling.shared_bytes(work.chunk) <= static_cast<std::size_t>(card.shared_bytes_per_block);
+    return tiling.shared_bytes(work.chunk) <= static_cast<std::size_t>(gpu.shared_bytes_per_block);
   };
   const ByteTiling* best = nullptr;
   for (const ByteTiling& tiling : kByteTilings)
     if (fits(tiling) &&
-        (best == nullptr || tiling_cycles(tiling, work, card) < tiling_cycles(*best, work, card)))
+        (best == nullptr || tiling_cycles(tiling, work, gpu) < tiling_cycles(*best, work, gpu)))
       best = &tiling;
-  HONE_ASSERT(best != nullptr, "no tiles fit into {} bytes", card.shared_bytes_per_block);
+  HONE_ASSERT(best != nullptr, "no tiles fit into {} bytes", gpu.shared_bytes_per_block);
   return *best;
 }
 
@@ -246,7 +246,7 @@ void multiply_bytes(Call& call, const ByteWeight& weight) {
   const int chunk = chunk_of(input);
   const auto& activation = attributes.get<std::string>("activation");
   const ByteTiling& tiling = tiling_for({x.rows, columns, x.stride, chunk, activation != "none"},
-                                        device_of(call.device).card());
+                                        device_of(call.device).info());
   Program program = {"byte_product.cu", tiling.definitions()};
   program.definitions.insert(program.definitions.end(),
                              {value_definition(bias.dtype()), "CHUNK=" + std::to_string(chunk),

@@ -89,7 +89,7 @@ struct PackedEnds {
 
 constexpr std::int64_t kFewRows = 64;  // of x, up to which the weight is read again for each 16
 constexpr std::int64_t kSlice = 256, kBlockRows = 128, kLeastBlock = 16, kTile = 8;
-constexpr std::int64_t kEnoughBlocks = 264;  // for cards of any size: results must not depend on it
+constexpr std::int64_t kEnoughBlocks = 264;  // for GPUs of any size: results must not depend on it
 
 struct LinearPlan {
   PackedPlan packed = {};

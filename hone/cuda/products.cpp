@@ -141,7 +141,7 @@ LayoutHandle layout_of(const Matrix& matrix, std::int64_t rows, std::int64_t col
   return layout;
 }
 
-/// What products need of one card.
+/// What products need of one GPU.
 class Engine {
  public:
   explicit Engine(CudaDevice& device) : device_(device) {
@@ -265,7 +265,7 @@ class Engine {
   std::map<Key, Plan> plans_;
 };
 
-// For the life of the process, as cards are.
+// For the life of the process, as GPUs are.
 Engine& engine_of(CudaDevice& device) {
   static std::mutex mutex;
   static auto& engines = *new std::map<int, Engine>();

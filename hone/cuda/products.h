@@ -9,7 +9,7 @@
 /// Matrix products by cuBLASLt, loaded when it is first needed.
 namespace hone::cuda {
 
-/// A matrix in memory of the card: element (i, j) of product p of a batch lies at
+/// A matrix in memory of the GPU: element (i, j) of product p of a batch lies at
 /// `data + p batch_stride + i row_stride + j column_stride`, in elements. One of the two inner strides is 1.
 struct Matrix {
   const void* data = nullptr;
@@ -43,7 +43,7 @@ struct Product {
 };
 
 /// Puts products on the queue. Operands of fp32 are rounded to TF32 where the device's arithmetic says so. The same bits in every run on one
-/// card. Throws `UserError` where cuBLASLt is missing or has no way to multiply these.
+/// GPU. Throws `UserError` where cuBLASLt is missing or has no way to multiply these.
 void multiply(CudaDevice& device, const Product& product);
 
 /// y(M, N) = x(M, K) weight(N, K)^T + bias(N), all dense fp32; bias may be null.

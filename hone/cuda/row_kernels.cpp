@@ -66,7 +66,7 @@ struct RowPlan {
   int short_length() const { return static_cast<int>(length); }
 };
 
-// Few rows are spread over all of the card.
+// Few rows are spread over all of the GPU.
 std::int64_t warps_per_block(std::int64_t rows) { return rows < 1024 ? 1 : 4; }
 
 // As many threads as a wide row keeps busy.

@@ -5,7 +5,7 @@
 /// Sums over dimensions, the same bits in every run: how terms are cut into chunks follows from the shape alone.
 namespace hone::cuda {
 
-/// Numbers of a card's memory: f32, bf16 or f16.
+/// Numbers of a GPU's memory: f32, bf16 or f16.
 struct Summands {
   const void* data = nullptr;
   DType dtype = DType::f32;

@@ -102,7 +102,7 @@ const Program& program_of(const HeadsAttention& attention) {
 
 }  // namespace
 
-bool has_hopper_tensor_cores(CudaDevice& device) { return device.card().major == 9; }
+bool has_hopper_tensor_cores(CudaDevice& device) { return device.info().major == 9; }
 
 bool fits_tensor_cores(CudaDevice& device, const HeadsAttention& attention) {
   if (!has_hopper_tensor_cores(device)) return false;
@@ -145,7 +145,7 @@ void tensor_core_attention(CudaDevice& device, const HeadsAttention& attention) 
                   .tiles = static_cast<int>(tiles),
                   .scale = attention.scale};
   // A block fills a multiprocessor, and goes on to further tiles.
-  const std::int64_t blocks = std::min<std::int64_t>(tiles, device.card().multiprocessors);
+  const std::int64_t blocks = std::min<std::int64_t>(tiles, device.info().multiprocessors);
   launch(device,
          {program_of(attention),
           "attention_tensor_core",

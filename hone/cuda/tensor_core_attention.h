@@ -5,7 +5,7 @@
 #include "hone/cuda/device.h"
 #include "hone/tensor/dtype.h"
 
-/// Attention by kernels for the tensor cores of one generation of cards, Hopper:
+/// Attention by kernels for the tensor cores of one generation of GPUs, Hopper:
 /// hone/cuda/source/attention_tensor_core.cu.
 namespace hone::cuda {
 
@@ -22,11 +22,11 @@ struct HeadsAttention {
   std::int64_t texts = 0, queries = 0, keys = 0, heads = 0, size = 0;
   float scale = 1;
   Heads q, k, v, y;
-  const float* mask = nullptr;   ///< on the card, (keys) of each text; null: none
+  const float* mask = nullptr;   ///< on the GPU, (keys) of each text; null: none
   std::int64_t mask_stride = 0;  ///< of texts, in elements; 0: one for all
 };
 
-/// Whether a card has what the kernels are made of.
+/// Whether a GPU has what the kernels are made of.
 bool has_hopper_tensor_cores(CudaDevice& device);
 
 /// Whether the kernels can do it: sizes 64 and 128, a scale above 0, and addresses and strides in whole units of 16

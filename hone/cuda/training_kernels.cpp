@@ -289,7 +289,7 @@ void run_adamw(Call& call) {
   // Each block finds out the step's factors: no more of them than run at once.
   const std::int64_t blocks =
       std::min(ceil_divide(count, aligned ? 4 * kThreads : kThreads),
-               kBlocksOfMultiprocessor * device_of(call.device).card().multiprocessors);
+               kBlocksOfMultiprocessor * device_of(call.device).info().multiprocessors);
   launch(call.device,
          {training_program(), aligned ? "adamw" : "adamw_unaligned", {blocks}, {kThreads}}, options,
          parameter, gradient, m, v, floats(call, 4), floats(call, 5), integers(call, 6), count);

@@ -7,7 +7,7 @@
 #include "hone/base/cpu.h"
 #include "hone/base/text.h"
 #include "hone/compiler/compiled.h"
-#include "hone/cuda/card_peaks.h"
+#include "hone/cuda/gpu_peaks.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/model_times.h"
 #include "hone/jobs/times_in_turn.h"
@@ -49,11 +49,11 @@ constexpr NativeKind kNativeKinds[] = {
     {PeakKind::sign_gops, "sign", "products of signs", "GOP/s", kernels::measure_sign_gops,
      &BenchTimesResult::peak_sign_gops, &BenchTimesResult::share_of_sign_peak}};
 
-// Of fp32 multiply-adds on the host's threads; of products as a card computes them.
+// Of fp32 multiply-adds on the host's threads; of products as a GPU computes them.
 double products_peak_gflops(const Session& session) {
-  cuda::CudaDevice* const card = card_of(session.device);
-  return card != nullptr ? cuda::measure_products_gflops(*card, session.values)
-                         : kernels::measure_fma_gflops(session.pool);
+  cuda::CudaDevice* const gpu = gpu_of(session.device);
+  return gpu != nullptr ? cuda::measure_products_gflops(*gpu, session.values)
+                        : kernels::measure_fma_gflops(session.pool);
 }
 
 // Operations of a run as its kernels compute them: all, and of native products of each kind.
@@ -392,9 +392,9 @@ std::string bench_text(const Model& model, const std::string& name, const BenchO
 }
 
 Peak native_peak(PeakKind kind, Context& context, std::vector<std::string>& notes) {
-  if (cuda::CudaDevice* const card = card_of(context.session().device)) {
-    HONE_ASSERT(kind == PeakKind::int8_gops, "cards have native products of bytes alone");
-    const double now = cuda::measure_byte_products_gops(*card);
+  if (cuda::CudaDevice* const gpu = gpu_of(context.session().device)) {
+    HONE_ASSERT(kind == PeakKind::int8_gops, "GPUs have native products of bytes alone");
+    const double now = cuda::measure_byte_products_gops(*gpu);
     return {now, now, ""};
   }
   const NativeKind& row = *std::ranges::find(kNativeKinds, kind, &NativeKind::kind);

@@ -49,7 +49,7 @@ struct BenchTimes {
   double computed_gflop = 0;  ///< of all operations that run, as their kernels compute them
   bool of_images = false;     ///< else of texts
   /// Of fp32 multiply-adds, in GFLOP/s, on as many threads: the highest of what was measured before the runs, after them,
-  /// and ever. Of a card: of large products in its arithmetic, before the runs and after them.
+  /// and ever. Of a GPU: of large products in its arithmetic, before the runs and after them.
   Peak peak;
   /// Of `computed_gflop`, what is in products of codes.
   std::map<PeakKind, NativeProducts> native = {};

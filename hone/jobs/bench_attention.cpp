@@ -5,7 +5,7 @@
 
 #include "hone/base/random.h"
 #include "hone/base/text.h"
-#include "hone/cuda/card_peaks.h"
+#include "hone/cuda/gpu_peaks.h"
 #include "hone/jobs/device_time.h"
 #include "hone/kernels/peak.h"
 #include "hone/report/table.h"
@@ -154,22 +154,22 @@ std::vector<AttentionTimes> time_ways(const AttentionJob& job, const AttentionTy
 
 // ---- results beside each other
 
-/// Has a card compute products of fp32 operands in fp32, for a while.
+/// Has a GPU compute products of fp32 operands in fp32, for a while.
 class ExactProducts {
  public:
-  explicit ExactProducts(Device& device) : card_(card_of(device)) {
-    if (card_ == nullptr) return;
-    before_ = card_->arithmetic();
-    card_->set_arithmetic(cuda::Arithmetic::fp32);
+  explicit ExactProducts(Device& device) : gpu_(gpu_of(device)) {
+    if (gpu_ == nullptr) return;
+    before_ = gpu_->arithmetic();
+    gpu_->set_arithmetic(cuda::Arithmetic::fp32);
   }
   ~ExactProducts() {
-    if (card_ != nullptr) card_->set_arithmetic(before_);
+    if (gpu_ != nullptr) gpu_->set_arithmetic(before_);
   }
   ExactProducts(const ExactProducts&) = delete;
   ExactProducts& operator=(const ExactProducts&) = delete;
 
  private:
-  cuda::CudaDevice* card_;
+  cuda::CudaDevice* gpu_;
   cuda::Arithmetic before_ = cuda::Arithmetic::fp32;
 };
 
@@ -224,9 +224,9 @@ struct AttentionPeaks {
 
 AttentionPeaks peaks_of(const std::vector<AttentionType>& types, Context& context) {
   AttentionPeaks peaks;
-  cuda::CudaDevice* const card = card_of(*context.device);
+  cuda::CudaDevice* const gpu = gpu_of(*context.device);
   const auto now = [](double value) { return Peak{value, value, ""}; };
-  if (card == nullptr) {
+  if (gpu == nullptr) {
     const int threads = context.pool.threads();
     std::vector<std::string> notes;
     const auto highest = [&](PeakKind kind, double value) {
@@ -248,10 +248,10 @@ AttentionPeaks peaks_of(const std::vector<AttentionType>& types, Context& contex
     return peaks;
   }
   for (const AttentionType& type : types) {
-    peaks.products[type.dtype] = now(cuda::measure_products_gflops(*card, type.dtype));
+    peaks.products[type.dtype] = now(cuda::measure_products_gflops(*gpu, type.dtype));
     peaks.arithmetic[type.dtype] = fmt::format("large products of {} operands", type.name);
   }
-  peaks.bandwidth = now(cuda::measure_copy_gbps(*card));
+  peaks.bandwidth = now(cuda::measure_copy_gbps(*gpu));
   return peaks;
 }
 

@@ -10,7 +10,7 @@
 #include "hone/base/text.h"
 #include "hone/base/usage_check.h"
 #include "hone/jobs/bench.h"
-#include "hone/jobs/decode_on_card.h"
+#include "hone/jobs/decode_on_gpu.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/report/table.h"
@@ -35,7 +35,7 @@ MxintCodes codes_of(std::int64_t elements, std::int64_t group, int bits) {
 
 double needed_bytes(const MxintCodes& array, const DequantizeJob& job, bool on_host) {
   return on_host ? static_cast<double>(decode_bytes(array, value_bytes_of(job)))
-                 : CardDecoder::needed_bytes(array, value_bytes_of(job));
+                 : GpuDecoder::needed_bytes(array, value_bytes_of(job));
 }
 
 // The arrays in the order of their elements.
@@ -99,9 +99,9 @@ class DecodePlace {
  public:
   DecodePlace(const std::vector<MxintCodes>& arrays, std::int64_t value_bytes, Context& context)
       : pool_(context.pool), value_bytes_(value_bytes) {
-    if (cuda::CudaDevice* const card = card_of(*context.device)) {
-      on_card_.emplace(arrays, value_bytes, *card);
-      cache_bytes_ = card->card().cache_bytes;
+    if (cuda::CudaDevice* const gpu = gpu_of(*context.device)) {
+      on_gpu_.emplace(arrays, value_bytes, *gpu);
+      cache_bytes_ = gpu->info().cache_bytes;
       return;
     }
     std::int64_t elements = 0;
@@ -113,9 +113,9 @@ class DecodePlace {
   /// `result` hears how the work is cut.
   DecodeWorks take(const MxintCodes& codes, DequantizeTimes& result) {
     result.in_cache = static_cast<std::uint64_t>(result.bytes) <= cache_bytes_;
-    if (on_card_) {
-      on_card_->take(codes, pool_);
-      return {[this] { on_card_->decode(); }, [this] { on_card_->move(); }};
+    if (on_gpu_) {
+      on_gpu_->take(codes, pool_);
+      return {[this] { on_gpu_->decode(); }, [this] { on_gpu_->move(); }};
     }
     const auto partition = kernels::dequantize_partition(codes.count, value_bytes_);
     result.partition = partition;
@@ -142,7 +142,7 @@ class DecodePlace {
   std::int64_t value_bytes_;
   std::uint64_t cache_bytes_ = 0;
   Tensor values_;  // on the host
-  std::optional<CardDecoder> on_card_;
+  std::optional<GpuDecoder> on_gpu_;
 };
 
 DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, DecodePlace& place,

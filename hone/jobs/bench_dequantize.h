@@ -36,7 +36,7 @@ struct DequantizeTimes {
   std::int64_t bytes = 0;     ///< read and written: codes, scales and values
   double min_ms = 0;
   double median_ms = 0;
-  /// Of reading and writing as many bytes in the same way (`kernels::move_bytes`), or by a copy within a card.
+  /// Of reading and writing as many bytes in the same way (`kernels::move_bytes`), or by a copy within a GPU.
   double move_min_ms = 0;
   double move_median_ms = 0;
   std::int64_t runs = 0;
@@ -110,9 +110,9 @@ Table spelled_table(std::vector<SpelledElement> spelled);
 /// Says how it is decoded ("Threads take chunks of …"), and how to read the table.
 std::string decoding_text(const DequantizeTimes& times);
 
-/// Times the decoder by the rule of the OCP specification on arrays of random codes, with the threads or on the card of the
+/// Times the decoder by the rule of the OCP specification on arrays of random codes, with the threads or on the GPU of the
 /// context. Throws `UserError` where an array that was asked for does not fit into memory, a figure cannot be written or is not of
-/// this device, or mase-cuda does not take the array that it is of; `InternalError` where a card's bits are not the processor's;
+/// this device, or mase-cuda does not take the array that it is of; `InternalError` where a GPU's bits are not the processor's;
 /// `Interrupted`.
 DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context);
 

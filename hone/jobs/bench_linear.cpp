@@ -8,7 +8,7 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/random.h"
 #include "hone/base/text.h"
-#include "hone/cuda/card_peaks.h"
+#include "hone/cuda/gpu_peaks.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/linear_variants.h"
 #include "hone/jobs/times_in_turn.h"
@@ -79,7 +79,7 @@ struct LinearRunner {
 };
 
 /// How many copies of the weight there are at most, and how many linears a run computes, each with its own. Starting a run costs a
-/// card much, so it has all of them in one; of the host a run is one linear.
+/// GPU much, so it has all of them in one; of the host a run is one linear.
 struct LinearCopies {
   std::int64_t most = 1, together = 1;
   std::uint64_t cache_bytes = 0;
@@ -104,8 +104,8 @@ LinearCopies copies_for(const std::vector<LinearVariant>& variants, const Linear
                         Device& device) {
   constexpr double kMostOfMemory = 0.5;
   LinearCopies result;
-  const cuda::CudaDevice* const card = card_of(device);
-  result.cache_bytes = card == nullptr ? last_level_cache_bytes() : card->card().cache_bytes;
+  const cuda::CudaDevice* const gpu = gpu_of(device);
+  result.cache_bytes = gpu == nullptr ? last_level_cache_bytes() : gpu->info().cache_bytes;
   std::int64_t smallest = 4 * job.inputs * job.outputs;
   for (const LinearVariant& variant : variants)
     if (variant.objection.empty()) smallest = std::min(smallest, variant.weight_bytes);
@@ -383,14 +383,13 @@ std::vector<std::string> without_sparse_kernel(
 }
 
 double bandwidth_now(Context& context) {
-  if (cuda::CudaDevice* const card = card_of(*context.device))
-    return cuda::measure_copy_gbps(*card);
+  if (cuda::CudaDevice* const gpu = gpu_of(*context.device)) return cuda::measure_copy_gbps(*gpu);
   return kernels::measure_read_gbps(context.pool);
 }
 
 // The highest of this run's and what is known of the processor.
 Peak highest_bandwidth(double measured_now, Context& context) {
-  if (card_of(*context.device) != nullptr) return {measured_now, measured_now, ""};
+  if (gpu_of(*context.device) != nullptr) return {measured_now, measured_now, ""};
   std::vector<std::string> notes;
   Peak peak =
       keep_highest(PeakKind::read_gbps, context.pool.threads(), measured_now, peaks_file(), notes);

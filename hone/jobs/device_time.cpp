@@ -7,10 +7,10 @@
 namespace hone {
 namespace {
 
-/// Adds up what a card works.
-class CardClock {
+/// Adds up what a GPU works.
+class GpuClock {
  public:
-  explicit CardClock(cuda::CudaDevice& card) : watch_(card) { watch_.start(); }
+  explicit GpuClock(cuda::CudaDevice& gpu) : watch_(gpu) { watch_.start(); }
   double read() {
     seconds_ += watch_.stop_seconds();
     watch_.start();
@@ -24,7 +24,7 @@ class CardClock {
 
 }  // namespace
 
-cuda::CudaDevice* card_of(Device& device) { return dynamic_cast<cuda::CudaDevice*>(&device); }
+cuda::CudaDevice* gpu_of(Device& device) { return dynamic_cast<cuda::CudaDevice*>(&device); }
 
 std::string device_text(const Device& device, DType values) {
   std::string text = to_string(device);
@@ -50,8 +50,8 @@ void make_ready(std::span<const std::function<void()>> works, const Device& devi
 }
 
 std::function<double()> clock_of(Device& device) {
-  if (cuda::CudaDevice* const card = card_of(device))
-    return [clock = std::make_shared<CardClock>(*card)] { return clock->read(); };
+  if (cuda::CudaDevice* const gpu = gpu_of(device))
+    return [clock = std::make_shared<GpuClock>(*gpu)] { return clock->read(); };
   return [&device] {
     device.wait();
     return steady_seconds();

@@ -12,7 +12,7 @@
 namespace hone {
 
 /// The GPU that a device is; null for another.
-cuda::CudaDevice* card_of(Device& device);
+cuda::CudaDevice* gpu_of(Device& device);
 
 /// Where and with which values graphs run: "cpu:0", "cuda:0, NVIDIA H100 80GB HBM3, products of fp32 in tf32, values in bf16".
 std::string device_text(const Device& device, DType values);
@@ -27,7 +27,7 @@ int readying_runs(const Device& device);
 void make_ready(std::span<const std::function<void()>> works, const Device& device);
 
 /// A clock for `rounds_in_turn` of work that is put on the device's queue: readings wait for what was put there, and tell
-/// seconds apart. A card's own, which does not run between two pieces of work; of the host the steady one. The device must
+/// seconds apart. A GPU's own, which does not run between two pieces of work; of the host the steady one. The device must
 /// outlive it.
 std::function<double()> clock_of(Device& device);
 

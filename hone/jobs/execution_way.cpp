@@ -43,7 +43,7 @@ std::string not_compiled(const Session& session) {
 }
 
 std::string not_captured(const Session& session) {
-  return card_of(session.device) == nullptr ? "only NVIDIA GPUs have CUDA graphs" : "";
+  return gpu_of(session.device) == nullptr ? "only NVIDIA GPUs have CUDA graphs" : "";
 }
 
 }  // namespace

@@ -99,10 +99,10 @@ Table table_of(const std::vector<NodeKernel>& nodes) {
 }  // namespace
 
 std::vector<const Kernel*> plugin_kernels(const Library& library) {
-  const KernelTable own = cpu_kernels(), of_cards = cuda::kernels();
+  const KernelTable own = cpu_kernels(), of_gpus = cuda::kernels();
   std::vector<const Kernel*> others;
   for (const Kernel& kernel : library.kernels)
-    if (!is_in(kernel, own) && !is_in(kernel, of_cards)) others.push_back(&kernel);
+    if (!is_in(kernel, own) && !is_in(kernel, of_gpus)) others.push_back(&kernel);
   return others;
 }
 

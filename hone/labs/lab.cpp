@@ -9,7 +9,7 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/own_process.h"
 #include "hone/base/text.h"
-#include "hone/cuda/card_peaks.h"
+#include "hone/cuda/gpu_peaks.h"
 #include "hone/jobs/bench.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/run_identity.h"
@@ -25,7 +25,7 @@ namespace {
 constexpr const char* kStageFiles = "stages";  // of OUT.partial
 // Of what a processor does at best, in a model of small layers: for estimates.
 constexpr double kUsualShare = 0.25;
-constexpr double kUsualShareOfCard = 0.02;  // most of the time goes into starting small kernels
+constexpr double kUsualShareOfGpu = 0.02;  // most of the time goes into starting small kernels
 
 void announce(const Context& context, const std::string& text) {
   if (context.say && !context.progress.quiet) context.say(text);
@@ -284,9 +284,9 @@ const Fields& fields_of(const LabListFields*) {
 }
 
 LabRates measured_rates(Context& context) {
-  if (cuda::CudaDevice* const card = card_of(*context.device))
-    return {.flops = cuda::measure_products_gflops(*card, context.values) * 1e9 * kUsualShareOfCard,
-            .bytes = cuda::measure_copy_gbps(*card) * 1e9};
+  if (cuda::CudaDevice* const gpu = gpu_of(*context.device))
+    return {.flops = cuda::measure_products_gflops(*gpu, context.values) * 1e9 * kUsualShareOfGpu,
+            .bytes = cuda::measure_copy_gbps(*gpu) * 1e9};
   return {.flops = kernels::measure_fma_gflops(context.pool) * 1e9 * kUsualShare,
           .bytes = kernels::measure_copy_gbps(context.pool) * 1e9};
 }

@@ -64,25 +64,25 @@ NamedTensors one_text(const Model& model, std::int64_t tokens, EncodedSet& text)
   return text_examples(text).batch(std::span(&row, 1), 0);
 }
 
-/// Memory that is taken from here on: what more of the process is resident, or the most of a card's that tensors took.
+/// Memory that is taken from here on: what more of the process is resident, or the most of a GPU's that tensors took.
 class TakenMemory {
  public:
-  explicit TakenMemory(Device& device) : card_(card_of(device)) {
-    if (card_ != nullptr) {
-      before_ = static_cast<std::int64_t>(card_->held_bytes());
-      card_->begin_most_held();
+  explicit TakenMemory(Device& device) : gpu_(gpu_of(device)) {
+    if (gpu_ != nullptr) {
+      before_ = static_cast<std::int64_t>(gpu_->held_bytes());
+      gpu_->begin_most_held();
       return;
     }
     ::malloc_trim(0);  // what was freed before is not taken for what is free now
     before_ = static_cast<std::int64_t>(resident_bytes());
   }
   std::int64_t bytes() const {
-    const std::uint64_t now = card_ != nullptr ? card_->most_held_bytes() : resident_bytes();
+    const std::uint64_t now = gpu_ != nullptr ? gpu_->most_held_bytes() : resident_bytes();
     return static_cast<std::int64_t>(now) - before_;
   }
 
  private:
-  cuda::CudaDevice* card_;
+  cuda::CudaDevice* gpu_;
   std::int64_t before_ = 0;
 };
 

@@ -6,8 +6,8 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// --device cuda on machines that something is wrong with, by a driver of the tests' own that no card is needed for
-// (drivers/driver.cpp); and on a card that computes nothing, on which all of the host's way is gone.
+// --device cuda on machines that something is wrong with, by a driver of the tests' own that no GPU is needed for
+// (drivers/driver.cpp); and on a GPU that computes nothing, on which all of the host's way is gone.
 namespace hone::testing {
 namespace {
 
@@ -20,13 +20,13 @@ class DriverIn {
     const char* const set = ::getenv("LD_LIBRARY_PATH");
     if (set != nullptr) before_ = set;
     ::setenv("LD_LIBRARY_PATH", (folder.string() + (set ? ":" + before_ : "")).c_str(), 1);
-    ::setenv("HONE_TEST_CARD", state.c_str(), 1);
+    ::setenv("HONE_TEST_GPU", state.c_str(), 1);
     ::setenv("XDG_CACHE_HOME", caches_.path().c_str(), 1);
   }
   ~DriverIn() {
     before_.empty() ? ::unsetenv("LD_LIBRARY_PATH")
                     : ::setenv("LD_LIBRARY_PATH", before_.c_str(), 1);
-    ::unsetenv("HONE_TEST_CARD");
+    ::unsetenv("HONE_TEST_GPU");
     ::unsetenv("XDG_CACHE_HOME");
   }
   DriverIn(const DriverIn&) = delete;
@@ -37,35 +37,35 @@ class DriverIn {
   TemporaryFolder caches_;
 };
 
-// What HONE_TEST_CARD says; "" is a card without a fault.
-class CardOfTests : public DriverIn {
+// What HONE_TEST_GPU says; "" is a GPU without a fault.
+class TestGpu : public DriverIn {
  public:
-  explicit CardOfTests(const std::string& state = "") : DriverIn(HONE_DRIVERS, state) {}
+  explicit TestGpu(const std::string& state = "") : DriverIn(HONE_DRIVERS, state) {}
 };
 
 fs::path plugin_file(const std::string& name) { return fs::path(HONE_PLUGINS) / (name + ".so"); }
 
-std::vector<std::string> on_card(std::vector<std::string> words) {
+std::vector<std::string> on_gpu(std::vector<std::string> words) {
   words.insert(words.end(), {"--device", "cuda", "--threads", "1", "--quiet"});
   return words;
 }
 
 // Measuring, training, rounding, classifying and timing.
-std::vector<std::vector<std::string>> jobs_on_card(const fs::path& folder) {
+std::vector<std::vector<std::string>> jobs_on_gpu(const fs::path& folder) {
   const std::string model = workshop() / "model", data = workshop() / "reviews.csv";
   return {
-      on_card({"eval", model, "--data", data, "-o", folder / "measured"}),
-      on_card({"train", model, "--data", data, "--max_steps", "2", "-o", folder / "trained"}),
-      on_card({"quantize", model, "--format", "int", "--data", data, "-o", folder / "rounded"}),
-      on_card({"predict", model, "a fine film", "-o", folder / "predicted.csv"}),
-      on_card({"bench", model, "--batch_size", "2", "--tokens", "8", "--runs", "1"}),
-      on_card({"profile", model, "--batch_size", "2", "--tokens", "8", "-o", folder / "profile"})};
+      on_gpu({"eval", model, "--data", data, "-o", folder / "measured"}),
+      on_gpu({"train", model, "--data", data, "--max_steps", "2", "-o", folder / "trained"}),
+      on_gpu({"quantize", model, "--format", "int", "--data", data, "-o", folder / "rounded"}),
+      on_gpu({"predict", model, "a fine film", "-o", folder / "predicted.csv"}),
+      on_gpu({"bench", model, "--batch_size", "2", "--tokens", "8", "--runs", "1"}),
+      on_gpu({"profile", model, "--batch_size", "2", "--tokens", "8", "-o", folder / "profile"})};
 }
 
 // Every job ends with this code and one message with these fragments, and leaves nothing.
 void expect_failures(int code, const std::vector<std::string>& fragments) {
   const TemporaryFolder folder;
-  for (const std::vector<std::string>& words : jobs_on_card(folder.path())) {
+  for (const std::vector<std::string>& words : jobs_on_gpu(folder.path())) {
     const Ending ending = run_hone(words, folder.path());
     EXPECT_EQ(ending.code, code) << words[0] << ": " << ending.messages;
     EXPECT_EQ(ending.output, "") << words[0];
@@ -92,10 +92,10 @@ void expect_problem(const Json& found, const std::string& fragment) {
       << "expected '" << fragment << "' in " << found["problems"];
 }
 
-// ---- machines without a card that can be used
+// ---- machines without a GPU that can be used
 
 TEST(Devices, WithoutADriverAreRefused) {
-  // Where a card is, what the loader finds first is no library.
+  // Where a GPU is, what the loader finds first is no library.
   const TemporaryFolder none;
   none.file("libcuda.so.1", "no library\n");
   const DriverIn driver(none.path(), "");
@@ -107,17 +107,17 @@ TEST(Devices, WithoutADriverAreRefused) {
   EXPECT_EQ(found["gpu_peaks"], Json::object());
   for (const Json& problem : found["problems"])
     EXPECT_EQ(problem.get<std::string>().find("NVIDIA"), std::string::npos)
-        << "a machine without a card lacks nothing: " << problem;
+        << "a machine without a GPU lacks nothing: " << problem;
 }
 
-TEST(Devices, WithoutACardAreRefused) {
-  const CardOfTests card("no_card");
-  expect_failures(1, {"no GPU can be used: NVIDIA's driver is there, but no card",
+TEST(Devices, WithoutAGpuAreRefused) {
+  const TestGpu gpu("no_gpu");
+  expect_failures(1, {"no GPU can be used: NVIDIA's driver is there, but no GPU",
                       "leave --device out to compute on the processor"});
 }
 
 TEST(Devices, WithAnOldDriverAreRefused) {
-  const CardOfTests card("old_driver");
+  const TestGpu gpu("old_driver");
   const std::string what = "NVIDIA's driver is too old: it is for CUDA 11.4, hone needs 12.0";
   expect_failures(1, {what, "leave --device out to compute on the processor"});
   const Json found = doctors_findings();
@@ -126,9 +126,8 @@ TEST(Devices, WithAnOldDriverAreRefused) {
 }
 
 TEST(Devices, ThatAreOldAreRefused) {
-  const CardOfTests card("old_card");
-  const std::string what =
-      "cuda:0 (Card of the tests) has compute capability 7.0; hone's kernels need 8.0";
+  const TestGpu gpu("old_gpu");
+  const std::string what = "cuda:0 (Test GPU) has compute capability 7.0; hone's kernels need 8.0";
   expect_failures(1, {what, "leave --device out to compute on the processor"});
   const Json found = doctors_findings();
   EXPECT_EQ(found["gpus"].size(), 1);
@@ -138,15 +137,15 @@ TEST(Devices, ThatAreOldAreRefused) {
 }
 
 TEST(Devices, ThatCannotAllocateInStreamOrderAreRefused) {
-  const CardOfTests card("no_pools");
-  expect_failures(1, {"cuda:0 (Card of the tests) cannot allocate in stream order"});
+  const TestGpu gpu("no_pools");
+  expect_failures(1, {"cuda:0 (Test GPU) cannot allocate in stream order"});
 }
 
 TEST(Devices, ThatAreNotThereAreRefused) {
-  const CardOfTests card;
+  const TestGpu gpu;
   const Ending ending = run_hone({"bench", "tiny", "--device", "cuda:1"}, workshop());
   EXPECT_EQ(ending.code, 1);
-  EXPECT_EQ(ending.messages, "error: there is no cuda:1; this machine has 1 card\n");
+  EXPECT_EQ(ending.messages, "error: there is no cuda:1; this machine has 1 GPU\n");
 }
 
 // A library of that name without the functions.
@@ -167,16 +166,16 @@ TEST(Devices, WithoutACompilerAreShownByDoctorWithWhatToDo) {
                       "install NVRTC of CUDA 12 or 13"});
 }
 
-// ---- cards that fail
+// ---- GPUs that fail
 
 TEST(Devices, ThatAreFullSayHowMuchIsMissing) {
-  const CardOfTests card("full");
+  const TestGpu gpu("full");
   expect_failures(1, {"not enough memory on cuda:0: ", "smaller"});
 }
 
 TEST(Devices, ThatAreLostEndTheJob) {
   for (const char* state : {"error=214", "error=214,after=5"}) {
-    const CardOfTests card(state);
+    const TestGpu gpu(state);
     expect_failures(1, {"failed on the GPU: CUDA_ERROR_ECC_UNCORRECTABLE: "
                         "uncorrectable ECC error encountered"});
   }
@@ -185,7 +184,7 @@ TEST(Devices, ThatAreLostEndTheJob) {
 // A kernel of ours that reads where it may not.
 TEST(Devices, WhoseKernelsFailAskForAReport) {
   for (const char* state : {"error=719", "error=719,after=5"}) {
-    const CardOfTests card(state);
+    const TestGpu gpu(state);
     expect_failures(kOurFault, {"internal error: ", "failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: ",
                                 "This is a fault of hone, not yours; please report it"});
   }
@@ -194,10 +193,10 @@ TEST(Devices, WhoseKernelsFailAskForAReport) {
 TEST(Devices, ThatAreLostWhileTheyTrainLeaveACheckpointToGoOnFrom) {
   const TemporaryFolder folder;
   std::vector<std::string> words =
-      on_card({"train", workshop() / "model", "--data", workshop() / "reviews.csv", "--max_steps",
-               "6", "--save_steps", "1", "-o", "out"});
+      on_gpu({"train", workshop() / "model", "--data", workshop() / "reviews.csv", "--max_steps",
+              "6", "--save_steps", "1", "-o", "out"});
   {
-    const CardOfTests card("error=214,after=500");
+    const TestGpu gpu("error=214,after=500");
     const Ending ending = run_hone(words, folder.path());
     EXPECT_EQ(ending.code, 1);
     EXPECT_NE(ending.messages.find("; the last checkpoint is out.partial/checkpoint-"),
@@ -205,30 +204,30 @@ TEST(Devices, ThatAreLostWhileTheyTrainLeaveACheckpointToGoOnFrom) {
         << ending.messages;
     EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"out.partial"});
   }
-  const CardOfTests card;
+  const TestGpu gpu;
   words.push_back("--resume");
   run_well(words, folder.path());
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"out"});
 }
 
-// ---- a card that computes nothing
+// ---- a GPU that computes nothing
 
 TEST(Devices, RunAllJobs) {
-  const CardOfTests card;
+  const TestGpu gpu;
   const TemporaryFolder folder;
-  for (const std::vector<std::string>& words : jobs_on_card(folder.path()))
+  for (const std::vector<std::string>& words : jobs_on_gpu(folder.path()))
     run_well(words, folder.path());
   EXPECT_EQ(entries(folder.path()), (std::vector<std::string>{"measured", "predicted.csv",
                                                               "profile", "rounded", "trained"}));
   for (const char* precision : {"tf32", "bf16", "fp16"})
-    run_well(on_card({"eval", workshop() / "model", "--data", workshop() / "reviews.csv",
-                      "--precision", precision}),
+    run_well(on_gpu({"eval", workshop() / "model", "--data", workshop() / "reviews.csv",
+                     "--precision", precision}),
              folder.path());
 }
 
 // Every command that trains or evaluates, and the folders that say where it did.
 TEST(Devices, AreNamedByEveryJobThatTrainsOrEvaluates) {
-  const CardOfTests card;
+  const TestGpu gpu;
   const TemporaryFolder folder;
   fs::copy(workshop(), folder.path(), fs::copy_options::recursive);
   run_well({"train", "model", "--data", "reviews.csv", "--max_steps", "1", "--lora", "r=2", "-o",
@@ -239,11 +238,11 @@ TEST(Devices, AreNamedByEveryJobThatTrainsOrEvaluates) {
     SCOPED_TRACE(fmt::format("{}", fmt::join(words, " ")));
     if (words[0] != "pass") words.insert(words.end(), {"--data", "reviews.csv"});
     if (!output.empty()) words.insert(words.end(), {"-o", output});
-    const Ending ending = run_hone(on_card(words), folder.path());
+    const Ending ending = run_hone(on_gpu(words), folder.path());
     EXPECT_EQ(ending.code, code) << ending.messages;
     if (output.empty() || ending.code != code) return;
     EXPECT_EQ(read_json(folder.path() / output / "settings.json")["device"],
-              "cuda:0, Card of the tests, products of fp32 in fp32");
+              "cuda:0, Test GPU, products of fp32 in fp32");
   };
   const std::vector<std::string> few = {"--max_steps", "2", "--batch_size", "8"};
   const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
@@ -273,23 +272,23 @@ TEST(Devices, AreNamedByEveryJobThatTrainsOrEvaluates) {
        "--no_cache"},
       "shrink", /*code=*/3);
   const Json times = read_json(folder.path() / "prune-l1/results.json")["times"];
-  EXPECT_EQ(times[0]["device"], "cuda:0, Card of the tests, products of fp32 in fp32");
+  EXPECT_EQ(times[0]["device"], "cuda:0, Test GPU, products of fp32 in fp32");
 }
 
 // ---- several GPUs
 
 TEST(Devices, ShareTheTrialsOfASearch) {
-  const CardOfTests cards("cards=2");
+  const TestGpu gpus("gpus=2");
   const TemporaryFolder folder;
   fs::copy(workshop(), folder.path(), fs::copy_options::recursive);
   folder.file("space.toml", "[[precision]]\nformats = ['int(bits=[4,5,6,8])']\n");
   const std::vector<std::string> search = {"search", "model",       "--recipe",   "space.toml",
                                            "--data", "reviews.csv", "--no_cache", "--trials",
                                            "4",      "-o",          "out"};
-  const Json both = run_json(on_card(search), folder.path());
-  EXPECT_EQ(both["workers"], 2) << "one for each card";
+  const Json both = run_json(on_gpu(search), folder.path());
+  EXPECT_EQ(both["workers"], 2) << "one for each GPU";
   EXPECT_EQ(both["trials"]["complete"], 4);
-  EXPECT_EQ(both["times"][0]["device"], "cuda:0, Card of the tests, products of fp32 in fp32");
+  EXPECT_EQ(both["times"][0]["device"], "cuda:0, Test GPU, products of fp32 in fp32");
   // Nobody goes on with them elsewhere, nor in another precision.
   for (const std::vector<std::string>& elsewhere :
        {std::vector<std::string>{"--device", "cpu"}, {"--device", "cuda", "--precision", "bf16"}}) {
@@ -306,21 +305,20 @@ TEST(Devices, ShareTheTrialsOfASearch) {
                 "--join", "--storage", "out/study.db", "--threads", "1", "--quiet"},
                folder.path());
   EXPECT_EQ(joining.code, 1) << joining.messages;
-  EXPECT_NE(joining.messages.find("computed by: \"cuda, Card of the tests, "), std::string::npos)
+  EXPECT_NE(joining.messages.find("computed by: \"cuda, Test GPU, "), std::string::npos)
       << joining.messages;
   std::vector<std::string> one = search;
   one.back() = "one";
   one.insert(one.end(), {"--device", "cuda:1", "--threads", "1", "--quiet"});
   const Json alone = run_json(one, folder.path());
   EXPECT_EQ(alone["workers"], 1);
-  EXPECT_EQ(alone["times"][0]["device"], "cuda:1, Card of the tests, products of fp32 in fp32");
+  EXPECT_EQ(alone["times"][0]["device"], "cuda:1, Test GPU, products of fp32 in fp32");
 }
 
 TEST(Devices, AreDescribedByDoctor) {
-  const CardOfTests card;
+  const TestGpu gpu;
   const Json found = doctors_findings();
-  EXPECT_EQ(found["gpus"],
-            (Json{"Card of the tests, 2 GiB, 2 multiprocessors, compute capability 8.0"}));
+  EXPECT_EQ(found["gpus"], (Json{"Test GPU, 2 GiB, 2 multiprocessors, compute capability 8.0"}));
   EXPECT_EQ(found["gpus_missing"], nullptr);
   for (const char* peak :
        {"fp32_tflops", "tf32_tflops", "bf16_tflops", "int8_tops", "copy_gb_per_s"})
@@ -329,11 +327,11 @@ TEST(Devices, AreDescribedByDoctor) {
 
 // The example of docs/developers/adding-a-kernel.md.
 TEST(Devices, RunAKernelOfAPluginBeforeTheirOwn) {
-  const CardOfTests card;
+  const TestGpu gpu;
   const auto profiled = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"bench", "tiny", "--batch_size", "2", "--tokens", "8", "--runs", "1",
                                "--profile", "--plugin", plugin_file("gelu")});
-    return run_well(on_card(more), workshop()).output;
+    return run_well(on_gpu(more), workshop()).output;
   };
   for (const std::string& shown :
        {profiled({"--train"}), profiled({"--skip_pass", "fuse_linear"})}) {
@@ -349,11 +347,11 @@ TEST(Devices, RunAKernelOfAPluginBeforeTheirOwn) {
 }
 
 TEST(Devices, NameTheKernelsThatAFormatOfAPluginHasNone) {
-  const CardOfTests card;
+  const TestGpu gpu;
   const TemporaryFolder folder;
   const Ending ending =
-      run_hone(on_card({"quantize", workshop() / "model", "--format", "apot", "--plugin",
-                        plugin_file("apot"), "--data", workshop() / "reviews.csv", "-o", "out"}),
+      run_hone(on_gpu({"quantize", workshop() / "model", "--format", "apot", "--plugin",
+                       plugin_file("apot"), "--data", workshop() / "reviews.csv", "-o", "out"}),
                folder.path());
   EXPECT_EQ(ending.code, 1) << ending.messages;
   for (const char* fragment : {"(quantize): no kernel on cuda:0; elements: the format is none of",
@@ -363,9 +361,9 @@ TEST(Devices, NameTheKernelsThatAFormatOfAPluginHasNone) {
 }
 
 TEST(Devices, SayWhatTheCompilerSaysOfAPluginsKernel) {
-  const CardOfTests card;
-  const Ending ending = run_hone(on_card({"bench", "tiny", "--batch_size", "2", "--tokens", "8",
-                                          "--train", "--plugin", plugin_file("wrong_kernel")}),
+  const TestGpu gpu;
+  const Ending ending = run_hone(on_gpu({"bench", "tiny", "--batch_size", "2", "--tokens", "8",
+                                         "--train", "--plugin", plugin_file("wrong_kernel")}),
                                  workshop());
   EXPECT_EQ(ending.code, 1);
   for (const char* fragment : {"NVRTC 13.77 does not compile wrong.cu", "as its source asks for"})

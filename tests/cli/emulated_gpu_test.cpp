@@ -67,7 +67,7 @@ class LongEmulatedGpu : public ::testing::Test {
       EXPECT_TRUE(ending.code == 0 || ending.code == 3)
           << fmt::format("{}: {}", fmt::join(all, " "), ending.messages);
       EXPECT_EQ(read_json(folder() / output / "settings.json")["device"],
-                on_gpu ? "cuda:0, Card of the tests, products of fp32 in fp32" : "cpu:0");
+                on_gpu ? "cuda:0, Test GPU, products of fp32 in fp32" : "cpu:0");
       results[on_gpu] = parse_json(ending.output, all[0]);
     }
     return {results[0], results[1]};
@@ -166,7 +166,7 @@ TEST_F(LongEmulatedGpu, RunsEveryExecutorThatItHas) {
     for (const Json& executor : times["executors"]) names.push_back(executor["executor"]);
     EXPECT_EQ(names, (Words{"eager", "interpreter", "graph"}));
     EXPECT_EQ(times["not_run"][0]["executor"], "compiled");
-    EXPECT_EQ(times["device"], "cuda:0, Card of the tests, products of fp32 in fp32");
+    EXPECT_EQ(times["device"], "cuda:0, Test GPU, products of fp32 in fp32");
   }
 }
 

@@ -7,9 +7,9 @@ namespace {
 
 TEST(KernelsCommand, ListsAllOrThoseOfADevice) {
   const Json all = run_json({"kernels"}, workshop())["kernels"],
-             of_cards = run_json({"kernels", "--device", "cuda"}, workshop())["kernels"];
-  EXPECT_GT(all.size(), of_cards.size());
-  for (const Json& row : of_cards) EXPECT_EQ(row["device"], "cuda");
+             of_gpus = run_json({"kernels", "--device", "cuda"}, workshop())["kernels"];
+  EXPECT_GT(all.size(), of_gpus.size());
+  for (const Json& row : of_gpus) EXPECT_EQ(row["device"], "cuda");
   const std::string text = run_well({"kernels", "--device", "cpu"}, workshop()).output;
   for (const char* part : {"attention", "Weights prepared", "int8", "the first that accepts"})
     EXPECT_NE(text.find(part), std::string::npos) << part;

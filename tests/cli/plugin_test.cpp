@@ -140,7 +140,7 @@ TEST(Plugin, ErrorsOfItsPassesNameIt) {
 }
 
 // The example of docs/developers/adding-a-kernel.md; device_test.cpp has it run.
-TEST(Plugin, BringsKernelsForCardsThatTheProcessorDoesNotAskFor) {
+TEST(Plugin, BringsKernelsForGpusThatTheProcessorDoesNotAskFor) {
   const std::vector<std::string> predict = {"predict", "model", "a fine film"};
   std::vector<std::string> extended = predict;
   extended.insert(extended.end(), {"--plugin", plugin("gelu"), "--skip_pass", "fuse_linear"});

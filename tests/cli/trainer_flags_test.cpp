@@ -115,8 +115,8 @@ TEST(TrainerFlags, SayHowPrivateModelsAreHad) {
     EXPECT_NE(answer_to(flag).find("hone downloads nothing"), std::string::npos) << answer_to(flag);
 }
 
-// The Trainer takes a card where there is one; who comes from it asks for the processor, or for another precision.
-TEST(TrainerFlags, SayHowAGraphicsCardIsTaken) {
+// The Trainer takes a GPU where there is one; who comes from it asks for the processor, or for another precision.
+TEST(TrainerFlags, SayHowAGpuIsTaken) {
   for (const char* flag : {"--no_cuda", "--use_cpu", "--use_mps_device"})
     EXPECT_NE(answer_to(flag).find("--device cuda"), std::string::npos) << answer_to(flag);
   for (const char* flag : {"--bf16", "--fp16", "--tf32", "--torch_dtype", "--bf16_full_eval"})

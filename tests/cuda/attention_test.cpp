@@ -2,7 +2,7 @@
 
 #include "hone/base/random.h"
 #include "hone/tensor/dense.h"
-#include "tests/cuda/card.h"
+#include "tests/cuda/gpu.h"
 #include "tests/support/evaluate.h"
 
 // Attention of halves and its gradient, by tensor cores, beside the reference, which computes in double what it is given in
@@ -11,7 +11,7 @@
 namespace hone::testing {
 namespace {
 
-class CudaAttention : public OnCard {
+class CudaAttention : public OnGpu {
  protected:
   static NamedTensors run(const Graph& graph, const NamedTensors& inputs, Device& device) {
     ThreadPool pool(1);
@@ -113,8 +113,8 @@ TEST_F(CudaAttention, OfHalvesAgreesWithTheReference) {
       for (const bool gradient : {false, true}) {
         const auto [text, inputs] = graph_of(c, dtype, gradient);
         const Graph graph = parse(text);
-        const NamedTensors expected = run(graph, inputs, cpu()), got = run(graph, inputs, card()),
-                           again = run(graph, inputs, card());
+        const NamedTensors expected = run(graph, inputs, cpu()), got = run(graph, inputs, gpu()),
+                           again = run(graph, inputs, gpu());
         const double allowed = 4 * (dtype == DType::bf16 ? 0x1p-9 : 0x1p-12);
         for (const auto& [name, tensor] : expected) {
           const std::vector<float> a = elements_of(got.at(name)), b = elements_of(tensor);

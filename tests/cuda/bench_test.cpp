@@ -2,18 +2,18 @@
 #include "hone/jobs/bench_attention.h"
 #include "hone/jobs/bench_dequantize.h"
 #include "hone/jobs/bench_linear.h"
-#include "tests/cuda/card.h"
+#include "tests/cuda/gpu.h"
 
-// What `hone bench` times on a card is right there.
+// What `hone bench` times on a GPU is right there.
 namespace hone::testing {
 namespace {
 
-class CudaBench : public OnCard {
+class CudaBench : public OnGpu {
  protected:
-  static Context& card_context() {
+  static Context& gpu_context() {
     static Context context(1, true, {}, {}, {}, [](Context& made) {
       made.library = library();
-      made.device = &card();
+      made.device = &gpu();
       made.executor = cuda::captured;
     });
     return context;
@@ -25,7 +25,7 @@ TEST_F(CudaBench, ComputesAttentionOfEveryTypeBothWays) {
   for (const AttentionShape& shape : {AttentionShape{2, 3, 130, 64}, AttentionShape{1, 2, 300, 128},
                                       AttentionShape{3, 1, 1, 64}, AttentionShape{2, 2, 70, 32}}) {
     const AttentionResult result =
-        bench_attention({.shape = shape, .runs = 2, .profile = true}, card_context());
+        bench_attention({.shape = shape, .runs = 2, .profile = true}, gpu_context());
     ASSERT_EQ(result.times.size(), 6u);
     for (const AttentionTimes& times : result.times) {
       const double epsilon = times.type.dtype == DType::f32    ? 1e-5
@@ -41,14 +41,14 @@ TEST_F(CudaBench, ComputesAttentionOfEveryTypeBothWays) {
 
 // Few rows and many, which have kernels of their own; what has none says so.
 TEST_F(CudaBench, ComputesLinearsInEveryWayOrSaysWhyNot) {
-  const FormatTable& formats = card_context().library.formats;
+  const FormatTable& formats = gpu_context().library.formats;
   const LinearResult result = bench_linear(
       {.rows = {1, 16, 130},
        .inputs = 512,
        .outputs = 384,
        .formats = {parse_format("mxint(bits=8)", formats), parse_format("int(bits=8)", formats)},
        .runs = 6},
-      card_context());
+      gpu_context());
   ASSERT_EQ(result.bench.times.size(), 3 * 6u);
   for (const LinearTimes& times : result.bench.times) {
     if (!times.was_run()) {
@@ -73,7 +73,7 @@ TEST_F(CudaBench, DecodesTheBitsOfTheProcessor) {
                                                         .bits = bits,
                                                         .to_float = to_float,
                                                         .runs = 2},
-                                                       card_context());
+                                                       gpu_context());
       ASSERT_EQ(result.times.size(), 15u);
       for (const DequantizeTimes& times : result.times) {
         EXPECT_GT(times.gbps(), 0);
@@ -85,15 +85,15 @@ TEST_F(CudaBench, DecodesTheBitsOfTheProcessor) {
     }
 }
 
-// What tensors gave back can be had again, though the card keeps it for them.
+// What tensors gave back can be had again, though the GPU keeps it for them.
 TEST_F(CudaBench, KnowsWhatMemoryIsTaken) {
-  const std::size_t before = card().held_bytes(), free = card().free_bytes().value();
+  const std::size_t before = gpu().held_bytes(), free = gpu().free_bytes().value();
   constexpr std::size_t kBytes = std::size_t{256} << 20;
-  card().begin_most_held();
-  { const StoragePointer some = card().allocate(kBytes); }
-  EXPECT_GE(card().most_held_bytes(), before + kBytes);
-  EXPECT_EQ(card().held_bytes(), before);
-  EXPECT_GE(card().free_bytes().value() + (std::size_t{64} << 20), free);
+  gpu().begin_most_held();
+  { const StoragePointer some = gpu().allocate(kBytes); }
+  EXPECT_GE(gpu().most_held_bytes(), before + kBytes);
+  EXPECT_EQ(gpu().held_bytes(), before);
+  EXPECT_GE(gpu().free_bytes().value() + (std::size_t{64} << 20), free);
 }
 
 }  // namespace

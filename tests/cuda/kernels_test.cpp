@@ -3,14 +3,14 @@
 #include <set>
 
 #include "hone/tensor/dense.h"
-#include "tests/cuda/card.h"
+#include "tests/cuda/gpu.h"
 #include "tests/runtime/image_kernel_cases.h"
 
-// Every row of the cards' kernels beside its operation's reference: the graphs that the processor's kernels are held
+// Every row of the GPUs' kernels beside its operation's reference: the graphs that the processor's kernels are held
 // against, and quantizers of every format with the values that are hard.
 //
 // Tolerances. A kernel sums in another order than the processor's, in fp32 too, so what holds for those (see
-// runtime/cpu_kernels_test.cpp) holds here with room for the card's erf, exp and tanh, of some ulp (CUDA C++ Programming
+// runtime/cpu_kernels_test.cpp) holds here with room for the GPU's erf, exp and tanh, of some ulp (CUDA C++ Programming
 // Guide, "Mathematical Functions"). Quantizers, masks, copies and gathers have the reference's bits. Of halves cuBLASLt may round a
 // product before it adds bias and residual, and their sum again: half an ulp each of what is at most as large as the largest
 // result.
@@ -20,18 +20,18 @@ namespace {
 constexpr double kRoom = 4;
 constexpr double kFunctionUlps = 16;
 
-class CudaKernels : public OnCard {
+class CudaKernels : public OnGpu {
  protected:
   static NamedTensors run(const KernelCase& kernel_case, std::set<std::string>* kernels = nullptr) {
     const Graph graph = parse_graph(kernel_case.text, library().ops, library().formats);
     ThreadPool pool(1);
     ParameterStore none;
-    Interpreter interpreter(graph, library(), pool, card());
+    Interpreter interpreter(graph, library(), pool, gpu());
     std::vector<OperationSpan> spans;
     if (kernels != nullptr) interpreter.record(&spans);
     NamedTensors inputs;
     for (const auto& [name, tensor] : draw_inputs(graph, kernel_case))
-      inputs.emplace(name, tensor.on(card()));
+      inputs.emplace(name, tensor.on(gpu()));
     NamedTensors outputs;
     for (const auto& [name, tensor] : interpreter.run(inputs, none))
       outputs.emplace(name, dense_on(tensor, cpu()));
@@ -139,11 +139,11 @@ TEST_F(CudaKernels, GiveTheSameBitsOnImagesInEveryRun) { run_twice(image_kernel_
 
 /// The GPU multiplies in TF32 while this lives.
 struct InTf32 {
-  cuda::CudaDevice& card;
-  explicit InTf32(cuda::CudaDevice& device) : card(device) {
-    card.set_arithmetic(cuda::Arithmetic::tf32);
+  cuda::CudaDevice& gpu;
+  explicit InTf32(cuda::CudaDevice& device) : gpu(device) {
+    gpu.set_arithmetic(cuda::Arithmetic::tf32);
   }
-  ~InTf32() { card.set_arithmetic(cuda::Arithmetic::fp32); }
+  ~InTf32() { gpu.set_arithmetic(cuda::Arithmetic::fp32); }
 };
 
 double norm(const std::vector<float>& values) {
@@ -161,7 +161,7 @@ TEST_F(CudaKernels, ConvolveImagesInTf32) {
         kernel_case.text.find("groups=1") == std::string::npos)
       continue;
     const NamedTensors exact = run(kernel_case);
-    const InTf32 arithmetic(card());
+    const InTf32 arithmetic(gpu());
     for (const auto& [name, tensor] : run(kernel_case)) {
       std::vector<float> changes = elements_of(tensor);
       const std::vector<float> expected = elements_of(exact.at(name));

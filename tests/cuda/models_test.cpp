@@ -13,10 +13,10 @@
 #include "hone/train/text_examples.h"
 #include "hone/train/trainer.h"
 #include "hone/train/training_graph.h"
-#include "tests/cuda/card.h"
+#include "tests/cuda/gpu.h"
 #include "tests/support/tiny_jobs.h"
 
-// Whole models on a card beside the processor.
+// Whole models on a GPU beside the processor.
 namespace hone::testing {
 namespace {
 
@@ -24,21 +24,21 @@ namespace {
 constexpr double kLogits = 1e-4;
 constexpr double kLoss = 1e-3;  // over 200 steps, in which differences grow
 
-class CudaModels : public OnCard {
+class CudaModels : public OnGpu {
  protected:
-  static Session on_card(ThreadPool& pool) {
+  static Session on_gpu(ThreadPool& pool) {
     return {.library = library(),
             .pool = pool,
-            .device = card(),
+            .device = gpu(),
             .executor = cuda::captured,
             .token_steps = cuda::kCapturedTokenSteps};
   }
   static Session on_host(ThreadPool& pool) { return {builtin(), pool}; }
 
-  static Context& card_context() {
+  static Context& gpu_context() {
     static Context context(1, true, {}, {}, {}, [](Context& made) {
       made.library = library();
-      made.device = &card();
+      made.device = &gpu();
       made.executor = cuda::captured;
       made.token_steps = cuda::kCapturedTokenSteps;
     });
@@ -133,17 +133,17 @@ TEST_F(CudaModels, FollowTheProcessorsLossFor200Steps) {
   const Model model = tiny_model();
   const std::vector<double> expected = losses(model.graph, model, on_host(pool), 200);
   ASSERT_LT(expected.back(), expected.front() / 2);
-  expect_near(losses(model.graph, model, on_card(pool), 200), expected, kLoss);
+  expect_near(losses(model.graph, model, on_gpu(pool), 200), expected, kLoss);
 }
 
 TEST_F(CudaModels, TrainToTheSameBitsEveryTime) {
   ThreadPool pool(1);
   const Model model = tiny_model();
-  EXPECT_EQ(losses(model.graph, model, on_card(pool), 20),
-            losses(model.graph, model, on_card(pool), 20));
+  EXPECT_EQ(losses(model.graph, model, on_gpu(pool), 20),
+            losses(model.graph, model, on_gpu(pool), 20));
 }
 
-// What has two or three values jumps where a sum's last place decides a sign, so of it the card's runs are compared with
+// What has two or three values jumps where a sum's last place decides a sign, so of it the GPU's runs are compared with
 // each other.
 bool jumps(const std::string& format) {
   return format.starts_with("binary") || format.starts_with("ternary");
@@ -163,8 +163,8 @@ TEST_F(CudaModels, TrainThroughQuantizersAsTheProcessorDoes) {
     const auto steps = [&](const Session& session) {
       return losses(model.graph, model, session, 4);
     };
-    const std::vector<double> got = steps(on_card(pool)),
-                              expected = steps(jumps(name) ? on_card(pool) : on_host(pool));
+    const std::vector<double> got = steps(on_gpu(pool)),
+                              expected = steps(jumps(name) ? on_gpu(pool) : on_host(pool));
     for (std::size_t i = 0; i < expected.size(); ++i)
       EXPECT_NEAR(got[i], expected[i], jumps(name) ? 0 : 2e-2) << name << " step " << i;
   }
@@ -178,8 +178,8 @@ TEST_F(CudaModels, GiveTheProcessorsLogits) {
     const auto logits = [&](Context& context) {
       return measure(model, tiny_splits().test, 8, context, "measure").logits;
     };
-    const std::vector<float> got = logits(card_context()),
-                             expected = logits(jumps(format) ? card_context() : quiet_context());
+    const std::vector<float> got = logits(gpu_context()),
+                             expected = logits(jumps(format) ? gpu_context() : quiet_context());
     ASSERT_EQ(got.size(), expected.size());
     // A value on the edge between two of a format's may fall to either side, for sums differ in the last place.
     const double allowed = format.empty() ? kLogits : jumps(format) ? 0 : 0.05;
@@ -195,18 +195,18 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModels) {
                              "mxint(bits=8)", "int(bits=4,group=32)"}) {
     const Model model =
         native_copy(tiny_model(), "tiny", parse_format(format, builtin().formats), quiet_context());
-    EXPECT_EQ(arithmetic_of_run(forward_graph(model), card_context().session()), kNative);
+    EXPECT_EQ(arithmetic_of_run(forward_graph(model), gpu_context().session()), kNative);
     const auto logits = [&](Context& context) {
       return measure(model, tiny_splits().test, 8, context, "measure").logits;
     };
-    const std::vector<float> got = logits(card_context()), expected = logits(quiet_context());
+    const std::vector<float> got = logits(gpu_context()), expected = logits(quiet_context());
     ASSERT_EQ(got.size(), expected.size());
     for (std::size_t i = 0; i < got.size(); ++i)
       EXPECT_NEAR(got[i], expected[i], 0.02) << format << " logit " << i;
   }
 }
 
-// Between native products, values are rounded to bfloat16 on the card only. Layer norms give the codes that products read.
+// Between native products, values are rounded to bfloat16 on the GPU only. Layer norms give the codes that products read.
 TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModelsInBfloat16) {
   ThreadPool pool(1);
   const Model model =
@@ -227,8 +227,8 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModelsInBfloat16) {
     return floats_of(session.executable(graph)->run(batch, parameters).at("logits"));
   };
   const std::vector<float> expected = logits(on_host(pool), DType::f32);
-  const std::vector<float> got = logits(on_card(pool), DType::f32),
-                           halves = logits(on_card(pool), DType::bf16);
+  const std::vector<float> got = logits(on_gpu(pool), DType::f32),
+                           halves = logits(on_gpu(pool), DType::bf16);
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     EXPECT_NEAR(got[i], expected[i], 0.02) << i;
@@ -250,7 +250,7 @@ TEST_F(CudaModels, GiveTheProcessorsGradients) {
       if (const auto layout = prepare_for_gradients(graph, token_step))
         inputs = without_padding(std::move(inputs), *layout);
     output_gradients(graph);
-    expect_near(results(graph, inputs, model.parameters, on_card(pool)),
+    expect_near(results(graph, inputs, model.parameters, on_gpu(pool)),
                 results(graph, inputs, model.parameters, on_host(pool)), kLogits);
   }
 }
@@ -269,7 +269,7 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsInBfloat16) {
     EXPECT_FALSE(graph.operations("cast").empty());
     return floats_of(session.executable(graph)->run(batch, parameters).at("logits"));
   };
-  const std::vector<float> got = logits(on_card(pool)), expected = logits(on_host(pool));
+  const std::vector<float> got = logits(on_gpu(pool)), expected = logits(on_host(pool));
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 0.03) << i;
 }
@@ -277,7 +277,7 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsInBfloat16) {
 TEST_F(CudaModels, LearnInBfloat16) {
   ThreadPool pool(1);
   const Model model = tiny_model();
-  Session session = on_card(pool);
+  Session session = on_gpu(pool);
   session.values = DType::bf16;
   const std::vector<double> in_halves = losses(model.graph, model, session, 200);
   EXPECT_LT(in_halves.back(), in_halves.front() / 2);
@@ -290,7 +290,7 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfImages) {
   const auto logits = [&](Context& context) {
     return measure(tiny_resnet(), tiny_images(12), 4, context, "measure").logits;
   };
-  const std::vector<float> got = logits(card_context()), expected = logits(quiet_context());
+  const std::vector<float> got = logits(gpu_context()), expected = logits(quiet_context());
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], kLogits) << i;
 }
@@ -303,7 +303,7 @@ TEST_F(CudaModels, GiveTheProcessorsGradientsOfImages) {
   use_batch_statistics(graph);
   output_gradients(graph);
   const NamedTensors batch = first_examples(tiny_images(5), 5);
-  expect_near(results(graph, batch, model.parameters, on_card(pool)),
+  expect_near(results(graph, batch, model.parameters, on_gpu(pool)),
               results(graph, batch, model.parameters, on_host(pool)), kLogits);
 }
 
@@ -313,17 +313,17 @@ TEST_F(CudaModels, GiveTheProcessorsLossesOfImages) {
   const auto steps = [&](const Session& session) {
     return losses(model.graph, model, session, 6, tiny_images(24));
   };
-  expect_near(steps(on_card(pool)), steps(on_host(pool)), kLoss);
+  expect_near(steps(on_gpu(pool)), steps(on_host(pool)), kLoss);
 }
 
 // One graph in mixed precision on both: on the CPU its convolutions are the references.
 TEST_F(CudaModels, GiveTheProcessorsLogitsOfImagesInBfloat16) {
   ThreadPool pool(1);
   const Model model = tiny_resnet();
-  Session session = on_card(pool);
+  Session session = on_gpu(pool);
   session.values = DType::bf16;
   Graph graph = forward_graph(model);
-  ParameterStore parameters = model.parameters.on(card());
+  ParameterStore parameters = model.parameters.on(gpu());
   prepare_for_inference(graph, parameters, session);
   for (const Node* convolution : graph.operations("fused_conv2d"))
     EXPECT_EQ(convolution->types()[0].dtype, DType::bf16);
@@ -338,7 +338,7 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfImagesInBfloat16) {
 TEST_F(CudaModels, LearnImagesInBfloat16) {
   ThreadPool pool(1);
   const Model model = tiny_resnet();
-  Session session = on_card(pool);
+  Session session = on_gpu(pool);
   session.values = DType::bf16;
   const auto steps = [&] { return losses(model.graph, model, session, 60, tiny_images(96)); };
   const std::vector<double> in_halves = steps();

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "tests/cuda/card.h"
+#include "tests/cuda/gpu.h"
 #include "tests/runtime/kernel_cases.h"
 
 // The kernel of the example plugin, examples/cuda_gelu/gelu.cpp, which is compiled into this program.
@@ -26,7 +26,7 @@ std::string gelu_of(const std::string& sizes, const std::string& approximate) {
 }
 
 // As load_plugin puts them, in front of the program's own.
-class CudaPlugins : public OnCard {
+class CudaPlugins : public OnGpu {
  protected:
   static const Library& extended() {
     static const Library built = [] {
@@ -41,7 +41,7 @@ class CudaPlugins : public OnCard {
   static std::string chosen_for(const std::string& text) {
     const Graph graph = parse(text);
     const Node& node = *graph.of_kind(NodeKind::operation).front();
-    return std::string(find_kernel(extended().kernels, node, card())->name);
+    return std::string(find_kernel(extended().kernels, node, gpu())->name);
   }
 };
 
@@ -73,9 +73,9 @@ TEST_F(CudaPlugins, AgreeWithTheReference) {
         Interpreter(graph, references(), pool).run(draw_inputs(graph, drawn), none).at("y"));
     NamedTensors inputs;
     for (const auto& [name, tensor] : draw_inputs(graph, drawn))
-      inputs.emplace(name, tensor.on(card()));
+      inputs.emplace(name, tensor.on(gpu()));
     const std::vector<float> got =
-        elements_of(Interpreter(graph, extended(), pool, card()).run(inputs, none).at("y"));
+        elements_of(Interpreter(graph, extended(), pool, gpu()).run(inputs, none).at("y"));
     ASSERT_EQ(got.size(), expected.size());
     for (std::size_t i = 0; i < got.size(); ++i)
       ASSERT_NEAR(got[i], expected[i],

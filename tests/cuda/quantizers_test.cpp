@@ -4,11 +4,11 @@
 #include "hone/base/random.h"
 #include "hone/formats/calibrate.h"
 #include "hone/tensor/dense.h"
-#include "tests/cuda/card.h"
+#include "tests/cuda/gpu.h"
 #include "tests/formats/formats_testing.h"
 #include "tests/support/evaluate.h"
 
-// Quantizers on the card have the bits of the formats' references, for every format and word of its, blocks that do not
+// Quantizers on the GPU have the bits of the formats' references, for every format and word of its, blocks that do not
 // divide rows, and values that are hard; gradients, too, but of states that are learned, which are sums.
 namespace hone::testing {
 namespace {
@@ -49,7 +49,7 @@ const std::vector<Format>& variants() {
   return all;
 }
 
-class CudaQuantizers : public OnCard {
+class CudaQuantizers : public OnGpu {
  protected:
   struct Site {
     std::string operands;  // "%x, %s0"
@@ -60,11 +60,11 @@ class CudaQuantizers : public OnCard {
   static Site site_of(const Sizes& sizes, const std::vector<float>& x,
                       const std::vector<Tensor>& states) {
     Site site{"%x", fmt::format("%x = input : f32{}\n", to_string(sizes)), {}};
-    site.inputs.emplace("x", Tensor::of<float>(sizes, x).on(card()));
+    site.inputs.emplace("x", Tensor::of<float>(sizes, x).on(gpu()));
     for (std::size_t i = 0; i < states.size(); ++i) {
       site.operands += fmt::format(", %s{}", i);
       site.text += fmt::format("%s{} = input : f32{}\n", i, to_string(states[i].sizes()));
-      site.inputs.emplace(fmt::format("s{}", i), states[i].on(card()));
+      site.inputs.emplace(fmt::format("s{}", i), states[i].on(gpu()));
     }
     return site;
   }
@@ -74,7 +74,7 @@ class CudaQuantizers : public OnCard {
     ThreadPool pool(1);
     ParameterStore none;
     NamedTensors outputs;
-    for (const auto& [name, tensor] : Interpreter(graph, library(), pool, card()).run(inputs, none))
+    for (const auto& [name, tensor] : Interpreter(graph, library(), pool, gpu()).run(inputs, none))
       outputs.emplace(name, dense_on(tensor, cpu()));
     return outputs;
   }
@@ -142,7 +142,7 @@ TEST_F(CudaQuantizers, GiveTheGradientsOfTheReferences) {
       const std::vector<Tensor> states = calibrated_state(name, x, sizes);
       const std::vector<FormatStateDef> defs = states_of(format);
       Site site = site_of(sizes, x, states);
-      site.inputs.emplace("dy", Tensor::of<float>(sizes, dy).on(card()));
+      site.inputs.emplace("dy", Tensor::of<float>(sizes, dy).on(gpu()));
       std::string results = fmt::format("f32{}", to_string(sizes)), outputs = "output dx = %y\n";
       std::vector<Tensor> gradients(states.size());
       int learned = 0;

@@ -40,7 +40,7 @@ TEST(Kernels, AreListedInTheOrderInWhichTheyAreAsked) {
     EXPECT_FALSE(kernels_of(rows, name).empty()) << name;
 }
 
-TEST(Kernels, OfCardsAreListedWithoutACard) {
+TEST(Kernels, OfGpusAreListedWithoutAGpu) {
   const Json rows = to_json(kernel_rows(testing::builtin(), "cuda"));
   const std::vector<Json> attention = kernels_of(rows, "attention");
   ASSERT_FALSE(attention.empty());

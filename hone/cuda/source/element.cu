@@ -1,5 +1,5 @@
 // Element-wise operations. EXPRESSION says what becomes of the operands x and y and of a number, in float; SECOND is
-// the element type of y, where there is one. `number` comes with the call, or lies in the card's memory at
+// the element type of y, where there is one. `number` comes with the call, or lies in the GPU's memory at
 // `number_at`.
 #include "hone/kernels/scalar/activation.h"
 #include "nest.cuh"

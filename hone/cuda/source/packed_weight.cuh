@@ -1,6 +1,6 @@
 #pragma once
 // A packed matrix (docs/reference/model-folder.md) as kernels read it: element codes in panels or rows, and what makes values of them
-// (`CodeUnits`). Host and cards compile this alike.
+// (`CodeUnits`). Host and GPUs compile this alike.
 #include <cmath>
 #include <cstdint>
 

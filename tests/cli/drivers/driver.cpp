@@ -13,14 +13,14 @@
 #include <dlfcn.h>
 #include "hone/cuda/driver.h"
 
-// NVIDIA's driver as machines have it that something is wrong with, and one card, whose memory is the host's: copies are made, and
-// kernels are run that tests/cuda/emulated made libraries of, no others. HONE_TEST_CARD says what is wrong:
+// NVIDIA's driver as machines have it that something is wrong with, and one GPU, whose memory is the host's: copies are made, and
+// kernels are run that tests/cuda/emulated made libraries of, no others. HONE_TEST_GPU says what is wrong:
 //
-//     no_card                a driver without a card
-//     old_driver, old_card   of CUDA 11.4; of compute capability 7.0
+//     no_gpu                a driver without a GPU
+//     old_driver, old_gpu   of CUDA 11.4; of compute capability 7.0
 //     no_pools               it cannot allocate in stream order
 //     full                   no memory is left
-//     cards=2                there are so many
+//     gpus=2                there are so many
 //     error=214              once it is open, whatever is put on its queue fails so
 //     error=719,after=5      once so many kernels were started
 //
@@ -33,7 +33,7 @@ using hone::cuda::Fact;
 using hone::cuda::Result;
 
 std::string_view state() {
-  const char* const set = std::getenv("HONE_TEST_CARD");
+  const char* const set = std::getenv("HONE_TEST_GPU");
   return set == nullptr ? "" : set;
 }
 
@@ -105,13 +105,13 @@ Result cuGetErrorString(Result result, const char** text) {
 
 // ---- opening
 
-Result cuInit(unsigned) { return state() == "no_card" ? hone::cuda::kNoDevice : 0; }
+Result cuInit(unsigned) { return state() == "no_gpu" ? hone::cuda::kNoDevice : 0; }
 Result cuDriverGetVersion(int* version) {
   *version = state() == "old_driver" ? 11040 : 12080;
   return 0;
 }
 Result cuDeviceGetCount(int* count) {
-  *count = number_behind("cards=").value_or(1);
+  *count = number_behind("gpus=").value_or(1);
   return 0;
 }
 Result cuDeviceGet(DeviceNumber* number, int index) {
@@ -119,13 +119,13 @@ Result cuDeviceGet(DeviceNumber* number, int index) {
   return 0;
 }
 Result cuDeviceGetName(char* name, int size, DeviceNumber) {
-  std::strncpy(name, "Card of the tests", static_cast<std::size_t>(size));
+  std::strncpy(name, "Test GPU", static_cast<std::size_t>(size));
   return 0;
 }
 Result cuDeviceGetAttribute(int* value, Fact fact, DeviceNumber) {
   switch (fact) {
     case Fact::major:
-      *value = state() == "old_card" ? 7 : 8;
+      *value = state() == "old_gpu" ? 7 : 8;
       return 0;
     case Fact::minor:
       *value = 0;
@@ -245,7 +245,7 @@ Result cuModuleGetFunction(hone::cuda::FunctionHandle* function, hone::cuda::Mod
   return queue();
 }
 Result cuFuncSetAttribute(hone::cuda::FunctionHandle, int, int) { return 0; }
-// Takes no more blocks and threads than a card does.
+// Takes no more blocks and threads than a GPU does.
 Result cuLaunchKernel(hone::cuda::FunctionHandle function, unsigned grid_x, unsigned grid_y,
                       unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                       unsigned shared_bytes, hone::cuda::StreamHandle, void** arguments, void**) {

@@ -5,7 +5,7 @@
 
 #include "hone/cuda/heuristic.h"
 
-// NVRTC and cuBLASLt of the card that computes nothing (driver.cpp): sources become empty machine code, all but
+// NVRTC and cuBLASLt of the GPU that computes nothing (driver.cpp): sources become empty machine code, all but
 // those that say #error, and products are not made. Built as both libraries.
 namespace {
 

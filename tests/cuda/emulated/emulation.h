@@ -1,5 +1,5 @@
 #pragma once
-// What the sources of the cards' kernels ask of CUDA, for the host's compiler: threads of a block are fibers that take turns at
+// What the sources of the GPUs' kernels ask of CUDA, for the host's compiler: threads of a block are fibers that take turns at
 // barriers and where a warp meets, so races are not seen, but every address and every number is. toolkit.cpp puts this in front of
 // each source.
 #include <ucontext.h>

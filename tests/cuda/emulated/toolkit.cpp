@@ -17,7 +17,7 @@
 
 #include "hone/cuda/heuristic.h"
 
-// NVRTC and cuBLASLt of a card that the host plays: the host's compiler makes a library of each source, with emulation.h in front of
+// NVRTC and cuBLASLt of a GPU that the host plays: the host's compiler makes a library of each source, with emulation.h in front of
 // it and PTX in its words, whose path is the machine code that the driver (cli/drivers/driver.cpp) loads. Products are plain
 // loops. Built as both libraries. HONE_EMULATION is the folder of emulation.h, HONE_EMULATED where libraries are kept.
 namespace {

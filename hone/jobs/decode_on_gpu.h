@@ -9,12 +9,12 @@
 
 namespace hone {
 
-/// MXINT in a card's memory, to be decoded there (`cuda::dequantize_mxint`), and a copy that moves as many bytes.
-class CardDecoder {
+/// MXINT in a GPU's memory, to be decoded there (`cuda::dequantize_mxint`), and a copy that moves as many bytes.
+class GpuDecoder {
  public:
   /// Has room for the largest of these arrays, which need no memory. `value_bytes` of what elements become: 2 or 4.
-  CardDecoder(std::span<const kernels::MxintCodes> arrays, std::int64_t value_bytes,
-              cuda::CudaDevice& card);
+  GpuDecoder(std::span<const kernels::MxintCodes> arrays, std::int64_t value_bytes,
+             cuda::CudaDevice& gpu);
   /// What an array takes there.
   static double needed_bytes(const kernels::MxintCodes& array, std::int64_t value_bytes);
 
@@ -29,7 +29,7 @@ class CardDecoder {
  private:
   void check(const kernels::MxintCodes& array, ThreadPool& pool) const;
 
-  cuda::CudaDevice& card_;
+  cuda::CudaDevice& gpu_;
   std::int64_t value_bytes_;
   Tensor codes_, values_, moved_;
   kernels::MxintCodes array_;  // there

@@ -1,4 +1,4 @@
-#include "hone/jobs/decode_on_card.h"
+#include "hone/jobs/decode_on_gpu.h"
 
 #include <algorithm>
 #include <vector>
@@ -29,49 +29,49 @@ std::int64_t decode_bytes(const MxintCodes& array, std::int64_t value_bytes) {
   return read_bytes(array) + array.count * value_bytes;
 }
 
-CardDecoder::CardDecoder(std::span<const MxintCodes> arrays, std::int64_t value_bytes,
-                         cuda::CudaDevice& card)
-    : card_(card), value_bytes_(value_bytes) {
+GpuDecoder::GpuDecoder(std::span<const MxintCodes> arrays, std::int64_t value_bytes,
+                       cuda::CudaDevice& gpu)
+    : gpu_(gpu), value_bytes_(value_bytes) {
   std::int64_t codes = 0, values = 0, moved = 0;
   for (const MxintCodes& array : arrays) {
     codes = std::max(codes, read_bytes(array));
     moved = std::max(moved, copied_bytes(array, value_bytes));
     values = std::max({values, array.count * value_bytes, moved});
   }
-  codes_ = bytes_there(codes, card);
-  values_ = bytes_there(values, card);
-  moved_ = bytes_there(moved, card);
+  codes_ = bytes_there(codes, gpu);
+  values_ = bytes_there(values, gpu);
+  moved_ = bytes_there(moved, gpu);
 }
 
-double CardDecoder::needed_bytes(const MxintCodes& array, std::int64_t value_bytes) {
+double GpuDecoder::needed_bytes(const MxintCodes& array, std::int64_t value_bytes) {
   return static_cast<double>(decode_bytes(array, value_bytes) + copied_bytes(array, value_bytes));
 }
 
-void CardDecoder::take(const MxintCodes& array, ThreadPool& pool) {
-  card_.upload(codes_.device_pointer(), {reinterpret_cast<const std::byte*>(array.codes),
-                                         static_cast<std::size_t>(read_bytes(array))});
+void GpuDecoder::take(const MxintCodes& array, ThreadPool& pool) {
+  gpu_.upload(codes_.device_pointer(), {reinterpret_cast<const std::byte*>(array.codes),
+                                        static_cast<std::size_t>(read_bytes(array))});
   array_ = array;
   array_.codes = reinterpret_cast<const std::uint8_t*>(codes_.device_pointer());
   array_.scales = array_.codes + array.code_bytes();
   check(array, pool);
 }
 
-void CardDecoder::decode() const {
+void GpuDecoder::decode() const {
   if (value_bytes_ == 4) {
-    cuda::dequantize_mxint(card_, array_, MxintDialect::ocp,
+    cuda::dequantize_mxint(gpu_, array_, MxintDialect::ocp,
                            reinterpret_cast<float*>(values_.device_pointer()));
   } else {
-    cuda::dequantize_mxint(card_, array_, MxintDialect::ocp,
+    cuda::dequantize_mxint(gpu_, array_, MxintDialect::ocp,
                            reinterpret_cast<std::uint16_t*>(values_.device_pointer()));
   }
 }
 
-void CardDecoder::move() const {
-  card_.copy(values_.device_pointer(), moved_.device_pointer(),
-             static_cast<std::size_t>(copied_bytes(array_, value_bytes_)));
+void GpuDecoder::move() const {
+  gpu_.copy(values_.device_pointer(), moved_.device_pointer(),
+            static_cast<std::size_t>(copied_bytes(array_, value_bytes_)));
 }
 
-void CardDecoder::check(const MxintCodes& array, ThreadPool& pool) const {
+void GpuDecoder::check(const MxintCodes& array, ThreadPool& pool) const {
   constexpr std::int64_t kChecked = 1 << 22;
   MxintCodes first = array;
   first.count = std::min(array.count, kChecked);
@@ -85,10 +85,10 @@ void CardDecoder::check(const MxintCodes& array, ThreadPool& pool) const {
   }
   decode();
   std::vector<std::byte> got(size);
-  card_.download(got, values_.device_pointer());
+  gpu_.download(got, values_.device_pointer());
   HONE_ASSERT(std::ranges::equal(got, std::span(expected.device_pointer(), size)),
               "{}: {} elements in groups of {} are decoded to other bits than on the processor",
-              to_string(card_), array.count, array.group);
+              to_string(gpu_), array.count, array.group);
 }
 
 }  // namespace hone

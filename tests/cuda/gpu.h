@@ -11,7 +11,7 @@
 namespace hone::testing {
 
 /// Tests on the first GPU. Without a GPU they are skipped, and say why.
-class OnCard : public ::testing::Test {
+class OnGpu : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const std::string missing = cuda::driver_missing(); !missing.empty())
@@ -20,15 +20,15 @@ class OnCard : public ::testing::Test {
       ASSERT_EQ(missing, "");
   }
 
-  static cuda::CudaDevice& card() { return cuda::device(0); }
+  static cuda::CudaDevice& gpu() { return cuda::device(0); }
 
-  /// The builtin tables with the cards' kernels.
+  /// The builtin tables with the GPUs' kernels.
   static const Library& library() {
     static const Library built = [] {
-      Library with_cards = builtin_library();
+      Library with_gpus = builtin_library();
       const KernelTable kernels = cuda::kernels();
-      with_cards.kernels.insert(with_cards.kernels.end(), kernels.begin(), kernels.end());
-      return with_cards;
+      with_gpus.kernels.insert(with_gpus.kernels.end(), kernels.begin(), kernels.end());
+      return with_gpus;
     }();
     return built;
   }

@@ -3,7 +3,7 @@
 #include "hone/cuda/device.h"
 #include "hone/tensor/dtype.h"
 
-/// What a card is seen to do at best, now: the denominators of shares.
+/// What a GPU is seen to do at best, now: the denominators of shares.
 namespace hone::cuda {
 
 /// 10^9 operations per second of large products of this type, fp32 in the device's arithmetic, the best of a few; random
@@ -13,7 +13,7 @@ double measure_products_gflops(CudaDevice& device, DType type);
 /// The same of bytes, with sums of 32 bits.
 double measure_byte_products_gops(CudaDevice& device);
 
-/// 10^9 bytes per second, read plus written, of a large copy within the card.
+/// 10^9 bytes per second, read plus written, of a large copy within the GPU.
 double measure_copy_gbps(CudaDevice& device);
 
 }  // namespace hone::cuda

@@ -1,4 +1,4 @@
-#include "hone/cuda/card_peaks.h"
+#include "hone/cuda/gpu_peaks.h"
 
 #include <algorithm>
 
@@ -92,7 +92,7 @@ double measure_byte_products_gops(CudaDevice& device) {
 
 double measure_copy_gbps(CudaDevice& device) {
   const std::size_t bytes =
-      std::min<std::size_t>(std::size_t{2} << 30, device.card().memory_bytes / 8);
+      std::min<std::size_t>(std::size_t{2} << 30, device.info().memory_bytes / 8);
   const StoragePointer from = device.allocate(bytes), to = device.allocate(bytes);
   const auto copy = [&] { device.copy(to->pointer, from->pointer, bytes); };
   return 2 * static_cast<double>(bytes) * 1e-9 / best_seconds(device, copy);
