@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "hone/base/interrupt.h"
 #include "hone/data/row_order.h"
@@ -37,6 +38,13 @@ struct Predictor::State {
         graph(inference_graph(std::move(source), parameters, session)),
         executable(session.executable(graph)),
         token_step(treats_texts_alone(graph) ? session.token_steps.text : 1) {}
+
+  // Waits for the device.
+  std::vector<float> rows_of(const NamedTensors& outputs) const {
+    const Tensor rows = dense_on(outputs.at(graph.outputs()[0].first), cpu());
+    const std::span<const float> values = rows.values<float>();
+    return {values.begin(), values.end()};
+  }
 };
 
 Predictor::Predictor(Graph graph, const ParameterStore& parameters, const Session& session)
@@ -51,10 +59,7 @@ const ParameterStore& Predictor::parameters() const { return state_->parameters;
 std::int64_t Predictor::width() const { return graph().outputs()[0].second.type().dim(-1).size; }
 
 std::vector<float> Predictor::rows(const NamedTensors& batch) {
-  const NamedTensors outputs = state_->executable->run(batch, state_->parameters);
-  const Tensor rows = dense_on(outputs.at(state_->graph.outputs()[0].first), cpu());
-  const std::span<const float> values = rows.values<float>();
-  return {values.begin(), values.end()};
+  return state_->rows_of(state_->executable->run(batch, state_->parameters));
 }
 
 std::vector<float> Predictor::rows(const ExampleSource& data, std::int64_t batch_size,
@@ -67,12 +72,21 @@ std::vector<float> Predictor::rows(const ExampleSource& data, std::int64_t batch
                            [&](std::int64_t a, std::int64_t b) { return length(a) > length(b); });
   const auto width = static_cast<std::size_t>(this->width());
   std::vector<float> all(order.size() * width);
-  std::int64_t done = 0;
-  for (const std::span<const std::int64_t> batch : batches(order, batch_size)) {
+  const auto inputs_of = [&](std::span<const std::int64_t> batch) {
     // No longer than the longest, which is known to have positions.
-    const std::int64_t least =
-        std::min(length(order[0]), whole_steps(length(batch[0]), state_->token_step));
-    const std::vector<float> some = rows(data.batch(batch, least));
+    return data.batch(
+        batch, std::min(length(order[0]), whole_steps(length(batch[0]), state_->token_step)));
+  };
+  const std::vector<std::span<const std::int64_t>> all_batches = batches(order, batch_size);
+  NamedTensors next = all_batches.empty() ? NamedTensors{} : inputs_of(all_batches[0]);
+  std::int64_t done = 0;
+  for (std::size_t number = 0; number < all_batches.size(); ++number) {
+    const std::span<const std::int64_t> batch = all_batches[number];
+    const NamedTensors outputs =
+        state_->executable->run(std::exchange(next, {}), state_->parameters);
+    // While a GPU still computes, the host prepares the next batch.
+    if (number + 1 < all_batches.size()) next = inputs_of(all_batches[number + 1]);
+    const std::vector<float> some = state_->rows_of(outputs);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       std::copy_n(
           some.begin() + static_cast<std::ptrdiff_t>(i * width), width,

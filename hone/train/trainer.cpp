@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 #include "hone/base/random.h"
 #include "hone/base/usage_check.h"
@@ -176,10 +178,17 @@ class Stepper {
   /// Whether only real tokens are computed.
   bool is_unpadded() const { return layout_.has_value(); }
 
-  Done step(BatchOrder& order, std::int64_t step, double rate) {
+  /// Does step `step` of `steps`, from 0.
+  Done step(BatchOrder& order, std::int64_t step, std::int64_t steps, double rate) {
     const auto batches = order.batches(step);
     const std::int64_t number = order.batches_before(step);
-    return sums() ? summed(batches, number, step, rate) : whole(batches[0], number, step, rate);
+    if (next_.empty()) next_ = inputs_of(batches[0], number);
+    const auto prepare_next_step = [&] {
+      if (step + 1 < steps)
+        next_ = inputs_of(order.batches(step + 1)[0], order.batches_before(step + 1));
+    };
+    return sums() ? summed(batches, number, step, rate, prepare_next_step)
+                  : whole(std::ssize(batches[0]), step, rate, prepare_next_step);
   }
 
  private:
@@ -191,16 +200,17 @@ class Stepper {
     return batch_inputs(std::move(batch), options_, number);
   }
 
-  Done whole(std::span<const std::int64_t> rows, std::int64_t number, std::int64_t step,
-             double rate) {
-    NamedTensors inputs = inputs_of(rows, number);
-    inputs.merge(update_inputs(step, rate));
-    const NamedTensors outputs = batch_->run(inputs, parameters_);
-    return {scalar(outputs, "loss"), scalar(outputs, "grad_norm"), std::ssize(rows)};
+  // A GPU still computes when `run` returns, and reading the loss waits for it: until then, the host prepares the next batch.
+  Done whole(std::int64_t examples, std::int64_t step, double rate,
+             const std::function<void()>& prepare_next_step) {
+    next_.merge(update_inputs(step, rate));
+    const NamedTensors outputs = batch_->run(std::exchange(next_, {}), parameters_);
+    prepare_next_step();
+    return {scalar(outputs, "loss"), scalar(outputs, "grad_norm"), examples};
   }
 
   Done summed(std::span<const std::span<const std::int64_t>> batches, std::int64_t number,
-              std::int64_t step, double rate) {
+              std::int64_t step, double rate, const std::function<void()>& prepare_next_step) {
     // Batches are read twice, for holding all of them would take memory that grows with their number.
     std::vector<double> weights;
     for (const auto rows : batches)
@@ -209,11 +219,15 @@ class Stepper {
     Done done{0, 0, 0};
     for (std::size_t i = 0; i < batches.size(); ++i) {
       const double share = weights[i] / all;
-      NamedTensors inputs = inputs_of(batches[i], number + static_cast<std::int64_t>(i));
-      inputs["share"] = Tensor::scalar(static_cast<float>(share));
-      inputs["first"] = Tensor::scalar<std::int64_t>(i == 0 ? 1 : 0);
-      done.loss += share * scalar(batch_->run(inputs, parameters_), "loss");
       done.examples += std::ssize(batches[i]);
+      next_["share"] = Tensor::scalar(static_cast<float>(share));
+      next_["first"] = Tensor::scalar<std::int64_t>(i == 0 ? 1 : 0);
+      const NamedTensors outputs = batch_->run(std::exchange(next_, {}), parameters_);
+      if (i + 1 < batches.size())
+        next_ = inputs_of(batches[i + 1], number + static_cast<std::int64_t>(i) + 1);
+      else
+        prepare_next_step();
+      done.loss += share * scalar(outputs, "loss");
     }
     done.grad_norm = scalar(update_->run(update_inputs(step, rate), parameters_), "grad_norm");
     return done;
@@ -225,6 +239,7 @@ class Stepper {
   Graph batch_graph_, update_graph_;  // which the executables read
   std::optional<TextLayout> layout_;  // none: texts are padded
   std::unique_ptr<Executable> batch_, update_;
+  NamedTensors next_;  // inputs of the next batch; none before the first step
 };
 
 // What the training adds to the loss that the model has.
@@ -334,7 +349,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
     if (!stepper.is_unpadded())
       for (const auto rows : order.batches(state.step)) padding.add(data.lengths, rows);
     const double rate = schedule.rate(options.optimizer.learning_rate, state.step, steps, warmup);
-    const Stepper::Done done = stepper.step(order, state.step, rate);
+    const Stepper::Done done = stepper.step(order, state.step, steps, rate);
 
     ++state.step;
     const StepRecord record = record_at(done.loss, done.grad_norm, rate);
