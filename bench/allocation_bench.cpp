@@ -1,4 +1,4 @@
-// Milliseconds that the exact front of 400 layers takes, of six widths each, on one thread: the least and the median of rounds.
+// Times the exact front of 400 layers with six bit widths each, on one thread: the minimum and median of ROUNDS rounds.
 //
 //     allocation_bench ROUNDS
 #include <fmt/format.h>

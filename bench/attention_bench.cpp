@@ -6,8 +6,8 @@
 namespace hone::kernels {
 namespace {
 
-// The attention of one layer over texts of some length, about 1024 tokens of them, as its linears leave queries, keys and
-// values: (B, S, N, D).
+// The attention of one layer over one long text, or several texts of about 1024 tokens in total. Queries, keys and
+// values have the layout in which linears store them: (B, S, N, D).
 struct AttentionSize {
   std::int64_t tokens;
   std::int64_t head_size;
@@ -16,7 +16,7 @@ struct AttentionSize {
   std::int64_t texts() const { return tokens >= 1024 ? 1 : 1024 / tokens; }
   std::int64_t heads() const { return width / head_size; }
   std::int64_t values() const { return texts() * tokens * width; }
-  // Of the two products alone.
+  // Counts the two products alone.
   double operations() const { return 4.0 * static_cast<double>(texts() * tokens * tokens * width); }
 };
 
@@ -43,7 +43,8 @@ void attention_fused(benchmark::State& state, AttentionSize size, int threads) {
   report_flops(state, size.operations(), threads);
 }
 
-// Its gradients, of whose five products one gives the scores again; without dropout, and with a tenth of the weights dropped.
+// The gradients of attention, without dropout or with 10% of the weights dropped. One of their five products recomputes
+// the scores.
 void attention_backward(benchmark::State& state, AttentionSize size, int threads, bool drops) {
   AttentionArrays a(size);
   const std::int64_t B = size.texts(), S = size.tokens, N = size.heads(), D = size.head_size;
@@ -59,7 +60,7 @@ void attention_backward(benchmark::State& state, AttentionSize size, int threads
   report_flops(state, 2.5 * size.operations(), threads);
 }
 
-// Attention by one kernel after the other, the last a copy that brings heads together.
+// Attention by separate kernels, the last of which copies the heads side by side.
 void attention_by_steps(benchmark::State& state, AttentionSize size, int threads) {
   AttentionArrays a(size);
   ThreadPool& pool = pool_of(threads);

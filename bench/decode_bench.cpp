@@ -9,7 +9,7 @@
 namespace hone::kernels {
 namespace {
 
-// MXINT codes and their scales, which lie behind them, and memory for what they are decoded to.
+// MXINT codes, followed by their scales, and memory for the decoded values.
 struct Codes {
   std::int64_t count;
   std::int64_t group;
@@ -30,8 +30,9 @@ struct Codes {
   }
 };
 
-// What mase-cuda's host function does, from its description: copies of both inputs, one thread, a division for each
-// element; bits 6 … 0 of the magnitude as the unit and the fraction, and the difference of two bfloat16.
+// Does the same as mase-cuda's host function, according to its description. It copies both inputs and uses one thread
+// and a division per element. Bits 6 … 0 of the magnitude are the unit and the fraction; a value without the unit is
+// the difference of two bfloat16.
 void mase_cuda_host(const MxintCodes& x, std::uint16_t* y) {
   const std::vector<std::int8_t> mantissas(x.codes, x.codes + x.count);
   const std::vector<std::uint8_t> scales(x.scales, x.scales + x.groups());
@@ -49,7 +50,7 @@ void mase_cuda_host(const MxintCodes& x, std::uint16_t* y) {
   }
 }
 
-// The least seconds of three runs.
+// Returns the seconds of the fastest of three runs.
 template <typename Body>
 double best_of_three(Body&& body) {
   double best = 1e30;
@@ -62,7 +63,7 @@ double best_of_three(Body&& body) {
   return best;
 }
 
-// The least of the seconds of runs, between which the bytes are moved that they move, so that both see the same machine.
+// Reports the fastest run. Runs alternate with moving the same bytes, so that both see the same machine.
 template <typename Value>
 void decode(benchmark::State& state, std::int64_t count, std::int64_t group, int bits,
             int threads) {
@@ -102,8 +103,6 @@ void encode(benchmark::State& state, std::int64_t count, std::int64_t group, int
                     code + count);
   report_bytes(state, static_cast<double>(5 * count + count / group), threads);
 }
-
-// In the caches, and of a matrix that none holds.
 
 }  // namespace
 

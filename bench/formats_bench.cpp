@@ -1,12 +1,11 @@
-// Speed of the quantizers beside a copy of the same bytes:
+// Measures the speed of the quantizers relative to a copy of the same bytes:
 //
 //     formats_bench            # all formats
-//     formats_bench minifloat  # those whose text holds a word
+//     formats_bench minifloat  # those whose text contains a word
 //
-// Per format, for one and two threads, in cache (256 KiB) and from memory (64 MiB): GB/s, bytes read
-// plus bytes written once, of the fastest round, and the share of memcpy's speed: of the fastest
-// rounds and the median of all. A round runs both, one after the other, so that what else the
-// machine does hits both alike.
+// Prints for each format, with one and two threads, in cache (256 KiB) and from memory (64 MiB): GB/s of the fastest
+// round, with each byte read and written once, and the share of memcpy's speed, of the fastest rounds and in the median
+// of all. A round runs both, one after the other, so that other load on the machine affects both.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +31,7 @@ constexpr std::int64_t kColumns = 768;
 constexpr std::int64_t kCachedRows = 85;
 constexpr std::int64_t kMemoryRows = 21845;
 
-// Formats beside those with default parameters.
+// Formats in addition to those with default parameters.
 const std::vector<std::string_view> kMoreFormats = {
     "integer(width=8,frac=4)",
     "integer(width=8,frac=4,rounding=floor)",
@@ -43,7 +42,7 @@ const std::vector<std::string_view> kMoreFormats = {
     "log(mode=mase)",
 };
 
-// Rows of weights, and room for the result.
+// Rows of weights, and memory for the result.
 struct Tensors {
   Sizes sizes;
   std::vector<float> x;
@@ -90,7 +89,7 @@ Speed measure(const Format& format, std::span<const Tensor> state, ThreadPool& p
     format.def->quantize({format, tensors.sizes, tensors.x, state}, pool, tensors.y);
   };
   const double bytes = 2.0 * sizeof(float) * static_cast<double>(tensors.x.size());
-  // Some tenths of a millisecond, so that the clock does not count.
+  // Some tenths of a millisecond, so that the clock's overhead does not matter.
   const int repetitions = bytes < 1e6 ? 20 : 1;
   seconds_of(2, quantize);
   std::vector<double> own, shares;

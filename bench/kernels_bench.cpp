@@ -1,11 +1,11 @@
-// Speed of the kernels beside what the machine can do:
+// Measures the speed of the kernels relative to the peak of the machine:
 //
 //     kernels_bench --benchmark_filter=gemm
 //
-// GFLOP/s and GB/s count the operations and bytes a kernel needs at least; `share` divides them by
-// the measured peak of the same number of threads (multiply-adds or sums of products of bytes on
-// registers, or a copy of 64 MiB). oneDNN stands beside our products, the loop of mase-cuda's host beside decoding
-// (`times_mase`: how often one run of ours goes into one of it), whose share is of moving the same bytes.
+// GFLOP/s and GB/s count the operations and bytes that a kernel needs at least; `share` divides them by the measured
+// peak with the same number of threads (multiply-adds or sums of products of bytes in registers, or a copy of 64 MiB).
+// Products are compared with oneDNN. Decoding is compared with moving the same bytes (`share`) and with the loop of
+// mase-cuda's host (`times_mase`: how many times as fast ours is).
 #include "bench/kernels_bench.h"
 
 #include <omp.h>
@@ -19,7 +19,7 @@
 namespace hone::kernels {
 namespace {
 
-// What `measure` finds, once for each number of threads.
+// Returns the result of `measure`, which runs once for each number of threads.
 double once(double (*measure)(ThreadPool&), int threads) {
   static std::map<std::pair<double (*)(ThreadPool&), int>, double> measured;
   const auto [at, is_new] = measured.try_emplace({measure, threads}, 0.0);

@@ -9,22 +9,22 @@
 #include "hone/base/thread_pool.h"
 #include "hone/kernels/gemm.h"
 
-/// What the benchmarks of all families of kernels share. Each family is a file, which registers its own.
+/// Shared code of the kernel benchmarks. Each family of kernels has a file, which registers its benchmarks.
 namespace hone::kernels {
 
 ThreadPool& pool_of(int threads);
 
-/// What the machine does at best with so many threads, measured once.
+/// Returns the peak rate of the machine with this number of threads, measured once.
 double peak_gflops(int threads);
 double peak_gbps(int threads);  ///< copied
 double peak_read_gbps(int threads);
 double peak_int8_gops(int threads);
 double peak_sign_gops(int threads);
-double peak_bf16_gflops(int threads);  ///< of multiply-adds where there are no products of pairs
+double peak_bf16_gflops(int threads);  ///< of multiply-adds if the CPU has no bfloat16 products
 
 std::vector<float> random_floats(std::int64_t count);
 
-/// Rates of a run that makes so many operations or moves so many bytes each time, and their `share` of the peak.
+/// Reports the rate of a benchmark with this many operations or bytes per iteration, and its `share` of the peak.
 void report_flops(benchmark::State& state, double operations, int threads);
 void report_bf16(benchmark::State& state, double operations, int threads);
 void report_integers(benchmark::State& state, double operations, int threads);

@@ -9,7 +9,7 @@
 namespace hone::kernels {
 namespace {
 
-// As activations are, whose rows have few large values; uniform ones are as large as none are.
+// Returns normally distributed values. Rows of activations, too, have few large values, unlike uniform ones.
 std::vector<float> random_activations(std::int64_t count) {
   RandomSequence random(7, 1);
   std::vector<float> x(static_cast<std::size_t>(count));
@@ -17,8 +17,7 @@ std::vector<float> random_activations(std::int64_t count) {
   return x;
 }
 
-// Weights of `layers` linear layers in panels, and activations rounded for them. `block` = 0 is one
-// scale for every row.
+// Weights of `layers` linear layers in panels, and activations rounded for them. `block` = 0: one scale per row.
 struct LowBit {
   GemmShape shape;
   std::int64_t block;
@@ -72,7 +71,7 @@ std::string low_bit_name(std::int64_t block, int bits, int threads, const GemmSh
          std::to_string(threads) + "/" + name_of({shape, false, true});
 }
 
-// The product alone, with the rounding of its activations, or with bias and gelu as well.
+// The timed work: the product alone, with the rounding of its activations, or with bias and GELU as well.
 enum class LowBitPart { product, rounded, gelu };
 
 void low_bit_product(benchmark::State& state, GemmShape shape, std::int64_t block, int bits,
@@ -89,7 +88,7 @@ void low_bit_product(benchmark::State& state, GemmShape shape, std::int64_t bloc
   report_integers(state, 2.0 * static_cast<double>(shape.m * shape.n * shape.k), threads);
 }
 
-// Weights of many layers, which no cache holds. The share is of reading.
+// Weights of many layers, which exceed all caches. The share is relative to reading.
 void low_bit_few_rows(benchmark::State& state, std::int64_t m, std::int64_t block, int bits,
                       int threads) {
   constexpr std::int64_t kLayers = 96;
@@ -106,7 +105,7 @@ void low_bit_rounding(benchmark::State& state, std::int64_t block, int threads) 
   report_bytes(state, 5.0 * 1024 * 768, threads);
 }
 
-// With the rounding of activations to signs.
+// Includes the rounding of activations to signs.
 void sign_products(benchmark::State& state, GemmShape shape, int threads) {
   LowBit work(shape, 0, 1, 1);
   Scratch memory;

@@ -18,7 +18,7 @@
 namespace hone::kernels {
 namespace {
 
-// The activations of one layer of BERT base for 1024 tokens and what kernels make of them.
+// The activations of one layer of BERT base for 1024 tokens, and memory for the kernels' results.
 constexpr std::int64_t kTokens = 1024;
 constexpr std::int64_t kHidden = 768;
 constexpr std::int64_t kElements = kTokens * kHidden;

@@ -27,7 +27,7 @@ void gemm_onednn(benchmark::State& state, Product product) {
   report_flops(state, 2.0 * static_cast<double>(m * n * k), 1);
 }
 
-// The share is of the peak of products of pairs, or of multiply-adds where there are none.
+// The share is relative to the peak of bfloat16 products, or of multiply-adds if the CPU has none.
 void gemm_of_pairs(benchmark::State& state, GemmShape shape, int threads) {
   ThreadPool& pool = pool_of(threads);
   const auto [m, n, k] = shape;
@@ -71,8 +71,8 @@ void batched_onednn(benchmark::State& state, Product product, std::int64_t items
   report_flops(state, 2.0 * static_cast<double>(items * m * n * k), 1);
 }
 
-// Few rows by the weights of many layers, which no cache holds: as fast as memory gives them. The share
-// is of a copy's bytes, of which half are read, so that reading alone may pass it.
+// Few rows times the weights of many layers, which exceed all caches, so that memory limits the speed. The share is
+// relative to a copy, which reads only half of its bytes, so it may exceed 1.
 void few_rows(benchmark::State& state, std::int64_t m, bool packed, int threads) {
   constexpr std::int64_t kLayers = 64, n = 1536, k = 768;
   ThreadPool& pool = pool_of(threads);

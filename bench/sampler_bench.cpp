@@ -1,11 +1,12 @@
-// Times the trials of a sampler of hone/search, or prints what it suggests on a test function.
+// Times the trials of a sampler of hone/search, or prints its suggestions on a test function.
 //
 //     sampler_bench [--sampler tpe|random] [--optuna VERSION] [--compatible] [--seed N] [--trials N] [--parameters N] [--runs N]
 //     sampler_bench --function cont|mixed [--replay FILE] …
 //
-// The timed trials are in memory, from creation to the report of the value, after --trials of the same kind. With --function the
-// trials minimize a test function (hone/search/test_function.h) and are printed, one JSON object on a line. --replay takes a
-// recorded run, {"params": [{…}], "values": […]}, which goes into the history in place of the suggestions. Prints JSON.
+// Timed trials are in memory, from their creation to the report of the value, after --trials untimed ones of the same
+// kind. With --function, trials minimize a test function (hone/search/test_function.h) and are printed, one JSON object
+// per line. With --replay, a recorded run, {"params": [{…}], "values": […]}, becomes the history in place of the
+// suggestions. Prints JSON.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -43,7 +44,7 @@ std::unique_ptr<Sampler> sampler_of(const SamplerBenchJob& job) {
   return tpe_sampler({.seed = job.seed, .compatible = job.compatible, .profile = job.profile});
 }
 
-// A study of one objective whose trials lie in memory.
+// A study of one objective whose trials are in memory.
 class MemoryRun {
  public:
   explicit MemoryRun(const SamplerBenchJob& job) : sampler_(sampler_of(job)) {}

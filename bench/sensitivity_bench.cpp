@@ -1,5 +1,5 @@
-// What a per-layer sensitivity costs beside running every layer and format apart, to the same bits: in processor seconds of
-// rounds that take turns, and in floating-point operations.
+// Compares the cost of a per-layer sensitivity with running every layer and format separately, which gives the same
+// bits: in CPU seconds of alternating rounds, and in floating-point operations.
 //
 //     sensitivity_bench tiny|base TEXTS TOKENS BATCH ROUNDS
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ EncodedSet random_texts(std::int64_t texts, std::int64_t tokens) {
   return set;
 }
 
-// None of them looks at texts first, on either side.
+// None of them needs calibration.
 constexpr const char* kFormats[] = {"integer(width=8,frac=4)", "mxint(bits=8,block=32)", "bf16"};
 
 int measure(const std::string& shape, std::int64_t texts, std::int64_t tokens, std::int64_t batch,

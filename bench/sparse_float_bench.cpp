@@ -8,7 +8,7 @@
 namespace hone::kernels {
 namespace {
 
-// Weights (N,K) of which blocks of `together` x 1 are zero.
+// Returns weights (N, K) with a share `sparsity` of blocks of `together` x 1 that are zero.
 std::vector<float> pruned_weights(const SparseFloatMatrix& matrix, double sparsity) {
   RandomSequence random(7, 3);
   std::vector<float> dense = random_floats(matrix.rows * matrix.columns);
@@ -22,7 +22,7 @@ std::vector<float> pruned_weights(const SparseFloatMatrix& matrix, double sparsi
   return dense;
 }
 
-// The operations that the rate counts are those of the dense product.
+// The rate counts the operations of the dense product.
 void sparse_float(benchmark::State& state, GemmShape shape, SparseFloatMatrix matrix,
                   double sparsity, int threads) {
   ThreadPool& pool = pool_of(threads);
@@ -41,7 +41,7 @@ void sparse_float(benchmark::State& state, GemmShape shape, SparseFloatMatrix ma
       static_cast<double>(bytes) / (4 * static_cast<double>(shape.n * shape.k));  // of dense floats
 }
 
-// What sparse products are compared with; weights are packed before, as those are.
+// The baseline of sparse products. Its weights are packed in advance, too.
 void dense_float(benchmark::State& state, GemmShape shape, int threads) {
   ThreadPool& pool = pool_of(threads);
   const auto x = random_floats(shape.m * shape.k), weights = random_floats(shape.n * shape.k);

@@ -11,8 +11,9 @@
 namespace hone::kernels {
 namespace {
 
-// Rounded activations, and weights of normal codes within 5 standard deviations, of which the largest blocks are stored: as many
-// as `sparsity`, in percent, leaves. Codes of a wider distribution are split more often, and take longer without VNNI.
+// Rounded activations, and weights with normally distributed codes, clipped at 5 standard deviations. Only the largest
+// blocks are stored; `sparsity`, in percent, determines how many. Codes of a wider distribution are split more often,
+// and take longer without VNNI.
 struct Sparse {
   GemmShape shape;
   SparseInt8Matrix matrix;
@@ -43,7 +44,7 @@ struct Sparse {
     RandomSequence random(7, 2);
     const int highest = (1 << (matrix.bits - 1)) - 1;
     std::vector<std::uint16_t> codes(static_cast<std::size_t>(shape.n * shape.k));
-    std::vector<std::pair<int, std::size_t>> blocks;  // squares
+    std::vector<std::pair<int, std::size_t>> blocks;  // sum of squares, first code
     for (std::size_t i = 0; i < codes.size(); i += 4) {
       int squares = 0;
       for (std::size_t j = i; j < i + 4; ++j) {

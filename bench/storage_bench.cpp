@@ -1,11 +1,11 @@
-// Times how many trials per second a storage of studies takes, and checks that workers share them correctly.
+// Measures how many trials per second a storage of studies handles, and checks that workers share them correctly.
 //
 //     storage_bench --storage STORAGE [--workers N] [--trials N] [--join STUDY]
 //
-// STORAGE is an SQLite file or postgresql://USER@HOST/DATABASE. Workers, each a process of this program, run trials of three
-// parameters that cost nothing: first trials that they create, then as many that wait in a queue. A trial is read, claimed or
-// created, written to and finished, as in a search. The studies are deleted at the end, and the file too unless it existed. With
-// --join this process is one more worker of that study. Prints JSON.
+// STORAGE is an SQLite file or postgresql://USER@HOST/DATABASE. Workers, each a process of this program, run trials of
+// three parameters that compute nothing: first trials that they create, then as many from a queue. A trial is read,
+// claimed or created, written to and finished, as in a search. The studies are deleted at the end, and so is the file
+// unless it existed before. With --join this process is one more worker of that study. Prints JSON.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,26 +27,26 @@ namespace hone {
 namespace {
 
 struct StorageBenchJob {
-  std::string storage;         ///< as `open_storage` takes it
+  std::string storage;         ///< as for `open_storage`
   std::int64_t workers = 4;    ///< processes that run trials at once
   std::int64_t trials = 1000;  ///< of all workers together, of either kind
   std::string join = {};  ///< the study that this process is a worker of; empty: it starts workers
 };
 
-// What one worker did.
+// Counts of one worker.
 struct Share {
   std::int64_t ran = 0;    ///< trials it evaluated
   std::int64_t taken = 0;  ///< of these, finished by another worker before
 };
 
-// What all workers did with one study.
+// Results of all workers on one study.
 struct Round {
   std::string kind;  ///< "made" or "queued"
   std::int64_t trials = 0;
   double seconds = 0;  ///< from the first claim to the last end
   std::int64_t evaluated_twice = 0;
   std::int64_t left_waiting = 0;
-  double least_share = 0;  ///< of the trials, those of the worker that ran fewest
+  double least_share = 0;  ///< the share of trials of the worker that ran fewest
 
   double trials_per_s() const { return static_cast<double>(trials) / seconds; }
 };
@@ -102,7 +102,7 @@ std::vector<Share> run_workers(const StorageBenchJob& job, const std::string& st
   return shares;
 }
 
-// Seconds since 1970 of "2026-11-25 03:00:59.123456".
+// Returns the seconds since 1970 of "2026-11-25 03:00:59.123456".
 double seconds_of(const std::string& time) {
   std::tm parts = {};
   const char* fraction = ::strptime(time.c_str(), "%Y-%m-%d %H:%M:%S", &parts);
@@ -152,7 +152,7 @@ Round run_round(StudyStorage& storage, const StorageBenchJob& job, const std::st
   return measure(storage, study, kind, run_workers(job, name));
 }
 
-// Removes what was not there before, once nobody has it open any more.
+// Removes the storage's file at the end, once it is closed, unless it existed before.
 class NewFile {
  public:
   explicit NewFile(const std::string& storage) {

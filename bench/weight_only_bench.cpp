@@ -8,12 +8,12 @@
 namespace hone::kernels {
 namespace {
 
-// What the codes of a format stand for, as far as its products are concerned.
+// Properties of a format's codes that matter for its products.
 struct CodeKind {
   const char* name;
   int bits;
-  std::int64_t block;  // 0: a scale for every row
-  bool counted;        // values follow each other; else they are small floats
+  std::int64_t block;  // 0: one scale per row
+  bool counted;        // values are consecutive; else they are small floats
   bool offsets;
   int scale_bytes = 1;  // of a block
 };
@@ -88,14 +88,14 @@ struct CodedLayers {
   }
 };
 
-// Beside the float product of the same size; the weights of one layer stay in a cache.
+// Compared with the float product of the same size. The weights of one layer stay in a cache.
 void weight_only(benchmark::State& state, GemmShape shape, CodeKind kind, int threads) {
   CodedLayers work(shape, kind, 1);
   for (auto _ : state) work.multiply(pool_of(threads), 0);
   report_flops(state, 2.0 * static_cast<double>(shape.m * shape.n * shape.k), threads);
 }
 
-// Weights of so many layers that no cache holds them. The share is of reading.
+// Weights of enough layers to exceed all caches. The share is relative to reading.
 void weight_only_few_rows(benchmark::State& state, std::int64_t rows, CodeKind kind, int threads) {
   constexpr std::int64_t kBytes = 96 << 20, n = 1536, k = 768;
   const std::int64_t layers = kBytes * 8 / (n * k * kind.bits);

@@ -8,7 +8,7 @@
 namespace hone::fuzz {
 namespace {
 
-// The seeds in fuzz/seeds/adapter are of this model (tools/golden/adapter_seeds.py).
+// The seeds in fuzz/seeds/adapter fit this model (tools/golden/adapter_seeds.py).
 Model small_model(const Library& library) {
   EncoderConfig config;
   config.vocab_size = 8;
@@ -20,7 +20,7 @@ Model small_model(const Library& library) {
   return new_model(facts_of(bert(), config), library.ops, /*seed=*/1);
 }
 
-// What stands in front of the next zero byte, which goes with it.
+// Returns the bytes before the next zero byte, and removes them and that byte from `bytes`.
 std::string_view next_part(std::string_view& bytes) {
   const std::size_t end = std::min(bytes.find('\0'), bytes.size());
   const std::string_view part = bytes.substr(0, end);

@@ -5,8 +5,8 @@
 
 namespace hone::fuzz {
 
-/// Reads every column of the file, and holds its length against the number of rows. A column that is refused does not keep
-/// the others from being read.
+/// Reads every column of the file, and checks its length against the number of rows. Columns that are rejected do not
+/// prevent reading the others.
 inline void read_all_columns(const ColumnFile& file) {
   static ThreadPool pool(1);
   const auto length = [&](const ColumnSchema& column) {

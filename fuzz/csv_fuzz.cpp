@@ -10,7 +10,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// Records of quotes that are text need nothing but their lines.
+// Without quoting, there are no more records than lines.
 void check_unquoted(std::string_view text) {
   CsvReader reader(text, ',', /*quotes=*/false);
   const std::size_t most = reader.most_records();
@@ -50,7 +50,7 @@ std::string written(const Rows& rows) {
   return text;
 }
 
-// What a cell may hold.
+// Checks that a list in a cell survives being written.
 void list_in_cell(std::string_view cell) {
   if (const auto list = written_list(cell))
     HONE_ASSERT(written_list(to_line(Json(*list))) == list,
@@ -65,12 +65,12 @@ void csv(std::string_view bytes) {
     const Rows rows = rows_of(bytes);
     HONE_ASSERT(rows_of(written(rows)) == rows, "the records do not survive being written");
     check_unquoted(bytes);
-  } catch (const UserError&) {  // the table may take what the reader alone does not
+  } catch (const UserError&) {  // the table may accept what the reader alone rejects
   }
   for (const TableForm& form : {TableForm{.quoting = "none"}, TableForm{.no_header = true}}) {
     try {
       read_table(bytes, '\t', form);
-    } catch (const UserError&) {  // other forms may be read
+    } catch (const UserError&) {  // other forms may be accepted
     }
   }
   read_table(bytes, ',', {});

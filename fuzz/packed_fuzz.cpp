@@ -13,7 +13,7 @@
 namespace hone::fuzz {
 namespace {
 
-constexpr std::int64_t kMostElements = 1 << 14;  // of a weight that is multiplied by
+constexpr std::int64_t kMostElements = 1 << 14;  // of a weight whose products are checked
 
 const Library& library() {
   static const Library all = builtin_library();
@@ -25,7 +25,7 @@ ThreadPool& pool() {
   return one;
 }
 
-// As models are loaded: every parameter, of the type that the graph asks for.
+// Returns the parameters as if a model were loaded: all of them, with the types that the graph declares.
 ParameterStore parameters_of(const Graph& graph, const Safetensors& file) {
   ParameterStore parameters;
   for (const Node* node : graph.of_kind(NodeKind::parameter)) {
@@ -41,7 +41,7 @@ ParameterStore parameters_of(const Graph& graph, const Safetensors& file) {
   return parameters;
 }
 
-// A graph of its own for what is made of one packed weight.
+// A separate graph with one packed weight.
 struct Alone {
   Graph graph{library().ops};
   ParameterStore parameters;
@@ -68,7 +68,8 @@ struct Alone {
 
 float input_value(std::int64_t i) { return static_cast<float>((i * 37 + 11) % 101 - 50) / 16; }
 
-// y = x W^T, by whichever kernel takes it, against sums in double. `input_format` empty: x is not rounded.
+// Checks y = x W^T, by whichever kernel accepts it, against sums in double. If `input_format` is empty, x is not
+// rounded.
 void expect_product(const Node& unpack, const ParameterStore& all, const Tensor& w,
                     const std::optional<Format>& input_format) {
   constexpr std::int64_t kRows = 3;

@@ -6,14 +6,14 @@
 
 #include "hone/runtime/plugin.h"
 
-// Additive powers of two, a number format from outside the library: Li, Dong and Wang, "Additive Powers-of-Two
-// Quantization", ICLR 2020. A value is a sum of two powers of two, or zero, times the largest magnitude of its block, so
-// that hardware multiplies by shifts and one addition:
+// Additive powers of two, a number format defined outside of the library: Li, Dong and Wang, "Additive Powers-of-Two
+// Quantization", ICLR 2020. A value is a sum of two powers of two, or zero, times the largest magnitude of its block,
+// so that hardware multiplies by shifts and one addition:
 //
 //     y = ± scale level(|x| / scale),  scale = max|x| over `block` values along the last axis
 //
-// The paper learns one scale for all of a tensor. A block with a NaN or an infinity becomes NaN. To make a format of your
-// own, copy this file and change what is in it.
+// The paper learns one scale per tensor. A block with a NaN or an infinity becomes NaN. To make your own format, copy
+// and change this file.
 namespace {
 
 using namespace hone;
@@ -22,7 +22,7 @@ using namespace hone;
 constexpr std::array<float, 8> kLevels = {0, 0.1f, 0.2f, 0.3f, 0.4f, 0.6f, 0.8f, 1};
 constexpr std::uint32_t kSign = 8;
 
-// The scale of a block: NaN when it cannot have one.
+// Returns the scale of a block, or NaN if a value is not finite.
 float scale_of(std::span<const float> x) {
   float largest = 0;
   for (const float value : x) {
@@ -32,8 +32,8 @@ float scale_of(std::span<const float> x) {
   return largest;
 }
 
-// The number of the nearest level, the higher one of two at the same distance, and the sign above it. In double, where the
-// middle of two floats is exact.
+// Returns the index of the nearest level, the higher one of two at the same distance, with the sign in the bit above
+// it. Computes in double, where the midpoint of two floats is exact.
 std::uint32_t code_of(float x, float scale) {
   const double relative = scale > 0 ? std::fabs(static_cast<double>(x)) / scale : 0;
   std::uint32_t code = x < 0 ? kSign : 0;
@@ -49,7 +49,7 @@ float value_of(std::uint32_t code, float scale) {
   return code < kSign ? magnitude : -magnitude;
 }
 
-// Where the blocks of a tensor lie. None reaches beyond its row: the last of a row may be shorter.
+// The blocks of a tensor. They do not span rows: the last one of a row may be shorter.
 struct Blocks {
   Rows rows;
   std::int64_t size;
@@ -72,14 +72,14 @@ void quantize_block(std::span<const float> x, std::span<float> y) {
   for (std::size_t i = 0; i < x.size(); ++i) y[i] = value_of(code_of(x[i], scale), scale);
 }
 
-// The truth: plain loops.
+// The reference: plain loops.
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
   const Blocks blocks(input.format, input.sizes);
   for (std::int64_t b = 0; b < blocks.count(); ++b)
     quantize_block(blocks.of(input.x, b), blocks.of(y, b));
 }
 
-// The same bits on all threads. The chunks depend on the shape alone.
+// Gives the same bits for any number of threads: the chunks depend on the shape alone.
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
   const Blocks blocks(input.format, input.sizes);
   const std::int64_t grain = std::max<std::int64_t>(1, 16384 / blocks.size);

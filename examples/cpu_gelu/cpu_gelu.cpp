@@ -2,8 +2,8 @@
 
 #include "hone/runtime/plugin.h"
 
-// A kernel for the processor from outside the library: gelu by the error function, as BERT has it, for the operation `gelu`.
-// To make a kernel of your own, copy this file and change what is in it.
+// A CPU kernel defined outside of the library: GELU by the error function, as in BERT, for the operation `gelu`. To
+// make your own kernel, copy and change this file.
 namespace {
 
 using namespace hone;

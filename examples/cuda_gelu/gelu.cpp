@@ -3,15 +3,15 @@
 #include "hone/cuda/launch.h"
 #include "hone/runtime/plugin.h"
 
-// A kernel for GPUs from outside the library: gelu by the error function, as BERT has it, for the operation
-// `gelu`. To make a kernel of your own, copy this file and change what is in it.
+// A GPU kernel defined outside of the library: GELU by the error function, as in BERT, for the operation `gelu`. To
+// make your own kernel, copy and change this file.
 namespace {
 
 using namespace hone;
 
-// CUDA C++17. hone compiles it for the GPU that is there when the kernel is first run, and keeps the result. It may include
-// what hone's own kernels do: thread_number() and std::int64_t are of numbers.cuh, the formula is the one that the
-// operation's reference computes in double.
+// CUDA C++17. hone compiles it for the GPU at hand when the kernel is first run, and caches the result. It may include
+// the same files as hone's own kernels: numbers.cuh defines thread_number() and std::int64_t. The operation's reference
+// computes the same formula in double.
 constexpr std::string_view kSource = R"cuda(
 #include "hone/kernels/scalar/activation.h"
 #include "numbers.cuh"
@@ -22,20 +22,20 @@ extern "C" __global__ void gelu(const float* x, float* y, std::int64_t count) {
 }
 )cuda";
 
-// "" or why another kernel has to run such calls.
+// Returns the reason for a refusal, or "".
 std::string_view accepts(const CallSite& site) {
   if (site.inputs[0].dtype != DType::f32) return "x is not f32";
   if (site.attributes.get<std::string>("approximate") != "none") return "it is not by erf";
   return "";
 }
 
-// Puts the work on the GPU's queue; the processor goes on before it is done.
+// Puts the work on the GPU's queue, and returns before it is done.
 void run(Call& call) {
   static const cuda::Program program{.file = "gelu.cu", .source = kSource};
   constexpr std::int64_t kThreads = 256, kMostBlocks = 4096;
   const float* const x = cuda::floats(call, 0);
   const std::int64_t count = call.input(0).count();
-  // Behind x: y may take its memory, of which each thread reads its element before it writes it.
+  // After x, since y may reuse its memory. Each thread reads its element before it writes it.
   float* const y = cuda::pointer<float>(call.output());
   if (count == 0) return;
   const std::int64_t blocks = std::min(cuda::ceil_divide(count, kThreads), kMostBlocks);

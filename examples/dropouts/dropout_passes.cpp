@@ -1,4 +1,4 @@
-// The same as passes of the program: `hone pass MODEL count_dropouts --plugin dropout_passes.so`.
+// The same as passes for `hone`: `hone pass MODEL count_dropouts --plugin dropout_passes.so`.
 #include "dropouts.h"
 #include "hone/runtime/plugin.h"
 

@@ -1,4 +1,4 @@
-// Counts the dropouts of a model, removes them, and counts again; then shows what the graph says to a mistake.
+// Counts the dropouts of a model, removes them, and counts again; then shows the error that a mistake causes.
 #include "dropouts.h"
 
 #include "hone/ir/verify.h"

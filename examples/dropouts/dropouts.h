@@ -7,10 +7,10 @@
 #include "hone/base/text.h"
 #include "hone/ir/graph.h"
 
-// A pass of one's own: finds the dropouts of a graph, and removes those that a glob names. The program and the plugin beside
-// this file are both made of it.
+// A custom pass: finds the dropouts of a graph, and removes those that match a glob. The program and the plugin in this
+// folder both use it.
 
-// Weights of attention, what softmax gives, have a dropout of their own.
+// Attention weights, the results of softmax, have a dropout of their own.
 static bool is_of_attention(const hone::Node& dropout) {
   return dropout.input(0).node->is("softmax");
 }
@@ -21,9 +21,9 @@ static std::int64_t dropouts_outside_attention(const hone::Graph& graph) {
   });
 }
 
-// Lets what reads a dropout read its input, and erases it. Returns whether the graph changed.
+// Replaces dropouts by their inputs and erases them. Returns whether the graph changed.
 static bool remove_dropouts(hone::Graph& graph, const std::string& names) {
-  std::set<hone::Node*> keys;  // of random numbers: an input that training asks for
+  std::set<hone::Node*> keys;  // of random numbers: an input of training
   for (hone::Node* dropout : graph.operations("dropout")) {
     if (!hone::glob_match(names, dropout->name())) continue;
     keys.insert(dropout->input(1).node);

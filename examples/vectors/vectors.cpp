@@ -1,4 +1,4 @@
-// A classifier of points in the plane: built, trained, measured, quantized, saved and read back.
+// Builds, trains, evaluates, quantizes, saves and reads back a classifier of points in the plane.
 #include <cmath>
 
 #include "hone/base/random.h"
@@ -35,7 +35,7 @@ Points draw_points(std::int64_t count, std::string_view part) {
   return {labels, vector_examples({{"x", Tensor::of<float>({count, 2}, x)}, {"labels", classes}})};
 }
 
-// Training wants the output `loss`; prediction takes one output alone.
+// Training needs the output `loss`; prediction needs a single output.
 Graph two_layers(const OpTable& ops) {
   ModuleBuilder modules(ops);
   Graph& graph = modules.graph();

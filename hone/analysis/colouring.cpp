@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kPale = "#f8f9fa";
 
-/// Kinds that have the same colour in every drawing.
+/// Kinds with the same colour in every drawing.
 struct NamedColour {
   std::string_view name, colour;
 };
@@ -27,13 +27,13 @@ constexpr NamedColour kTraitColours[] = {{"products", "#cfe2f3"},
                                          {"fp32", "#f1f3f5"},
                                          {"several", "#ced4da"}};
 
-// For the others, in the order in which they are met; they repeat.
+// For all other kinds, in order of appearance; the colours repeat.
 constexpr std::string_view kKindColours[] = {"#ffc078", "#8ce99a", "#74c0fc", "#e599f7",
                                              "#ffe066", "#ffa8a8", "#63e6be", "#b197fc"};
-// From the lowest numbers to the highest: black text can be read on all.
+// From the lowest numbers to the highest; black text is readable on all of them.
 constexpr std::string_view kSteps[] = {"#fef0d9", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548"};
 
-constexpr double kLeastShare = 1e-4;  // of FLOP that are told apart
+constexpr double kLeastShare = 1e-4;  // smaller shares of the FLOP count as this one
 
 std::string_view name_of(Trait trait) {
   switch (trait) {
@@ -71,7 +71,7 @@ bool is_named(const std::string& kind) {
   return std::ranges::find(kTraitColours, kind, &NamedColour::name) != std::end(kTraitColours);
 }
 
-// The name of the parameter that is read, be it masked, quantized or packed; empty: something computed.
+// Returns the name of the parameter that is read, which may be masked, quantized or packed; empty for computed values.
 std::string parameter_behind(Value value) {
   const Node* node = value.node;
   while (node->kind() == NodeKind::operation) {

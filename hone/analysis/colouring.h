@@ -10,33 +10,33 @@
 #include "hone/analysis/sparsity.h"
 #include "hone/ir/graph.h"
 
-/// What the colours of a drawing say.
+/// How the boxes of a drawing are coloured.
 namespace hone {
 
-/// The operations that one box stands for: one, or all of a module.
+/// The operations of one box: a single one, or all of a module.
 using Boxed = std::span<const Node* const>;
 
-/// One thing that boxes are coloured by: a kind that they are of, or a number that they have.
+/// A property that determines the colours of boxes: a kind or a number.
 struct Colouring {
-  std::string legend;  ///< what it is: "FLOP of a run"
-  /// The name of the kind; nothing: the box has none and stays pale. Null: it has a number.
+  std::string legend;  ///< title of the legend: "FLOP of a run"
+  /// Returns the name of the kind, or nothing if the box stays pale. Null: boxes have numbers.
   std::function<std::optional<std::string>(Boxed)> kind = nullptr;
-  /// The number; nothing: the box has none. Null: it has a kind.
+  /// Returns the number, or nothing if the box has none. Null: boxes have kinds.
   std::function<std::optional<double>(Boxed)> number = nullptr;
-  std::function<std::string(double)> text = nullptr;  ///< of a number
-  std::string unit = {};                              ///< behind it in a box
+  std::function<std::string(double)> text = nullptr;  ///< formats a number
+  std::string unit = {};                              ///< printed after the number in a box
   bool logarithmic = false;                           ///< numbers differ by orders of magnitude
 };
 
-/// By what may be assumed of an operation (its trait), quantizers by their format. Modules have no colour.
+/// Colours operations by trait and quantizers by format. Modules have no colour.
 Colouring coloured_by_kind();
-/// By the formats of what is read; what reads none is "fp32", several in one module "several".
+/// Colours by the formats of the values read: "fp32" without any, "several" if the formats of a module differ.
 Colouring coloured_by_format();
-/// By the share of zeros among the parameters that are read (`zeros`, of all of them).
+/// Colours by the share of zeros in the parameters read (`zeros` covers all parameters).
 Colouring coloured_by_sparsity(const std::vector<Zeros>& zeros);
-/// By the share of a run's FLOP.
+/// Colours by the share of a run's FLOP.
 Colouring coloured_by_cost(const Graph& graph, const Bindings& bindings);
-/// By a number that layers have, by their names; of a module the largest. `legend` says what it is.
+/// Colours by a number per layer, keyed by layer name; a module has the largest of its layers. `legend` is its title.
 Colouring coloured_by_figure(const std::map<std::string, double>& figures, std::string legend);
 
 /// The colours of the boxes of one drawing.
@@ -44,17 +44,17 @@ class Colours {
  public:
   struct Fill {
     std::string colour;
-    std::string fact;  ///< the number as text; empty: there is none
+    std::string fact;  ///< the number as text; empty for boxes without one
   };
   struct Entry {
     std::string label, colour;
   };
 
-  /// `boxes` are all of the drawing: the range of numbers is theirs.
+  /// `boxes` are all boxes of the drawing; they determine the range of numbers.
   Colours(const Colouring& colouring, const std::vector<std::vector<const Node*>>& boxes);
 
   Fill of(Boxed box) const;
-  /// Of what was met, kinds in the order of the boxes, numbers from the lowest.
+  /// Returns the colours in use: kinds in the order of the boxes, numbers from the lowest.
   const std::vector<Entry>& legend() const { return legend_; }
 
  private:

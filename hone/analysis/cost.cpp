@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-// In multiples of `grain`, at least one for each result.
+// Rounds the bytes of each result up to a multiple of `grain`, at least one.
 std::int64_t bytes_of(const Node& node, const Bindings& bindings, std::int64_t grain = 1) {
   std::int64_t bytes = 0;
   for (const Type& type : node.types()) {
@@ -17,7 +17,7 @@ std::int64_t bytes_of(const Node& node, const Bindings& bindings, std::int64_t g
   return bytes;
 }
 
-// A view that may have gaps: what reads it as one row after the other has to copy.
+// A view that may have gaps: users that need contiguous rows have to copy it.
 bool has_gaps(const Node& node) {
   return node.kind() == NodeKind::operation && node.op().trait == Trait::view &&
          !node.op().closes_gaps;
@@ -28,7 +28,7 @@ bool shares_memory(const Node& node) {
   return !op.aliases.empty() && !(op.closes_gaps && has_gaps(*node.inputs()[0].node));
 }
 
-// The node whose memory a value lives in: through views to what they look at.
+// Returns the node that owns the memory of a value, looking through views.
 const Node* owner(const Node* node) {
   while (node->kind() == NodeKind::operation && shares_memory(*node))
     node = node->inputs()[node->op().aliases[0]].node;
@@ -46,7 +46,7 @@ LastReaders find_last_readers(const Graph& graph) {
   return last_reader;
 }
 
-// The owner whose memory the first output of a node takes (see `OpDef::in_place`). Null: it takes memory of its own.
+// Returns the owner whose memory the first output of a node reuses (see `OpDef::in_place`), or null.
 const Node* taken_over(const Node& node, const LastReaders& last_reader) {
   const std::optional<std::size_t> in_place = node.op().in_place;
   if (!in_place) return nullptr;
@@ -62,7 +62,7 @@ const Node* taken_over(const Node& node, const LastReaders& last_reader) {
              : nullptr;
 }
 
-// What updates read that has the shape of what they change: gradients.
+// Returns the gradients: the inputs of updates with the shape of the updated tensor.
 std::set<const Node*> gradient_owners(const Graph& graph) {
   std::set<const Node*> owners;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
@@ -76,7 +76,7 @@ std::set<const Node*> gradient_owners(const Graph& graph) {
   return owners;
 }
 
-/// What values take at the moment at which they take most.
+/// Memory of live values at the moment of highest use.
 struct Peak {
   std::int64_t bytes = 0, gradient_bytes = 0;
 };

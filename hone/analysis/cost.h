@@ -7,28 +7,28 @@
 
 namespace hone {
 
-/// The FLOPs of a model as people quote them: those of its products, which are linears, convolutions and the two products of
-/// attention, with two for a multiply-add. Biases, norms, softmax and activations do not count, as in PyTorch's
-/// FlopCounterMode. `graph` is the model's own: passes that prepare it for a run leave products out, or fuse them with
-/// what does not count.
+/// Returns the FLOPs of a model as usually quoted: those of linears, convolutions and the two products of attention,
+/// with a multiply-add counted as two. Biases, norms, softmax and activations do not count, as in PyTorch's
+/// FlopCounterMode. `graph` must be the original one: passes that prepare a run remove products or fuse them with
+/// operations that do not count.
 double product_flops(const Graph& graph, const Bindings& bindings);
 
-/// What one run of a graph costs, with its symbols bound.
+/// The cost of one run of a graph with its symbols bound.
 struct Cost {
-  double flops = 0;  ///< of all operations of this graph, as it is; a multiply-add counts two
+  double flops = 0;  ///< of all operations of this graph; a multiply-add counts as two
   std::map<std::string, double> flops_by_op;
   std::int64_t parameter_bytes = 0;
-  /// The most memory that live intermediate values take at any moment: views, updates and operations that work in place
-  /// take none, but the copies that reshaping a transposed view makes do.
+  /// The peak memory of live intermediate values. Views, updates and in-place operations take none, but the copy made
+  /// to reshape a transposed view does.
   std::int64_t peak_value_bytes = 0;
-  /// What of these are gradients, at the moment at which they take most: what updates of parameters read.
+  /// The memory of gradients at that moment, which are the values that parameter updates read.
   std::int64_t peak_gradient_bytes = 0;
-  std::int64_t moment_bytes = 0;  ///< what of the parameters an optimizer keeps
+  std::int64_t moment_bytes = 0;  ///< parameters that are optimizer state
 };
 
 Cost cost(const Graph& graph, const Bindings& bindings);
 
-/// `Cost::peak_value_bytes` alone, where every value takes a multiple of `grain_bytes`.
+/// Returns only `Cost::peak_value_bytes`, with the size of every value rounded up to a multiple of `grain_bytes`.
 std::int64_t peak_value_bytes(const Graph& graph, const Bindings& bindings,
                               std::int64_t grain_bytes = 1);
 

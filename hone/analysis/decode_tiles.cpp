@@ -9,8 +9,9 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kSmallestTileColumns = 8;
-constexpr std::int64_t kLargestGridY = 65535;  // of CUDA
-// mase-cuda calls its kernel once for so many groups where the grid of the narrowest tiles would not do, for wider ones too.
+constexpr std::int64_t kLargestGridY = 65535;  // CUDA's limit
+// If the grid of the narrowest tiles is too large, mase-cuda splits the work into calls of this many groups, even for
+// wider tiles.
 constexpr std::int64_t kGroupsOfManyCalls = kSmallestTileColumns * 65408;
 
 std::int64_t rounded_up(std::int64_t count, std::int64_t by) { return (count + by - 1) / by; }

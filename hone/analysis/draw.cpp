@@ -22,7 +22,7 @@ std::string dot_string(std::string_view text) {
   return result + "\"";
 }
 
-// Text inside of Graphviz's markup labels.
+// Escapes text for Graphviz's HTML-like labels.
 std::string markup(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -47,8 +47,8 @@ bool is_number(std::string_view component) {
   return !component.empty() && component.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// The layer of a stack that a name stands in: up to its first number, "bert.encoder.layer.0". Else the first two
-// components: one box of the drawing.
+// Returns the module path of the box that contains a name: up to its first number, "bert.encoder.layer.0", else the
+// first two components.
 std::string group_of(const std::string& name) {
   const std::vector<std::string> components = split(name, '.');
   const auto number = std::ranges::find_if(components, is_number);
@@ -61,20 +61,20 @@ bool is_layer(const std::string& group) {
   return is_number(std::string_view(group).substr(group.rfind('.') + 1));
 }
 
-// A name without the path of its group.
+// Returns a name without the path of its group.
 std::string relative(const std::string& name, const std::string& group) {
   return group.empty() || !name.starts_with(group + ".") ? name : name.substr(group.size() + 1);
 }
 
-/// A layer of a stack, and what makes two of them equal.
+/// A layer of a stack, with a description that is equal for equal layers.
 struct Layer {
   std::string name;
   std::int64_t operations = 0;
   std::string description;
 };
 
-// What an operation is but for where it stands. Whole numbers among its attributes do not count: the streams of random
-// numbers, which differ from layer to layer, are such.
+// Describes an operation independently of its position. Integer attributes are left out, because the random streams
+// among them differ from layer to layer.
 std::string description_of(const Node& node, const std::string& layer, const DrawOptions& options) {
   const auto mark = options.marks.find(node.name());
   std::string text = fmt::format("{}{} {}", mark == options.marks.end() ? ' ' : mark->second,
@@ -97,7 +97,7 @@ std::string description_of(const Node& node, const std::string& layer, const Dra
   return text + "\n";
 }
 
-// The outermost closed module around an operation; 0, the whole model, if all of them are open.
+// Returns the outermost closed module around an operation, or 0, the whole model, if all are open.
 std::size_t closed_module(const ModuleTree& tree, const Node& node, std::int64_t depth) {
   std::size_t module = tree.module_of.at(&node), closed = 0;
   for (; depth > 0 && module != 0; module = tree.modules[module].parent)
@@ -105,7 +105,7 @@ std::size_t closed_module(const ModuleTree& tree, const Node& node, std::int64_t
   return closed;
 }
 
-// Without those that lie in a module which is one box: it counts all of its operations.
+// Skips operations inside a module drawn as one box, because that box counts all of them.
 std::vector<Layer> layers_of(const Graph& graph, const ModuleTree& tree,
                              const DrawOptions& options) {
   std::vector<Layer> layers;
@@ -123,13 +123,13 @@ std::vector<Layer> layers_of(const Graph& graph, const ModuleTree& tree,
 
 std::string stack_of(const Layer& layer) { return layer.name.substr(0, layer.name.rfind('.')); }
 
-/// Which layers are not drawn, and what stands for them.
+/// The layers that are not drawn, and the layers that represent them.
 struct Folding {
-  std::map<std::string, std::string> drawn_as;  ///< a folded layer -> the one that stands for it
-  std::map<std::string, std::string> labels;    ///< of layers that stand for others
+  std::map<std::string, std::string> drawn_as;  ///< folded layer -> the layer that represents it
+  std::map<std::string, std::string> labels;    ///< of layers that represent others
 
   bool folds(const std::string& group) const { return drawn_as.contains(group); }
-  // The node that is drawn in the place of the one called so.
+  // Returns the name of the node drawn in place of this one.
   std::string drawn(const std::string& name) const {
     const std::string group = group_of(name);
     const auto to = drawn_as.find(group);
@@ -171,14 +171,14 @@ std::string operation_label(const Node& node, const std::string& group) {
   return label;
 }
 
-/// What is drawn of one graph of a drawing: its nodes are called by `prefix` and their names.
+/// The drawing state of one graph: node ids are `prefix` and name.
 struct Pen {
   const DrawOptions& options;
   std::string prefix = {};
   std::string id(const std::string& name) const { return dot_string(prefix + name); }
 };
 
-// The frame of a node that stands out, and its sign.
+// The frame and sign of a marked node.
 struct Mark {
   std::string frame, sign;
 };
@@ -210,10 +210,10 @@ std::string statement(const Node& node, const std::string& group, const Colours&
                      fill.fact.empty() ? "" : "<br/><i>" + markup(fill.fact) + "</i>");
 }
 
-/// All operations of a module that is one box, those of the modules in it too.
+/// All operations of a module drawn as one box, including those of its submodules.
 using ModuleBoxes = std::map<std::size_t, std::vector<const Node*>>;
 
-// The box of a module, named as it, with the parameters that its operations read.
+// The box of a module, labelled with its name and the number of parameters its operations read.
 std::string module_statement(const Module& module, const std::string& label,
                              const std::vector<const Node*>& operations, const Colours& colours,
                              const Pen& pen) {
@@ -236,14 +236,14 @@ std::string module_statement(const Module& module, const std::string& label,
                      pen.id("module " + module.path), fill.colour, marked > 0 ? 3 : 2, text);
 }
 
-// Of a cluster: its whole path, but for what the layer around it says already.
+// The label of a cluster: its path, relative to the layer around it.
 std::string module_label(const Module& module, const Folding& folding) {
   const auto label = folding.labels.find(module.path);
   return label != folding.labels.end() ? label->second
                                        : relative(module.path, group_of(module.path));
 }
 
-// A module as a cluster with its children inside; nothing where none of its operations is drawn.
+// A module as a cluster with its children inside; empty if none of its operations is drawn.
 std::string cluster(const ModuleTree& tree, std::size_t index, const Folding& folding,
                     const std::map<std::size_t, std::string>& statements, const Pen& pen) {
   const Module& module = tree.modules[index];
@@ -275,12 +275,12 @@ std::string legend_of(const Colours& colours, const Pen& pen) {
   return text + "  }\n";
 }
 
-/// Where everything of a graph is drawn.
+/// The boxes of a graph.
 struct Boxes {
   Folding folding;
   ModuleTree tree;
-  std::map<std::string, std::string> names;  ///< of operations: the box that they stand in
-  std::vector<const Node*> single;           ///< operations with a box of their own
+  std::map<std::string, std::string> names;  ///< operation -> the box that contains it
+  std::vector<const Node*> single;           ///< operations with their own box
   ModuleBoxes modules;
 };
 
@@ -312,7 +312,7 @@ Colours colours_of(const Boxes& boxes, const Colouring& colouring) {
   return {colouring, all};
 }
 
-// The statements of one graph.
+// Returns the statements of one graph.
 Drawing body_of(const Graph& graph, const Pen& pen) {
   const Boxes boxes = boxes_of(graph, pen.options);
   const Colours colours = colours_of(boxes, pen.options.colouring);
@@ -341,7 +341,7 @@ Drawing body_of(const Graph& graph, const Pen& pen) {
         module_statement(module, module_label(module, boxes.folding), operations, colours, pen);
     drawing.boxed += std::ssize(operations);
   }
-  // Of several values of one type from one box to another there is one edge.
+  // Several values of the same type between two boxes share one edge.
   std::string edges;
   std::set<std::string> drawn;
   const auto add_edge = [&](const std::string& from, const std::string& to, const Type& type,
@@ -429,7 +429,7 @@ void write_dot(const std::string& dot, const fs::path& file) {
              "{}: cannot draw into this kind of file; expected .svg, .png, .pdf or .dot (a model's "
              "drawing: .html too)",
              file.string());
-  // Graphviz reads and writes in a folder of its own, so that the picture appears whole or not at all.
+  // Graphviz works in a scratch folder, so that the file is written completely or not at all.
   const ScratchFolder work(fs::temp_directory_path() / "hone-draw");
   write_file(work.path() / "graph.dot", dot);
   run_program({"dot", "-T" + extension.substr(1), "graph.dot", "-o", "picture"}, work.path(),

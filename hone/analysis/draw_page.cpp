@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Text of JSON that may stand in a script element: nothing in it ends that.
+// Escapes JSON for a script element, so that nothing in it closes the element.
 std::string script_data(const Json& data) {
   std::string text;
   for (const char c : data.dump(-1, ' ', false, Json::error_handler_t::replace))
@@ -18,7 +18,6 @@ std::string script_data(const Json& data) {
 }
 
 std::string attribute_text(const Node& node) {
-  // As graph text has them.
   std::string text;
   for (const auto& [name, value] : node.attributes().items())
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, to_string(value));
@@ -49,7 +48,7 @@ void collect(const ModuleTree& tree, std::size_t module, std::vector<const Node*
   for (const std::size_t child : tree.modules[module].children) collect(tree, child, nodes);
 }
 
-/// What the script draws: see draw_page_script.cpp for what is made of it.
+/// The data of the script in draw_page_script.cpp.
 Json page_data(const Graph& graph, const DrawOptions& options) {
   const ModuleTree tree = module_tree(graph);
   std::vector<std::vector<const Node*>> boxes;
@@ -59,7 +58,7 @@ Json page_data(const Graph& graph, const DrawOptions& options) {
     collect(tree, i, of_modules[i]);
     boxes.push_back(of_modules[i]);
   }
-  // Modules have legend entries of their own only where they have kinds.
+  // Only kinds give modules their own legend entries.
   const Colours colours(options.colouring, boxes);
   Json data = {{"depth", options.depth},
                {"modules", Json::array()},

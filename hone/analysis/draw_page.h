@@ -6,9 +6,9 @@
 
 namespace hone {
 
-/// The graph as one self-contained HTML page, without network or other files: it pans, zooms, folds modules, searches names,
-/// and tells the facts of the box that is clicked. It begins with as many modules open as one screen shows, or with
-/// `options.depth` levels of them; `options.equal_layers` does not count, for layers are folded there as any module is.
+/// Returns the graph as one self-contained HTML page that needs no network or other files. It pans, zooms, folds
+/// modules, searches names and shows the properties of the selected box. Initially it opens as many modules as fit on a
+/// screen, or `options.depth` levels. `options.equal_layers` is ignored, because layers fold like all modules.
 std::string drawing_page(const Graph& graph, const DrawOptions& options);
 
 }  // namespace hone

@@ -46,9 +46,9 @@ svg text { font-family: inherit; }
 .box:focus { outline: none; }
 )css";
 
-// Modules nest. What stands in an open one (operations, modules in it) is laid out by itself: ranks by the longest path, the
-// order in a rank by the mean place of the neighbours before it, from top to bottom, or, of much, from left to right. An
-// edge is an edge of the innermost module that has both its ends, between the two that stand there.
+// Modules nest. The items of an open module (operations and modules) are laid out independently: ranks by the longest
+// path, the order within a rank by the mean position of the preceding neighbours, top to bottom, or left to right if
+// there are many. An edge belongs to the innermost module that contains both ends, between the two items there.
 constexpr std::string_view kScript = R"js(
 "use strict";
 (() => {

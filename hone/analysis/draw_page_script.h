@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// The script and the style sheet of the page of a drawing.
+/// The script and the style sheet of the drawing page.
 std::string_view draw_page_script();
 std::string_view draw_page_style();
 

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-using Pairs = std::map<const Node*, const Node*>;  // of the first graph -> of the second
+using Pairs = std::map<const Node*, const Node*>;  // node of the first graph -> node of the second
 
 bool same_operation(const Node& a, const Node& b) {
   return a.kind() == b.kind() && (a.kind() != NodeKind::operation || a.op().name == b.op().name);
@@ -31,7 +31,7 @@ std::vector<std::string> attribute_names(const Node& a, const Node& b) {
   return names;
 }
 
-// Attributes and types; the inputs are another matter.
+// Compares attributes and types; inputs are compared elsewhere.
 std::vector<std::string> changes_of(const Node& a, const Node& b) {
   std::vector<std::string> changes;
   for (const std::string& name : attribute_names(a, b)) {
@@ -65,7 +65,7 @@ Pairs pairs_of(const Graph& first, const Graph& second) {
     pairs[node.get()] = same;
     taken.insert(same);
   }
-  // Nodes stand behind what they read, so that one pass finds chains of renamed ones.
+  // Nodes follow the nodes they read, so one pass finds chains of renamed nodes.
   for (const auto& node : first.nodes()) {
     if (node->kind() != NodeKind::operation || pairs.contains(node.get()) || node->inputs().empty())
       continue;

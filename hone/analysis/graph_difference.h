@@ -7,7 +7,7 @@
 #include "hone/ir/graph.h"
 #include "hone/tensor/parameter_store.h"
 
-/// What two graphs, or the parameters of two models, have in common, and what not.
+/// Comparison of two graphs, or of the parameters of two models.
 namespace hone {
 
 enum class DifferenceKind { only_in_first, only_in_second, changed };
@@ -15,13 +15,13 @@ std::span<const EnumWord> enum_words(DifferenceKind);
 /// "only in A", "only in B", "changed"
 std::string to_string(DifferenceKind kind);
 
-/// A node that has no like in the other graph, or one that is another.
+/// A node without a counterpart in the other graph, or with a different one.
 struct NodeDifference {
   DifferenceKind kind = DifferenceKind::changed;
-  std::string name = {};         ///< in the first graph where it is there
-  std::string second_name = {};  ///< in the second; empty: it is not there
+  std::string name = {};         ///< in the first graph, or in the second if it is only there
+  std::string second_name = {};  ///< in the second graph; empty if it is not there
   std::string what = {};         ///< "input", "parameter", "output", or the operation
-  std::string detail = {};       ///< of a changed one: "format int(bits=8) -> int(bits=4)"
+  std::string detail = {};       ///< of a changed node: "format int(bits=8) -> int(bits=4)"
 };
 
 struct GraphDifference {
@@ -29,30 +29,30 @@ struct GraphDifference {
   std::int64_t equal_operations = 0;
 
   bool empty() const { return differences.empty(); }
-  /// Of operations.
+  /// Returns the number of differences of this kind among operations.
   std::int64_t count(DifferenceKind kind) const;
 };
 
-/// Compares graphs node by node. Nodes are alike that have one name and are of one operation; of the others those of one
-/// operation, attributes and types that read the like, so that a node that was only renamed is no difference. What is alike
-/// and has other attributes, types or inputs is changed.
+/// Compares graphs node by node. Nodes match if they have the same name and operation. Remaining nodes match if they
+/// have the same operation, attributes and types and read matching nodes, so that renaming is not a difference.
+/// Matching nodes with other attributes, types or inputs are changed.
 GraphDifference difference(const Graph& first, const Graph& second);
 
-/// A parameter that both models have with one shape, and other values.
+/// A parameter with the same shape but different values in both models.
 struct ParameterDifference {
   std::string name;
   std::int64_t elements = 0;
-  std::int64_t differing = 0;  ///< elements of other values; NaNs are values of their own
-  double largest = 0;          ///< of the absolute differences
+  std::int64_t differing = 0;  ///< elements whose bits differ
+  double largest = 0;          ///< absolute difference
 };
 const Fields& fields_of(const ParameterDifference*);
 
 struct ParameterDifferences {
-  std::int64_t compared = 0;  ///< parameters that both have with one shape
+  std::int64_t compared = 0;  ///< parameters that both have with the same shape
   std::vector<ParameterDifference> differing = {};
 };
 
-/// Compares the values of parameters of one name and shape, packed ones by the values that they stand for.
+/// Compares the values of parameters with the same name and shape. Packed parameters are unpacked.
 ParameterDifferences difference(const ParameterStore& first, const ParameterStore& second);
 
 }  // namespace hone

@@ -11,7 +11,8 @@ bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// "a", "a.b", "a.b.0" of "a.b.0": every part that may be a module, itself the last; "a.b" is none if a number follows.
+// For "a.b.0": "a", "a.b.0". Returns every prefix that may be a module, including the name itself; a prefix followed by
+// a number is left out.
 std::vector<std::string> prefixes(const std::string& name) {
   std::vector<std::string> result;
   std::string path;

@@ -8,24 +8,24 @@
 
 namespace hone {
 
-/// One module of a model, as the names of its operations tell: a part that two of them or more share, up to a dot, and every numbered one. A number
-/// belongs to the word in front of it: "layer.0" is one step of a path.
+/// A module of a model, derived from the names of operations: a dotted prefix that is numbered or shared by at least
+/// two of them. A number belongs to the preceding component: "layer.0" is one step of a path.
 struct Module {
-  std::string path;                   ///< "bert.encoder.layer.0"; empty: all
-  std::string label;                  ///< the same without its parent's path: "layer.0"
-  std::size_t parent = 0;             ///< of the first one itself
-  std::int64_t depth = 0;             ///< modules around it, itself too
+  std::string path;                   ///< "bert.encoder.layer.0"; empty: the whole model
+  std::string label;                  ///< path relative to the parent: "layer.0"
+  std::size_t parent = 0;             ///< index; the root's is its own
+  std::int64_t depth = 0;             ///< nesting level; 0: the root
   std::vector<std::size_t> children;  ///< in the order of the graph
-  std::vector<const Node*> nodes;     ///< operations that stand in it and in no child
+  std::vector<const Node*> nodes;     ///< operations in this module and in no child
 };
 
-/// All modules of a graph, each behind its parent; the first one holds what stands in no other.
+/// All modules of a graph, each after its parent. The first one, the root, holds the operations outside all others.
 struct ModuleTree {
   std::vector<Module> modules;
-  std::map<const Node*, std::size_t> module_of;  ///< of each operation
+  std::map<const Node*, std::size_t> module_of;  ///< module index of each operation
 };
 
-/// An operation whose name begins the names of others (the linear "query" of "query.heads") stands among those.
+/// An operation whose name is a prefix of other names (the linear "query" of "query.heads") belongs to their module.
 ModuleTree module_tree(const Graph& graph);
 
 }  // namespace hone

@@ -15,10 +15,10 @@ struct Counted {
   bool trainable;
 };
 
-// In the graph's order; packed ones are as many as they were.
+// Lists parameters in the graph's order; a packed one counts its unpacked elements.
 std::vector<Counted> counted_parameters(const Graph& graph) {
   std::map<const Node*, const Node*>
-      unpacked_by;  // the codes of a parameter, which come first among what is read
+      unpacked_by;  // by the codes of the parameter, which are the first input
   for (const Node* node : graph.of_kind(NodeKind::operation))
     if (is_unpacked(*node)) unpacked_by.emplace(node->inputs()[0].node, node);
   std::vector<Counted> all;

@@ -30,7 +30,7 @@ std::vector<PlannedTensor> planned_tensors(const Graph& graph, const Quantizatio
 
 namespace {
 
-// Rows by their numbers, or, as positions are the same for every text, the first rows.
+// Returns whether a node reads part of the table: rows by number, or the first rows, such as positions.
 bool takes_a_part(const Node& node, const Value& table, const Bindings& bindings) {
   const auto elements = [&](const Type& type) {
     return element_count(resolve(type.shape, bindings));
@@ -39,7 +39,7 @@ bool takes_a_part(const Node& node, const Value& table, const Bindings& bindings
          (node.op().trait == Trait::view && elements(node.types()[0]) < elements(table.type()));
 }
 
-// Inputs and outputs have symbols; any value does where only parameters count.
+// Binds every symbol to 1, which is enough when only parameters matter.
 Bindings ones() {
   Bindings bindings;
   for (char letter = 'A'; letter <= 'Z'; ++letter) bindings[letter] = 1;

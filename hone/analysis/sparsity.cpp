@@ -31,9 +31,9 @@ Zeros total(const std::vector<Zeros>& all) {
 
 namespace {
 
-constexpr double kFewZeros = 0.01;   // share of a weight's elements up to which it counts as dense
-constexpr double kNearlyAll = 0.99;  // share of the zeros that blocks must contain
-constexpr double kMostAboveHalf = 0.05;  // more than the 50% that 2:4 removes
+constexpr double kFewZeros = 0.01;       // up to this share of zeros a weight counts as dense
+constexpr double kNearlyAll = 0.99;      // minimum share of the zeros that lie in zero blocks
+constexpr double kMostAboveHalf = 0.05;  // tolerance above the 50% that 2:4 removes
 
 /// A dense weight (N,K).
 struct WeightRows {
@@ -45,7 +45,7 @@ struct WeightRows {
   }
 };
 
-// In blocks that are zero as a whole; those at the edges are smaller, as pruning makes them.
+// Counts the zeros in blocks that are entirely zero. Blocks at the edges are smaller, as in pruning.
 std::int64_t zeros_in_blocks(const WeightRows& weight, const PruneBlock& block) {
   std::int64_t zeros = 0;
   for (std::int64_t row = 0; row < weight.rows; row += block.rows)

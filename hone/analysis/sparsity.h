@@ -10,7 +10,7 @@
 
 namespace hone {
 
-/// Elements of a parameter that are 0.
+/// The zeros of a parameter.
 struct Zeros {
   std::string name;
   std::int64_t elements = 0;
@@ -21,25 +21,26 @@ struct Zeros {
   }
 };
 
-/// Of every fp32 parameter that counts (hone/ir/role.h), in the graph's order.
+/// Counts the zeros of every fp32 parameter whose role counts (hone/ir/role.h), in the graph's order.
 std::vector<Zeros> parameter_zeros(const Graph& graph, const ParameterStore& parameters);
 
-/// All of them together, under the name "".
+/// Returns the sum of all of them, with the name "".
 Zeros total(const std::vector<Zeros>& all);
 
-/// Zeros in the weights of linear layers.
+/// The zeros in the weights of linear layers.
 struct LinearZeros {
-  Zeros zeros = {};  ///< of all these weights together, under the name ""
+  Zeros zeros = {};  ///< sum over all these weights, with the name ""
   PruneStructure structure =
-      {};  ///< the blocks or the pattern that they form; single weights where they form none
+      {};  ///< the blocks or the pattern of the zeros; single weights if there is neither
 };
 
-/// Of an unpacked graph. Masked weights have the zeros of their masks. Blocks are those that contain at least 99% of the zeros.
+/// `graph` must be unpacked. A masked weight has the zeros of its mask. Blocks are reported if they contain at least
+/// 99% of the zeros.
 LinearZeros linear_zeros(const Graph& graph, const ParameterStore& parameters);
-/// Of one weight, dense fp32 (outputs, inputs) on the CPU.
+/// For one weight, dense fp32 (outputs, inputs) on the CPU.
 LinearZeros linear_zeros(const Tensor& weight);
 
-/// "80.0% of the linear weights zero (blocks of 1x4)"; "" where fewer than 1% are.
+/// "80.0% of the linear weights zero (blocks of 1x4)"; "" for less than 1%.
 std::string to_text(const LinearZeros& zeros);
 
 }  // namespace hone

@@ -17,8 +17,7 @@ constexpr std::string_view kEdge = "#fce5cd";
 constexpr std::string_view kIdle = "#eeeeee";
 constexpr std::string_view kHead = "#ffffff";
 
-// Which of `count` things in a row are drawn: those of `places` that there are, and the last; nothing stands for what is
-// between them.
+// Selects the items of a row to draw: the `places` that exist, and the last item. Each gap between them is one nullopt.
 std::vector<std::optional<std::int64_t>> shown(std::int64_t count, std::set<std::int64_t> places) {
   places.insert(count - 1);
   std::vector<std::optional<std::int64_t>> row;
@@ -66,7 +65,7 @@ std::string busy_text(std::int64_t busy) {
   return busy == kTileThreads ? "all 1,024 threads" : fmt::format("{} threads", grouped(busy));
 }
 
-// The grid of the first call.
+// The grid of the first kernel call.
 std::string grid_node(const DecodeTiling& tiling) {
   const std::int64_t last_x = tiling.grid_x() - 1, last_y = tiling.grid_y(0) - 1;
   const auto columns = shown(last_y + 1, {0, 1, 2});
@@ -176,7 +175,8 @@ std::string chunks_node(const DecodeTiling& tiling, const kernels::DequantizePar
 std::string vectors_node(const DecodeTiling& tiling, const kernels::DequantizePartition& ours) {
   const std::int64_t width = ours.vector_elements;
   const std::int64_t block = std::min(tiling.elements, ours.block_elements);
-  const std::int64_t next_group = tiling.group / width;  // the vector that its first element is in
+  const std::int64_t next_group =
+      tiling.group / width;  // the vector that contains its first element
   std::string rows;
   for (const auto& vector :
        shown((block + width - 1) / width, {0, 1, next_group, next_group + 1})) {

@@ -7,9 +7,9 @@
 
 namespace hone {
 
-/// How mase-cuda cuts the decoding of an array, and how ours does, beside each other in Graphviz's language (see `write_dot`):
-/// the tiles of the grid, the threads of the first of them and of the last where some have nothing to do; chunks of threads,
-/// and the vectors of the first with the scales they take. What repeats is left out for "…".
+/// Draws how mase-cuda and hone divide the decoding of an array, side by side, in Graphviz's language (see
+/// `write_dot`). Shows the tiles of the grid, the threads of the first tile, and of the last if some of its threads are
+/// idle; and hone's chunks of threads, and the vectors of the first chunk with their scales. "…" replaces repetition.
 std::string draw_tiles(const DecodeTiling& tiling, const kernels::DequantizePartition& ours);
 
 }  // namespace hone

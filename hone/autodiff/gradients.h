@@ -6,11 +6,11 @@
 
 namespace hone {
 
-/// Reverse-mode differentiation, graph to graph. Adds to `graph` the nodes that compute d loss / d target for every
-/// target and returns one value per target, of the target's type; an empty one where the loss does not depend on it.
+/// Reverse-mode differentiation of graphs. Adds the nodes to `graph` that compute d loss / d target for every target.
+/// Returns one value of the target's type per target, empty if the loss does not depend on it.
 ///
-/// `loss` is a scalar. This is the only place that adds up the gradients of several uses and undoes broadcasting; an
-/// operation's own rule knows neither. Throws `UserError` naming an operation on the way that has no gradient.
+/// `loss` is a scalar. Sums over several uses and the reversal of broadcasting happen only here; the gradient rules of
+/// operations ignore both. Throws `UserError` with the name of an operation on the path that has no gradient.
 std::vector<Value> add_gradients(Graph& graph, Value loss, const std::vector<Value>& targets);
 
 }  // namespace hone

@@ -9,12 +9,11 @@
 
 namespace hone {
 
-/// Reads little-endian numbers and runs of bytes of a buffer from front to back. Every read is
-/// checked against the end of the buffer and throws `UserError` beyond it. What it returns views
-/// the buffer.
+/// Reads little-endian numbers and byte ranges of a buffer sequentially. Reads past the end throw `UserError`. Returned
+/// views point into the buffer.
 class ByteReader {
  public:
-  /// Begins at byte `position`; throws `UserError` when the buffer is shorter.
+  /// Starts at byte `position`; throws `UserError` if the buffer is shorter.
   explicit ByteReader(std::string_view bytes, std::uint64_t position = 0) : bytes_(bytes) {
     take(position);
   }
@@ -38,8 +37,8 @@ class ByteReader {
     return value;
   }
 
-  /// An unsigned number of up to 64 bits in groups of 7, low ones first; the top bit of a byte says
-  /// that more follow (LEB128).
+  /// Reads an unsigned number of up to 64 bits in groups of 7, low ones first; the top bit of a byte means that more
+  /// follow (LEB128).
   std::uint64_t varint() {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
@@ -49,13 +48,13 @@ class ByteReader {
     }
     fail("expected a number of at most 10 bytes before byte {}; the file is damaged", position_);
   }
-  /// A signed number as a varint of 2n, or of -2n - 1 for negative ones ("zigzag").
+  /// Reads a signed number n, stored as the varint 2n, or -2n - 1 if it is negative (zigzag).
   std::int64_t zigzag_varint() {
     const std::uint64_t value = varint();
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
 
-  /// The bytes up to the next line feed, which is skipped.
+  /// Returns the bytes up to the next line feed, which is skipped.
   std::string_view line() {
     const std::size_t length = bytes_.substr(position_).find('\n');
     user_check(length != std::string_view::npos, "expected a line at byte {}, found no end of it",

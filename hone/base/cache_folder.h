@@ -4,8 +4,8 @@
 
 namespace hone {
 
-/// Where the program keeps what it could make again: hone in $XDG_CACHE_HOME, where that is an absolute path, else in
-/// ~/.cache (XDG Base Directory Specification). Empty: there is no home.
+/// Returns the cache folder: hone in $XDG_CACHE_HOME if that is an absolute path, else in ~/.cache (XDG Base Directory
+/// Specification). Returns "" without a home.
 fs::path cache_folder();
 
 }  // namespace hone

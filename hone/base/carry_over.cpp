@@ -51,7 +51,7 @@ class Move {
 
   std::vector<Carried> run() {
     folder("");
-    // Last, when all others have the names they had.
+    // Last, so that files of others keep their names.
     for (const fs::path& path : changed_) move(path, /*changed=*/true);
     return std::move(carried_);
   }

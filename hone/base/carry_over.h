@@ -5,37 +5,37 @@
 
 #include "hone/base/file.h"
 
-/// What becomes of the things in a folder that another one takes the place of.
+/// Moves other programs' files out of a folder that is being replaced.
 namespace hone {
 
-/// Which files of a folder are the program's own, by their paths in it.
+/// Identifies the program's own files in a folder by relative path.
 struct OwnFiles {
-  /// The program wrote a file of this name.
+  /// Returns whether the program wrote a file of this name.
   std::function<bool(const fs::path&)> named;
-  /// The file of such a name is still what the program wrote.
+  /// Returns whether that file is unchanged since.
   std::function<bool(const fs::path&)> unchanged;
 };
 
-/// Something that moved, by its paths in the two folders.
+/// A moved file or folder, by its relative paths in the two folders.
 struct Carried {
   fs::path from, to;
-  bool changed = false;  ///< the program had written it
+  bool changed = false;  ///< the program wrote it, and it was changed later
 };
 
-/// Moves all that is not the program's own, or not any more, from one folder into another on the same disk: to the same
-/// path, or with `.kept` (`.kept-2`, …) behind it where something is already. Folders without a file of the program
-/// move whole; links and whatever else is no file are not opened. Throws `UserError`; what has not moved then is where
-/// it was.
+/// Moves everything that is not the program's own, or was changed since, into another folder on the same disk. Paths
+/// stay the same, with `.kept` (`.kept-2`, …) appended if they are taken. Folders without a file of the program move as
+/// a whole; links and special files are not opened. Throws `UserError`; whatever has not been moved by then stays in
+/// place.
 std::vector<Carried> carry_over(const fs::path& from, const fs::path& to, const OwnFiles& own);
 
-/// Removes the program's own files, `last` after all others, and the folders that are empty then, `folder` itself
-/// among them.
+/// Removes the program's own files, `last` after all others, and then empty folders, including `folder` itself.
 void remove_own(const fs::path& folder, const OwnFiles& own, const fs::path& last = {});
 
-/// The paths in `folder` of all that is no folder, links unfollowed, sorted. Throws `UserError`.
+/// Returns the sorted relative paths of everything below `folder` that is not a folder; links are not followed. Throws
+/// `UserError`.
 std::vector<fs::path> files_below(const fs::path& folder);
 
-/// Removes folders from `folder` upwards to `top`, as long as they are empty; `top` stays.
+/// Removes empty folders from `folder` upwards to `top`, which stays.
 void remove_empty_folders(fs::path folder, const fs::path& top);
 
 }  // namespace hone

@@ -26,7 +26,7 @@
 namespace hone {
 namespace {
 
-// What follows "key<white space>:" on the first line of `path` that begins so.
+// Returns the text after "key<white space>:" on the first line of `path` with this key.
 std::optional<std::string> proc_value(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -38,7 +38,7 @@ std::optional<std::string> proc_value(const char* path, std::string_view key) {
   return std::nullopt;
 }
 
-// "24684084 kB" in bytes; none where /proc does not say.
+// Converts "24684084 kB" to bytes; returns nothing if the key is missing.
 std::optional<std::uint64_t> meminfo_bytes(std::string_view key) {
   const std::optional<std::string> text = proc_value("/proc/meminfo", key);
   std::uint64_t kibibytes = 0;
@@ -54,8 +54,8 @@ std::uint64_t installed_bytes() {
 }
 
 #if defined(__x86_64__)
-// Of processors with AVX2 whose leaf 7, 1 of cpuid says so; older compilers know no name for it.
-// Asked once: under a hypervisor cpuid takes microseconds.
+// CPUs with AVX2 report AVX-VNNI in leaf 7, subleaf 1 of cpuid; older compilers have no name for it. The result is
+// cached, because cpuid takes microseconds under a hypervisor.
 bool has_avx_vnni() {
   static const bool has = [] {
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -83,14 +83,14 @@ InstructionSets present_instruction_sets() {
 #endif
 }
 
-// Those that came later than AVX2 with FMA, in the order in which they came.
+// Instruction sets after AVX2 with FMA, in order of introduction.
 constexpr std::pair<std::string_view, bool InstructionSets::*> kLaterSets[] = {
     {"avx_vnni", &InstructionSets::avx_vnni},
     {"avx512f", &InstructionSets::avx512f},
     {"avx512_vnni", &InstructionSets::avx512_vnni},
     {"avx512_bf16", &InstructionSets::avx512_bf16}};
 
-// How many of them may be used.
+// Returns how many of them may be used.
 std::size_t allowed_sets() {
   const char* const most = std::getenv("HONE_MAX_ISA");
   if (most == nullptr) return std::size(kLaterSets);
@@ -135,12 +135,12 @@ std::string cpu_model() {
 
 MachineMemory machine_memory() {
   const std::uint64_t total = meminfo_bytes("MemTotal").value_or(installed_bytes());
-  // Without /proc nothing says how much of it only holds files: work is tried rather than refused.
+  // Without /proc, the memory used by file caches is unknown: better to try the work than to refuse it.
   return {.total_bytes = total, .available_bytes = meminfo_bytes("MemAvailable").value_or(total)};
 }
 
 std::uint64_t last_level_cache_bytes() {
-  // Of the files of the kernel, as sysconf() adds up the caches of all processors of a socket.
+  // Reads /sys, because sysconf() adds up the caches of all CPUs of a socket.
   std::uint64_t bytes = 0;
   for (int index = 0;; ++index) {
     std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
@@ -168,7 +168,7 @@ ResidentMemory resident_memory() {
 }
 
 std::uint64_t resident_bytes_of(std::span<const std::byte> mapped) {
-  // A number for each page of the process, whose top bit says that the page is there.
+  // One number per page of the process, whose top bit marks resident pages.
   constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(mapped.data());
@@ -176,7 +176,7 @@ std::uint64_t resident_bytes_of(std::span<const std::byte> mapped) {
                       count = (begin + mapped.size() + page - 1) / page - first;
   std::vector<std::uint64_t> entries(count);
   const std::size_t size = count * sizeof(std::uint64_t);
-  // No stream: of this file only whole numbers can be read.
+  // No stream, because only whole numbers can be read from this file.
   const int file = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   const ssize_t read = file < 0 ? -1
                                 : ::pread(file, entries.data(), size,
@@ -191,15 +191,15 @@ std::uint64_t resident_bytes_of(std::span<const std::byte> mapped) {
 std::uint64_t free_heap_bytes() { return ::mallinfo2().fordblks; }
 
 std::uint64_t peak_resident_bytes() {
-  // Not `getrusage`: that counts what the process held of which this one is a copy, before it became this program.
+  // Not `getrusage`: that includes the memory of the forking process before exec.
   std::ifstream file("/proc/self/status");
   std::uint64_t kilobytes = 0;
   for (std::string word; file >> word;)
     if (word == "VmHWM:") file >> kilobytes;
   rusage usage{};
-  if (kilobytes == 0 && ::getrusage(RUSAGE_SELF, &usage) == 0)  // there is no /proc
+  if (kilobytes == 0 && ::getrusage(RUSAGE_SELF, &usage) == 0)  // no /proc
     kilobytes = static_cast<std::uint64_t>(usage.ru_maxrss);
-  // The kernel folds its per-processor counts into the peak only now and then.
+  // The kernel updates the peak from its per-CPU counts only now and then.
   return std::max(kilobytes * 1024, resident_bytes());
 }
 

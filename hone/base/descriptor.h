@@ -1,9 +1,9 @@
 #pragma once
 
-/// Open files and pipes of the system that close themselves.
+/// File descriptors and pipes that close themselves.
 namespace hone {
 
-/// A descriptor, or none (-1). Closes once.
+/// A file descriptor, or none (-1).
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -18,7 +18,8 @@ class Descriptor {
   int number_;
 };
 
-/// The two ends of a pipe, which no program that is started inherits. Throws `UserError` where the system has none left.
+/// The two ends of a pipe, which child programs do not inherit. Throws `UserError` if the system has no descriptors
+/// left.
 struct Pipe {
   Descriptor reader, writer;
   Pipe();

@@ -7,20 +7,18 @@
 #include <string_view>
 #include <utility>
 
-/// Errors of two kinds: what the user can mend (`UserError`) and what is our fault
-/// (`InternalError`).
+/// Errors of two kinds: those that the user can fix (`UserError`) and bugs of the program (`InternalError`).
 ///
-/// A message says where, what was expected, what came, and what to do:
+/// A message says where the problem is, what was expected, what was found, and what to do:
 ///
-///     user_check(k == w.size(1), "linear: x has {} columns, the weight takes {}; check
-///     config.json", k, n);
+///     user_check(k == w.size(1), "linear: x has {} columns, the weight takes {}; check config.json", k, n);
 ///
 /// Callers add context while an error passes through them:
 ///
 ///     with_context(fmt::format("while reading {}", path), [&] { return parse(text); });
 namespace hone {
 
-/// Base of all errors the project throws. `what()` is the full message, outermost context first.
+/// Base class of all errors. `what()` is the full message, outermost context first.
 class Error : public std::exception {
  public:
   explicit Error(std::string message) : message_(std::move(message)) {}
@@ -34,18 +32,17 @@ class Error : public std::exception {
   std::string message_;
 };
 
-/// The input is at fault: a file, a value, a combination. The program ends with exit code 1.
+/// Invalid input: a file, a value, a combination. The program ends with exit code 1.
 class UserError : public Error {
   using Error::Error;
 };
 
-/// The command line is at fault: an unknown flag, a missing argument. The program ends with exit
-/// code 2.
+/// Invalid command line: an unknown flag, a missing argument. The program ends with exit code 2.
 class UsageError : public UserError {
   using UserError::UserError;
 };
 
-/// An invariant of the program is broken. The program asks for a report and ends with exit code 70.
+/// A broken invariant. The program asks for a bug report and ends with exit code 70.
 class InternalError : public Error {
   using Error::Error;
 };
@@ -62,7 +59,7 @@ void user_check(bool condition, fmt::format_string<Args...> message, Args&&... a
   if (!condition) throw UserError(fmt::format(message, std::forward<Args>(args)...));
 }
 
-/// Runs `body`; an `Error` that leaves it carries `context` in front of its message.
+/// Runs `body`; adds `context` in front of the message of an `Error` that leaves it.
 template <typename Body>
 auto with_context(std::string_view context, Body&& body) -> decltype(body()) {
   try {

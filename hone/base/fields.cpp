@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-// The table of an inlined field.
+// Returns the table of an inlined field.
 const Fields& inlined_fields(const FieldDef& field) {
   const TypeDef* type = field.type;
   if (type->kind == FieldKind::optional) type = type->element();
@@ -27,7 +27,7 @@ void read_field(const FieldDef& field, const Json& json, void* object) {
   if (field.at == nullptr) return;
   if (field.key.empty()) {
     if (field.type->kind != FieldKind::optional) return field.type->read(json, field.at(object));
-    // It is there where any of its keys is.
+    // The optional exists if any of its keys does.
     const bool is_there = std::ranges::any_of(inlined_fields(field).rows, [&](const FieldDef& row) {
       const auto found = json.find(row.key);
       return found != json.end() && !found->is_null();

@@ -15,7 +15,7 @@
 
 #include "hone/base/json.h"
 
-/// Structs that are described once, by a table of their fields:
+/// Describes structs by tables of their fields:
 ///
 ///     struct Latency {
 ///       double batch_1 = 0;
@@ -29,16 +29,17 @@
 ///       return fields;
 ///     }
 ///
-/// JSON in both directions, its schema and its documentation are plain functions over the table. Rows are type-erased, so that a
-/// struct costs little to compile and functions over tables are compiled once.
+/// JSON in both directions, its schema and its documentation are plain functions over the table. Rows are type-erased,
+/// so that structs compile quickly and functions over tables are compiled once.
 ///
-/// A field may be a truth value, a number, text, a path, JSON, an enum with words, an interval, what has a text (`TextLike`), another
-/// described struct, and optionals, vectors and maps of these. What is not there is null, never a missing key. A double that is no number is null, too.
+/// A field may be a bool, a number, text, a path, JSON, an enum with names, an interval, a type with a text form
+/// (`TextLike`), another described struct, and optionals, vectors and maps of these. Absent values are null, never
+/// missing keys. NaN and infinite doubles are null, too.
 namespace hone {
 
 struct Fields;
 
-/// What a number counts or measures.
+/// The unit of a number.
 enum class Unit : std::uint8_t {
   none,
   examples,
@@ -62,14 +63,14 @@ enum class Unit : std::uint8_t {
   gop_per_second,
   gigabytes_per_second,
   share,       ///< from 0 to 1
-  difference,  ///< of two shares
+  difference,  ///< between two shares
   ratio,
   utc,
 };
-/// "examples", "dB", "GB/s"; "" for none.
+/// Returns "examples", "dB", "GB/s", …; "" for none.
 std::string_view to_string(Unit unit);
 
-/// A value of an enum and the word for it.
+/// A value of an enum and its name.
 struct EnumWord {
   int value;
   std::string_view word;
@@ -81,36 +82,36 @@ enum class FieldKind : std::uint8_t {
   number,
   text,
   json,      ///< any value
-  choice,    ///< a word out of several
+  choice,    ///< one of several names
   interval,  ///< [low, high]
   object,    ///< a described struct
-  optional,  ///< of an element
-  list,      ///< of elements
-  map,       ///< of elements by names
+  optional,  ///< an element or null
+  list,      ///< a list of elements
+  map,       ///< elements by name
 };
 
-/// How values of a type are written, read and described.
+/// Functions that write, read and describe values of a type.
 struct TypeDef {
   FieldKind kind = FieldKind::json;
-  const TypeDef* (*element)() = nullptr;             ///< of optionals, lists and maps
-  const Fields& (*fields)() = nullptr;               ///< of objects
-  std::span<const EnumWord> (*choices)() = nullptr;  ///< of choices
+  const TypeDef* (*element)() = nullptr;             ///< for optionals, lists and maps
+  const Fields& (*fields)() = nullptr;               ///< for objects
+  std::span<const EnumWord> (*choices)() = nullptr;  ///< for choices
   Json (*write)(const void* value) = nullptr;
   void (*read)(const Json& json, void* value) = nullptr;  ///< throws `UserError` for other types
 };
 
-/// One row of a described struct.
+/// One field of a described struct.
 struct FieldDef {
   std::string_view key;  ///< "": the fields of an object are inlined
   Unit unit = Unit::none;
   std::string_view meaning = {};
-  std::string_view header = {};  ///< of its column in tables for people; "": they leave it out
+  std::string_view header = {};  ///< column header in printed tables; "": not printed
   const TypeDef* type = nullptr;
-  const void* (*get)(const void* object) = nullptr;  ///< nullptr: computed, see `value`
-  void* (*at)(void* object) = nullptr;               ///< nullptr: computed, and not read
+  const void* (*get)(const void* object) = nullptr;  ///< nullptr: a computed value, see `value`
+  void* (*at)(void* object) = nullptr;               ///< nullptr: a computed value, which is not read
   Json (*value)(const void* object) = nullptr;
   bool null = false;  ///< a number may be null
-  /// Of a map whose elements are fields of the object, `key` + name + `suffix`: the names that there may be.
+  /// For a map whose elements are inlined as `key` + name + `suffix`: the possible names.
   std::vector<std::string> (*names)() = nullptr;
   std::string_view suffix = {};
 
@@ -118,7 +119,7 @@ struct FieldDef {
 };
 
 struct Fields {
-  std::string_view name;     ///< in schemas: "latency"
+  std::string_view name;     ///< name in schemas: "latency"
   std::string_view meaning;  ///< a sentence
   std::vector<FieldDef> rows;
 };
@@ -133,12 +134,12 @@ const Fields& fields() {
   return fields_of(static_cast<const T*>(nullptr));
 }
 
-/// An enum with words: `std::span<const EnumWord> enum_words(E)` in its namespace.
+/// An enum with names: `std::span<const EnumWord> enum_words(E)` in its namespace.
 template <typename E>
 concept Worded = std::is_enum_v<E> && requires(E e) {
   { enum_words(e) } -> std::convertible_to<std::span<const EnumWord>>;
 };
-/// The word for a value.
+/// Returns the name of a value.
 template <Worded E>
 std::string_view word_of(E value) {
   for (const EnumWord& choice : enum_words(value))
@@ -146,8 +147,8 @@ std::string_view word_of(E value) {
   return "";
 }
 
-/// A type that is written as text: `std::string field_text(const T&)` and `void read_field_text(const std::string&, T&)`, which throws
-/// `UserError`, in its namespace.
+/// A type with a text form: `std::string field_text(const T&)` and `void read_field_text(const std::string&, T&)`,
+/// which throws `UserError`, in its namespace.
 template <typename T>
 concept TextLike = requires(const T& value, T& to, const std::string& text) {
   { field_text(value) } -> std::convertible_to<std::string>;
@@ -157,7 +158,7 @@ concept TextLike = requires(const T& value, T& to, const std::string& text) {
 Json write_fields(const Fields& fields, const void* object);
 void read_fields(const Fields& fields, const Json& json, void* object);
 
-/// The fields of an object by their keys.
+/// Writes the fields of an object by their keys.
 template <Described T>
 Json to_json(const T& object) {
   return write_fields(fields<T>(), &object);
@@ -168,8 +169,8 @@ Json to_json(const std::vector<T>& objects) {
   for (const T& object : objects) list.push_back(to_json(object));
   return list;
 }
-/// The object that `to_json` wrote. Keys that the struct does not have are passed over. Throws `UserError` for missing keys and values
-/// of other types.
+/// Reads an object that `to_json` wrote. Ignores unknown keys. Throws `UserError` for missing keys and values of other
+/// types.
 template <Described T>
 T from_json(const Json& json) {
   T object;
@@ -200,7 +201,7 @@ concept IntervalLike = std::is_aggregate_v<T> && !Described<T> && requires(T t) 
   { t.high } -> std::same_as<double&>;
 };
 
-// What is written and read.
+// Writers and readers of basic values.
 Json write_interval(double low, double high);
 std::pair<double, double> read_interval(const Json& json);
 double read_number(const Json& json);
@@ -352,7 +353,7 @@ struct Member<T (C::*)() const> {
   using Type = std::remove_cvref_t<T>;
 };
 
-// Converts to any member of an aggregate.
+// Converts to any type, to count the members of an aggregate.
 struct AnyValue {
   template <typename T>
   operator T() const;
@@ -365,12 +366,12 @@ consteval std::size_t member_count() {
     return sizeof...(Values);
 }
 
-// A row that knows whether it is about a data member.
+// A row that records whether it describes a data member.
 template <typename C, bool kData>
 struct Row {
   std::optional<FieldDef> def;
 
-  /// The number may be null: it is not always defined.
+  /// Allows the number to be null, if it is not always defined.
   Row or_null() && {
     def->null = true;
     return std::move(*this);
@@ -383,7 +384,8 @@ using RowOf = Row<typename Member<decltype(kMember)>::Class,
 
 }  // namespace detail
 
-/// A data member, or a const member function without arguments, which is written and not read. `header`: of its column in tables for people.
+/// Describes a data member, or a const member function without arguments, which is written but not read. `header`:
+/// column header in printed tables.
 template <auto kMember>
 detail::RowOf<kMember> field(std::string_view key, Unit unit, std::string_view meaning,
                              std::string_view header = {}) {
@@ -412,13 +414,14 @@ detail::RowOf<kMember> field(std::string_view key, std::string_view meaning,
                              std::string_view header = {}) {
   return field<kMember>(key, Unit::none, meaning, header);
 }
-/// The fields of a described member, or of an optional one, stand among those of the object. An optional that is not there has null for
-/// each of its fields.
+/// Inlines the fields of a described member, or of an optional one, among those of the object. Each field of an absent
+/// optional is null.
 template <auto kMember>
 detail::RowOf<kMember> inlined() {
   return field<kMember>("", Unit::none, "");
 }
-/// The elements of a map member are fields of the object: `prefix` + name + `suffix`. `names`: those that there may be.
+/// Inlines the elements of a map member as fields of the object: `prefix` + name + `suffix`. `names`: the possible
+/// names.
 template <auto kMember>
 detail::RowOf<kMember> spread(std::string_view prefix, std::vector<std::string> (*names)(),
                               std::string_view suffix, Unit unit, std::string_view meaning) {
@@ -427,13 +430,13 @@ detail::RowOf<kMember> spread(std::string_view prefix, std::vector<std::string> 
   row.def->suffix = suffix;
   return row;
 }
-/// A data member that is not a field.
+/// Marks a data member that is not a field.
 template <auto kMember>
 detail::RowOf<kMember> omitted() {
   return {std::nullopt};
 }
 
-/// The table of T: a row for each member, in their order in JSON.
+/// Returns the table of T: a row for each member, in JSON order.
 template <typename T, typename... Classes, bool... kData>
 Fields describe(std::string_view name, std::string_view meaning,
                 detail::Row<Classes, kData>... rows) {

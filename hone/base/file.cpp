@@ -28,7 +28,7 @@ int open_file(const fs::path& path, int flags) {
   return number;
 }
 
-// "a folder", for messages.
+// Returns the kind for messages: "a folder".
 std::string_view kind_of(fs::file_type type) {
   switch (type) {
     case fs::file_type::regular:
@@ -49,7 +49,7 @@ std::string_view kind_of(fs::file_type type) {
   }
 }
 
-// Links are followed; nothing there is a status too.
+// Returns the status with links followed; `not_found` is a status too.
 fs::file_status status_of(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -59,7 +59,7 @@ fs::file_status status_of(const fs::path& path) {
        circle ? "its links lead in a circle" : error.message());
 }
 
-// The path, looked at before it is opened: who opens a pipe waits for its writer, and a device may act on it.
+// Checks the type before opening: opening a pipe waits for a writer, and may trigger a device.
 const fs::path& regular_file(const fs::path& path) {
   const fs::file_status status = status_of(path);
   user_check(status.type() != fs::file_type::not_found, "{}: cannot open: {}", path.string(),
@@ -73,7 +73,7 @@ const fs::path& regular_file(const fs::path& path) {
 class OpenedFile {
  public:
   explicit OpenedFile(const fs::path& path)
-      // Should a pipe have taken its place since, this does not wait.
+      // Does not block if a pipe has replaced the file since.
       : file_(open_file(regular_file(path), O_RDONLY | O_NONBLOCK)) {
     struct stat info {};
     user_check(::fstat(file_.number(), &info) == 0, "{}: {}", path.string(), std::strerror(errno));
@@ -90,7 +90,7 @@ class OpenedFile {
 
 constexpr std::string_view kTemporaryEnd = ".tmp";
 
-// The process number keeps two programs that write the same destination apart.
+// The process id separates two programs that write the same destination.
 fs::path temporary_beside(const fs::path& path, int attempt = 0) {
   const fs::path normal = path.has_filename() ? path : path.parent_path();
   const std::string again = attempt == 0 ? "" : fmt::format("-{}", attempt);
@@ -98,7 +98,7 @@ fs::path temporary_beside(const fs::path& path, int attempt = 0) {
          fmt::format(".{}.{}{}{}", normal.filename().string(), ::getpid(), again, kTemporaryEnd);
 }
 
-// The process that a temporary file of this name beside `target` is of; 0: it is called otherwise.
+// Returns the process id in the name of a temporary file beside `target`; 0 for other names.
 pid_t writer_of(std::string_view name, const std::string& target) {
   const std::string begin = "." + target + ".";
   if (!name.starts_with(begin) || !name.ends_with(kTemporaryEnd)) return 0;
@@ -115,8 +115,8 @@ pid_t writer_of(std::string_view name, const std::string& target) {
   return std::max(number(name.substr(0, dash)), 0);
 }
 
-// A file whose writer lives is locked, wherever it lives. Where locks are not to be had, or not seen by all machines that
-// share the disk, nobody has written to it for so long.
+// Live writers, on any machine, lock their file. If locks are unavailable or not shared by all machines, a file counts
+// as abandoned after this time without a write.
 constexpr std::chrono::minutes kWriterSilence{10};
 
 void remove_if_abandoned(const fs::path& file) {
@@ -130,7 +130,7 @@ void remove_if_abandoned(const fs::path& file) {
     ::unlink(file.c_str());
 }
 
-// What programs that were killed while they wrote `path` have left beside it.
+// Removes what programs killed while writing `path` have left beside it.
 void remove_abandoned(const fs::path& path) {
   const fs::path parent = path.parent_path();
   std::error_code error;
@@ -145,7 +145,6 @@ void remove_abandoned(const fs::path& path) {
   }
 }
 
-/// A new file beside `path`, locked while it is written; gone with the object unless it took its place.
 void make_folders_above(const fs::path& path) {
   if (!path.has_parent_path()) return;
   std::error_code error;
@@ -153,6 +152,7 @@ void make_folders_above(const fs::path& path) {
   user_check(!error, "{}: cannot make the folders above it: {}", path.string(), error.message());
 }
 
+/// A new file beside `path`, locked while it is written; removed with the object unless it was renamed to `path`.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& path) : target_(path) {

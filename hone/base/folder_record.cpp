@@ -11,13 +11,13 @@
 namespace hone {
 namespace {
 
-/// What a record.json has told.
+/// Result of reading a record.json.
 struct ToldRecord {
   std::optional<FolderRecord> record = {};
-  std::string fault = {};  ///< as `record_fault`
+  std::string fault = {};  ///< see `record_fault`
 };
 
-// Nothing where there is no such file.
+// Returns nothing if there is no such file.
 std::optional<ToldRecord> told_record(const fs::path& folder) {
   const fs::path file = folder / kRecordFile;
   std::error_code error;
@@ -85,7 +85,7 @@ void write_record(const FolderRecord& record, const fs::path& folder) {
 RecordedFile recorded(const fs::path& file) {
   const MappedFile mapped(file);
   const std::span<const std::byte> bytes = mapped.bytes();
-  // In pieces whose pages go at once: weights as large as those that are held would stand beside them.
+  // Releases the pages piece by piece, so that large weight files do not double the resident memory.
   constexpr std::size_t kPiece = 1 << 20;
   Fingerprint print;
   for (std::size_t begin = 0; begin < bytes.size(); begin += kPiece) {

@@ -6,8 +6,8 @@
 
 namespace hone {
 
-/// Throws `UserError` where `text`, what `path` begins with, is what git leaves in place of a large file that was not
-/// fetched. `expected`: what should stand there, "weights".
+/// Throws `UserError` if `text`, the beginning of file `path`, is a Git LFS pointer. `expected`: the expected contents,
+/// "weights".
 void refuse_git_lfs_pointer(const fs::path& path, std::string_view text, std::string_view expected);
 
 }  // namespace hone

@@ -1,6 +1,6 @@
 #include "hone/base/hash.h"
 
-#define XXH_STATIC_LINKING_ONLY  // so that the state may be a member
+#define XXH_STATIC_LINKING_ONLY  // allows the state as a member
 #include <xxhash.h>
 
 #include "hone/base/error.h"

@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-/// Fingerprints of contents: equal for equal bytes on every machine, and as good as never for others. They guard
-/// against mix-ups, not against somebody who forges them: XXH3 with 128 bits is no cryptographic hash.
+/// Fingerprints of contents: equal for equal bytes on every machine, and practically never for others. They protect
+/// against mix-ups, not forgery: 128-bit XXH3 is not a cryptographic hash.
 namespace hone {
 
-/// The fingerprint of bytes that come in pieces; where one piece ends does not matter.
+/// The fingerprint of bytes that arrive in pieces of any size.
 ///
 ///     Fingerprint print;
 ///     print.add(header);
@@ -26,7 +26,7 @@ class Fingerprint {
 
   void add(std::span<const std::byte> bytes);
   void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
-  /// 32 hexadecimal digits, of all that was added so far.
+  /// Returns 32 hexadecimal digits for everything added so far.
   std::string text() const;
 
  private:
@@ -34,11 +34,11 @@ class Fingerprint {
   std::unique_ptr<State> state_;
 };
 
-/// A fingerprint of 64 bits (XXH3), for sets of many: among a million texts two differ and are taken for one with a
-/// probability of 3e-8.
+/// Returns a 64-bit fingerprint (XXH3), for large sets: a collision among a million different texts has a probability
+/// of 3e-8.
 std::uint64_t short_fingerprint(std::string_view text);
 
-/// The fingerprint of one piece.
+/// Returns the fingerprint of one piece.
 std::string fingerprint(std::span<const std::byte> bytes);
 inline std::string fingerprint(std::string_view text) {
   return fingerprint(std::as_bytes(std::span(text)));

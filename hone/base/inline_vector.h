@@ -12,9 +12,8 @@
 
 namespace hone {
 
-/// A vector of at most `kCapacity` plain values that lie in it: to make, copy or drop one takes no memory from the heap. Its
-/// members are those of `std::vector`; what would make it longer than it can be throws `InternalError`, so what comes from
-/// outside is counted before it gets here.
+/// A vector of at most `kCapacity` trivially copyable values, stored inline without heap allocations. Its members are
+/// those of `std::vector`; exceeding the capacity throws `InternalError`, so external input must be checked first.
 template <typename T, std::size_t kCapacity>
 requires std::is_trivially_copyable_v<T>
 class InlineVector {

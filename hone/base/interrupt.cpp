@@ -11,12 +11,12 @@ namespace {
 volatile std::sig_atomic_t caught_signal = 0;
 volatile std::sig_atomic_t tells = 1;
 
-// A second signal finds the default action, which SA_RESETHAND has put back.
+// A second signal triggers the default action, which SA_RESETHAND restores.
 void ask(int signal) {
   caught_signal = signal;
   if (tells == 0) return;
   constexpr std::string_view kMessage = "\nstopping after this step; once more to stop at once\n";
-  // Nothing can be done where even this fails.
+  // Nothing can be done if this fails.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
 }
 
@@ -26,7 +26,7 @@ void catch_interrupts(bool tell) {
   tells = tell ? 1 : 0;
   struct sigaction action {};
   action.sa_handler = ask;
-  // Reads and writes go on where they were; only loops that ask stop.
+  // System calls are restarted; only loops that check stop.
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
 }

@@ -2,25 +2,25 @@
 
 #include "hone/base/error.h"
 
-/// Ctrl-C (SIGINT) and a scheduler's SIGTERM, as a question that long work asks between two steps.
+/// Handles Ctrl-C (SIGINT) and a scheduler's SIGTERM; long-running work checks for them between steps.
 ///
 ///     catch_interrupts();                       // in main
 ///     for (...) { step(); stop_if_interrupted(); }
 namespace hone {
 
-/// Work that ended because it was asked to. The program ends with exit code 128 + the signal's number.
+/// Thrown to end interrupted work. The program ends with exit code 128 + the signal's number.
 class Interrupted : public Error {
   using Error::Error;
 };
 
-/// From now on the first SIGINT or SIGTERM only asks, with a word on the standard error stream unless it is not to `tell`;
-/// the second ends the process at once, as it would have without this call.
+/// Installs handlers: the first SIGINT or SIGTERM only requests a stop, with a message on standard error if `tell`; the
+/// second ends the process at once, as by default.
 void catch_interrupts(bool tell = true);
 
-/// The signal that asked to stop, or 0.
+/// Returns the signal that requested a stop, or 0.
 int interrupt_signal();
 
-/// Throws `Interrupted` once somebody asked to stop.
+/// Throws `Interrupted` if a stop was requested.
 void stop_if_interrupted();
 
 }  // namespace hone

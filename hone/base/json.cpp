@@ -15,8 +15,8 @@ namespace {
 constexpr int kMaxDepth = 100;
 constexpr std::int64_t kMaxMembers = 20'000;
 
-// What the parser says, without the name of its exception and the place, which is another one in a part of a file. It
-// quotes the text, however long.
+// Returns the parser's message without the exception name and the position, which is wrong for a part of a file.
+// Shortens it, because it quotes the text.
 std::string reason(std::string_view message) {
   constexpr std::size_t kShown = 300;
   if (message.starts_with("[json.exception")) message.remove_prefix(message.find("] ") + 2);
@@ -24,15 +24,15 @@ std::string reason(std::string_view message) {
   return shorten(message, kShown);
 }
 
-// The parser counts the byte at fault from 1; past the end it is one more than there are.
+// The parser counts bytes from 1; at the end, the position is one past the last byte.
 std::string place_of_error(std::string_view part, std::size_t byte, TextPosition begin) {
   const TextPosition at = behind(part.substr(0, byte > 0 ? byte - 1 : 0), begin);
   return fmt::format("line {}, column {}", at.line, at.column);
 }
 
-// Malformed text may be misread here, but only behind the place where the parser stops.
+// Malformed text may be misread here, but only after the position where the parser stops.
 void check_structure(std::string_view text, std::int64_t most_members) {
-  std::array<std::int64_t, kMaxDepth + 1> members{};  // of the object or array of each depth
+  std::array<std::int64_t, kMaxDepth + 1> members{};  // of the current object or array at each depth
   std::size_t depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -59,7 +59,7 @@ Value parse(std::string_view text, TextPosition begin) {
     return Value::parse(text);
   } catch (const typename Value::parse_error& error) {
     fail("{}: malformed JSON: {}", place_of_error(text, error.byte, begin), reason(error.what()));
-  } catch (const typename Value::exception& error) {  // out_of_range, for 1e999, has no place
+  } catch (const typename Value::exception& error) {  // out_of_range, for 1e999, has no position
     fail("malformed JSON from line {} on: {}", begin.line, reason(error.what()));
   }
 }

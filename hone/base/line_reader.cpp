@@ -13,8 +13,8 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kMostBytes = 64 << 20;  // of a line
-constexpr int kMostMilliseconds = 200;        // of waiting without a look around
+constexpr std::size_t kMostBytes = 64 << 20;  // per line
+constexpr int kMostMilliseconds = 200;        // of waiting between checks for interrupts
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::vector<std::string> LineReader::next(std::size_t most) {
   return lines;
 }
 
-// False when there is no whole line.
+// Returns false if there is no complete line.
 bool LineReader::take_line(std::vector<std::string>& lines) {
   std::size_t end = buffer_.find('\n', scanned_);
   if (end == std::string::npos) {
@@ -46,14 +46,14 @@ bool LineReader::take_line(std::vector<std::string>& lines) {
   return true;
 }
 
-// False when nothing comes: at the end, and for now if it is not to wait.
+// Returns false at the end, and if nothing is available and `wait` is false.
 bool LineReader::read_more(bool wait) {
   if (ended_) return false;
   user_check(buffer_.size() - begin_ < kMostBytes,
              "{}: line {} has more than 64 MiB; expected a text on each line", name_, lines_ + 1);
   pollfd ready{.fd = descriptor_, .events = POLLIN, .revents = 0};
   int count = 0;
-  // Ctrl-C is heeded while nothing comes: a signal ends the waiting, and one that comes just before it is seen soon.
+  // Reacts to Ctrl-C while waiting: a signal ends the wait, and one just before it is noticed soon.
   while ((count = ::poll(&ready, 1, wait ? kMostMilliseconds : 0)) <= 0) {
     if (count < 0 && errno != EINTR) break;
     if (count == 0 && !wait) return false;

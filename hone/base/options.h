@@ -16,20 +16,23 @@
 #include "hone/base/error.h"
 #include "hone/base/fields.h"
 
-/// Options as described structs: one table says which options a struct holds. Flags, help, reference pages, completion, keys of pipelines,
-/// checks and error messages follow from it.
+/// Describes options by tables: one table lists the options of a struct. Flags, help, reference pages, completion,
+/// pipeline keys, checks and error messages derive from it.
 ///
 ///     Options options_of(const JobResume*) {
 ///       return {Heading::output,
 ///               {option<&JobResume::resume>("resume", "continue an interrupted run to the same bits"),
-///                option<&JobResume::save_steps>("save_steps", "extra checkpoints every this many steps (0: none)").from(0).rare()}};
+///                option<&JobResume::save_steps>("save_steps", "extra checkpoints every this many steps (0: none)")
+///                    .from(0)
+///                    .rare()}};
 ///     }
 ///
-/// A struct that holds another one includes its table: `group<&TrainJob::resume>()`. A member may be a truth value (a flag), a number, a
-/// text, a path, an enum with words, what has a text (`TextLike`), an optional of these or a list of them.
+/// A struct that contains another one includes its table: `group<&TrainJob::resume>()`. A member may be a bool (a
+/// flag), a number, a text, a path, an enum with names, a type with a text form (`TextLike`), or an optional or a list
+/// of these.
 namespace hone {
 
-/// The heading in help that an option stands under, in the order of help.
+/// The heading of an option in help, in the order of help.
 enum class Heading : std::uint8_t {
   options,
   data,
@@ -41,7 +44,7 @@ enum class Heading : std::uint8_t {
 };
 std::span<const EnumWord> enum_words(Heading);
 
-/// What the command does with the file or folder that an option names.
+/// How the command uses the file or folder that an option names.
 enum class Access : std::uint8_t {
   none,
   reads_model,
@@ -52,64 +55,64 @@ enum class Access : std::uint8_t {
   writes
 };
 
-/// What an option takes: how help calls it, what shells complete it with, and what becomes of the file it names.
+/// The value of an option: its name in help, its shell completion, and the use of the file it names.
 struct ValueKind {
-  std::string_view shown = {};                    ///< "FILE"; "": after the type
-  bool files = false;                             ///< names of files and folders
-  bool folders = false;                           ///< names of folders
-  std::vector<std::string> (*words)() = nullptr;  ///< that a value may begin with
+  std::string_view shown = {};                    ///< name in help: "FILE"; "": that of the type
+  bool files = false;                             ///< completes files and folders
+  bool folders = false;                           ///< completes folders
+  std::vector<std::string> (*words)() = nullptr;  ///< possible values, or their beginnings
   Access access = Access::none;
   bool takes_minus = false;                           ///< a value may begin with a minus: "-loss"
-  std::span<const std::string_view> written_as = {};  ///< endings of the files that are written
+  std::span<const std::string_view> written_as = {};  ///< extensions of written files
   bool format = false;  ///< the words are number formats, which take parameters: "int(bits=4)"
-  std::string_view separator = {};  ///< between several of them: ","; "": there is one
-  bool goes_on = false;             ///< the words only begin a value: "accuracy>=-"
+  std::string_view separator = {};  ///< between several values: ","; "": a single value
+  bool goes_on = false;             ///< words are only beginnings of values: "accuracy>=-"
 };
 
-/// How texts become values of a type.
+/// Converts between texts and values of a type.
 struct OptionType {
-  std::string_view name;                                 ///< in help: "INT"
-  bool flag = false;                                     ///< takes no text
-  bool list = false;                                     ///< takes several
-  std::vector<std::string> (*words)() = nullptr;         ///< all that there are
-  std::string (*problem)(const std::string&) = nullptr;  ///< why a text is no value; "": it is one
-  void (*parse)(const std::string& text, void* value) = nullptr;  ///< lists: one more element
+  std::string_view name;                                 ///< name in help: "INT"
+  bool flag = false;                                     ///< takes no value
+  bool list = false;                                     ///< takes several values
+  std::vector<std::string> (*words)() = nullptr;         ///< all possible values
+  std::string (*problem)(const std::string&) = nullptr;  ///< why a text is invalid; "": it is valid
+  void (*parse)(const std::string& text, void* value) = nullptr;  ///< lists: appends an element
   void (*clear)(void* list) = nullptr;
-  std::string (*text)(const void* value) = nullptr;  ///< "" for no value
+  std::string (*text)(const void* value) = nullptr;  ///< "": no value
 };
 
-/// How a list is written.
+/// The form of a list on the command line.
 enum class ListForm : std::uint8_t {
   behind,    ///< --runs a b
   repeated,  ///< --gate a --gate b
   separated  ///< --target a,b, or repeated
 };
 
-/// What is wrong with a text; "": nothing.
+/// Returns what is wrong with a text; "": nothing.
 using OptionCheck = std::function<std::string(const std::string&)>;
 
-/// One option, or one positional argument.
+/// An option, or a positional argument.
 struct OptionDef {
-  std::vector<std::string> names;  ///< the first long one is that of settings; "o": -o
+  std::vector<std::string> names;  ///< the first long one is used in settings; "o": -o
   std::string meaning;
   const OptionType* type = nullptr;
-  std::function<void*(void* object)> at = {};  ///< the member
+  std::function<void*(void* object)> at = {};  ///< returns the member
   std::optional<Heading> heading = {};
-  bool is_common = true;  ///< in --help; else in --help-all alone
+  bool is_common = true;  ///< false: only in --help-all
   bool is_positional = false, is_required = false;
-  bool is_inverted = false;  ///< a flag that makes its member false
-  /// A command that runs this one sets it: a pipeline for its stages, a search for its workers.
+  bool is_inverted = false;  ///< the flag sets its member to false
+  /// Set by a command that runs this one: by a pipeline for its stages, by a search for its workers.
   bool is_for_caller = false;
   ListForm list_form = ListForm::behind;
   ValueKind kind = {};
-  std::vector<std::string> words = {};  ///< all that it takes; empty: others, too
+  std::vector<std::string> words = {};  ///< all possible values; empty: not restricted
   std::vector<OptionCheck> checks = {};
-  OptionCheck warning = {};  ///< of a text that is accepted but may not be what is meant
-  OptionCheck replace = {};  ///< a text by what is meant
+  OptionCheck warning = {};  ///< for a valid text that may be a mistake
+  OptionCheck replace = {};  ///< replaces an alias by its meaning
   std::string needs = {};    ///< an option that must be given with it
   std::string excludes = {};
-  std::string open_with = {};  ///< an option: where it names a folder, other words are taken
-  std::optional<std::string> default_text = {};  ///< in help, instead of the member's own
+  std::string open_with = {};  ///< if this option names a folder, other words are allowed
+  std::optional<std::string> default_text = {};  ///< in help, instead of the member's value
 
   OptionDef&& rare() &&;
   OptionDef&& required(bool is = true) &&;
@@ -120,16 +123,16 @@ struct OptionDef {
   OptionDef&& separated() &&;
   OptionDef&& takes(const ValueKind& kind) &&;
   OptionDef&& shown(std::string_view kind) &&;
-  /// These words and no others.
+  /// Allows only these words.
   OptionDef&& one_of(std::vector<std::string> words) &&;
-  /// A number of at least `low` and below `below`.
+  /// Requires a number of at least `low` and below `below`.
   OptionDef&& from(double low, double below = std::numeric_limits<double>::infinity()) &&;
-  /// A number from `low` to `high`, both included.
+  /// Requires a number from `low` to `high`, inclusive.
   OptionDef&& from_to(double low, double high) &&;
-  /// A number above 0 and at most `high`.
+  /// Requires a number above 0 and at most `high`.
   OptionDef&& above_zero(double high = std::numeric_limits<double>::infinity()) &&;
   OptionDef&& checked(OptionCheck check) &&;
-  /// Texts that `read` throws no `UserError` for; its message says what is wrong.
+  /// Accepts texts for which `read` throws no `UserError`, whose message is used otherwise.
   template <typename Read>
   OptionDef&& accepted_by(Read read) &&;
   OptionDef&& warned(OptionCheck warning) &&;
@@ -137,18 +140,18 @@ struct OptionDef {
   OptionDef&& needing(std::string_view option) &&;
   OptionDef&& excluding(std::string_view option) &&;
 
-  /// The name in settings: the first long one.
+  /// Returns the name in settings: the first long one.
   const std::string& name() const;
 };
 
 /// The options of a struct, in the order of help.
 struct Options {
   Options(OptionDef row) : rows{std::move(row)} {}  // NOLINT(google-explicit-constructor)
-  /// Those without a heading of their own get this one.
+  /// Assigns `heading` to options without one.
   Options(Heading heading, std::initializer_list<Options> parts);
   Options(std::initializer_list<Options> parts) : Options(Heading::options, parts) {}
 
-  /// That of this name, to say what is special about it in one command.
+  /// Returns the option called `name`, for adapting it to one command.
   OptionDef& at(std::string_view name);
 
   std::vector<OptionDef> rows;
@@ -164,20 +167,20 @@ Options options() {
   return options_of(static_cast<const T*>(nullptr));
 }
 
-/// The row that has this name among its names, or null.
+/// Returns the option that has this name among its names, or null.
 const OptionDef* find_option(const Options& options, std::string_view name);
 
-/// All words that an option takes; none: it takes other texts.
+/// Returns all words that an option accepts; empty: not restricted.
 std::vector<std::string> words_of(const OptionDef& row);
 
-/// Why the option refuses a text, after `replace`; "": it accepts it.
+/// Returns why the option rejects a text, after `replace`; "": it accepts it.
 std::string problem_of(const OptionDef& row, const std::string& text);
 
-/// Sets the option's member of `object` to a value of a file: a truth value of a flag, a text or a number of others, of lists a text
-/// with commas. Throws `UserError` for what a command line would refuse.
+/// Sets the option's member in `object` to a value from a file: a boolean for flags, a text or number for others, a
+/// text with commas for lists. Throws `UserError` for what the command line would reject.
 void set_option(const OptionDef& row, void* object, const Json& value);
 
-/// "expected a, b or c, got 'd'; did you mean 'c'?"; "": the text is one of the words.
+/// Returns "expected a, b or c, got 'd'; did you mean 'c'?", or "" if the text is one of the words.
 std::string problem_of_word(const std::string& text, const std::vector<std::string>& words);
 
 namespace detail {
@@ -285,7 +288,7 @@ const OptionType* option_type() {
   return &type;
 }
 
-// A member of a member of … of an object.
+// A path of nested members of an object.
 template <auto kFirst, auto... kRest>
 struct Path {
   using Class = typename Member<decltype(kFirst)>::Class;
@@ -300,12 +303,13 @@ struct Path {
 };
 
 std::vector<std::string> names_in(std::string_view names);
-// The rows with their members found from `at(object)`.
+// Returns the rows with members relative to `at(object)`.
 Options shifted(Options options, void* (*at)(void* object));
 
 }  // namespace detail
 
-/// The option of a member, or of a member's member: `option<&Job::data, &Data::split>`. `names` apart by commas: "learning_rate,lr".
+/// Returns the option of a member, or of a nested one: `option<&Job::data, &Data::split>`. `names` are separated by
+/// commas: "learning_rate,lr".
 template <auto... kMembers>
 OptionDef option(std::string_view names, std::string_view meaning) {
   using Path = detail::Path<kMembers...>;
@@ -314,14 +318,14 @@ OptionDef option(std::string_view names, std::string_view meaning) {
           .type = detail::option_type<typename Path::Type>(),
           .at = Path::at};
 }
-/// A positional argument, called by its name in capitals: "MODEL".
+/// Returns a positional argument. Its name is shown in capitals: "MODEL".
 template <auto... kMembers>
 OptionDef argument(std::string_view name, std::string_view meaning) {
   OptionDef row = option<kMembers...>(name, meaning);
   row.is_positional = true;
   return row;
 }
-/// The options of a member that has a table, or these of its.
+/// Returns the options of a member with a table, or a given selection of them.
 template <auto... kMembers>
 Options group(Options of_member) {
   return detail::shifted(std::move(of_member), detail::Path<kMembers...>::at);

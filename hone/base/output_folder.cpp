@@ -28,7 +28,7 @@ fs::path with_ending(const fs::path& path, const char* ending) {
   return fs::path(path).concat(ending);
 }
 
-// Where the folder really is: without a slash behind, "..", or a link.
+// Resolves trailing slashes, ".." and links.
 fs::path resolved(const fs::path& given) {
   user_check(!given.empty(), "the output folder has no name");
   const fs::path path = given.has_filename() ? given : given.parent_path();
@@ -62,7 +62,7 @@ std::string record_fingerprint(const fs::path& folder) {
   return read_record(folder) ? recorded(folder / kRecordFile).fingerprint : "";
 }
 
-// The finished folder that was to take the place of the one set aside: a temporary one of the destination.
+// Returns the finished temporary folder that was to replace the one set aside, or "".
 fs::path replacement_of(const fs::path& aside, const fs::path& destination) {
   const fs::path parent = destination.has_parent_path() ? destination.parent_path() : ".";
   const std::string name = destination.filename().string(), mark = record_fingerprint(aside);
@@ -78,14 +78,14 @@ fs::path replacement_of(const fs::path& aside, const fs::path& destination) {
   return {};
 }
 
-/// A locked folder, whatever it is renamed to meanwhile. -1 when another process has locked it.
+/// Locks a folder; the lock survives renames. Returns the descriptor, or -1 if another process holds the lock.
 int locked(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   user_check(descriptor >= 0, "{}: cannot open: {}", folder.string(), std::strerror(errno));
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
     struct stat opened {};
     struct stat now {};
-    // Another process may have renamed it in between.
+    // Another process may have renamed it meanwhile.
     if (::fstat(descriptor, &opened) == 0 && ::stat(folder.c_str(), &now) == 0 &&
         opened.st_ino == now.st_ino && opened.st_dev == now.st_dev)
       return descriptor;
@@ -107,13 +107,13 @@ constexpr const char* kDamaged =
 constexpr const char* kTaken =
     "{}: another process works there; wait for it, or give another output folder";
 
-// The command that a job in a record is of; "" where none is recorded.
+// Returns the command of a recorded job, or "".
 std::string command_in(const Json& job) {
   const bool named = job.is_object() && job.contains("command") && job["command"].is_string();
   return named ? job["command"].get<std::string>() : "";
 }
 
-// For `job` what an interrupted run left is in the way, as nobody said what to do with it.
+// Rejects leftovers of an interrupted run, because the user has not said what to do with them.
 void refuse_left(const fs::path& folder, const Json& job) {
   const std::optional<FolderRecord> left = read_record(folder);
   if (!left) return;
@@ -127,7 +127,7 @@ void refuse_left(const fs::path& folder, const Json& job) {
        folder.string(), left_by.empty() ? "" : fmt::format(" of `hone {}`", left_by));
 }
 
-// Those that a killed program had begun to write, once they are empty.
+// Removes empty temporary folders of killed programs.
 void remove_abandoned_folders_in(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> abandoned;
@@ -138,7 +138,7 @@ void remove_abandoned_folders_in(const fs::path& folder) {
   for (const fs::path& path : abandoned) fs::remove(path, error);
 }
 
-// Folders that a job made and had no time to fill.
+// Removes folders that a job made but did not fill.
 void remove_empty_folders_in(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> folders;
@@ -151,7 +151,7 @@ bool is_record_or_list(const fs::path& path) {
   return path.filename() == kRecordFile || path.filename() == kWrittenFiles;
 }
 
-// The paths in the folder that its record and its list name, also for folders in it that other commands wrote.
+// Returns the paths that the folder's record and list name, including subfolders written by other commands.
 std::set<fs::path> named_in(const fs::path& folder) {
   std::set<fs::path> names = {kWrittenFiles};
   if (const std::optional<FolderRecord> record = read_record(folder)) {
@@ -175,7 +175,7 @@ std::vector<fs::path> written_in(const fs::path& folder) {
   return files;
 }
 
-// Records and lists go last, the deepest first: a kill in between leaves no file unknown.
+// Removes records and lists last, the deepest first: a kill in between leaves no unknown files.
 void remove_files(const fs::path& folder, std::vector<fs::path> files) {
   const auto turn = [](const fs::path& path) {
     return is_record_or_list(path)
@@ -190,7 +190,7 @@ void remove_files(const fs::path& folder, std::vector<fs::path> files) {
   }
 }
 
-// Those of a recorded folder, and which of them are as they were written.
+// Returns the files of a recorded folder, and which of them are unchanged.
 OwnFiles files_of(const fs::path& folder, const FolderRecord& record) {
   return {[&](const fs::path& path) {
             return path == kRecordFile || record.files.contains(path.string());
@@ -259,7 +259,7 @@ void OutputFolder::check_destination() {
              aside_.string());
 }
 
-// What an earlier process left in the temporary folder is resumed, replaced, or in the way.
+// Resumes or replaces the leftovers of an earlier process in the temporary folder, or rejects them.
 void OutputFolder::take_over_temporary() {
   std::error_code error;
   if (!options_.resumable) {
@@ -275,7 +275,7 @@ void OutputFolder::take_over_temporary() {
              temporary_.string());
   if (!is_free(temporary_)) {
     const int lock = locked(temporary_);
-    user_check(lock >= 0, kTaken, temporary_.string());  // it is not interrupted, it runs
+    user_check(lock >= 0, kTaken, temporary_.string());  // it is still running, not interrupted
     ::close(lock);
     const std::optional<FolderRecord> left = read_record(temporary_);
     const std::string fault = record_fault(temporary_);
@@ -300,7 +300,7 @@ void OutputFolder::take_over_temporary() {
   written_.emplace(temporary_);
 }
 
-// Nobody else writes into a folder that is not resumable.
+// Nobody else writes into a folder of a job that cannot be resumed.
 std::vector<fs::path> OutputFolder::own_files() const {
   return options_.resumable ? written_in(temporary_) : files_below(temporary_);
 }
@@ -319,7 +319,7 @@ void OutputFolder::begin(const Json& job) {
 }
 
 void OutputFolder::go_on(const Json& job) {
-  // The new record names none. A run that had finished all but its renaming has no list any more.
+  // The new record lists no files. A run that was only missing its final rename has no list any more.
   for (const auto& [path, file] : interrupted_->files) claim_file(temporary_ / path);
   found_ = false;
   job_ = job;
@@ -327,7 +327,7 @@ void OutputFolder::go_on(const Json& job) {
 }
 
 void OutputFolder::give_up(const std::string& why) {
-  if (!has_progress()) fail("{}", why);  // and the destructor leaves nothing
+  if (!has_progress()) fail("{}", why);  // the destructor removes everything
   write_record({.job = job_, .given_up = why}, temporary_);
   fail(kGivenUp, temporary_.string(), why);
 }
@@ -338,7 +338,7 @@ bool OutputFolder::has_progress() const {
   });
 }
 
-// All but the record, by which the folder is known, and what somebody else put there.
+// Removes everything but the record, which identifies the folder, and files of others.
 void OutputFolder::clear_temporary() {
   std::vector<fs::path> files = own_files();
   std::erase(files, fs::path(kRecordFile));
@@ -362,7 +362,7 @@ OutputFolder::~OutputFolder() {
       if (files_below(temporary_) == std::vector<fs::path>{fs::path(kRecordFile)})
         fs::remove(temporary_ / kRecordFile);
       if (fs::is_empty(temporary_)) fs::remove(temporary_);
-    } catch (const std::exception&) {  // then it stays
+    } catch (const std::exception&) {  // then the folder stays
     }
   }
   if (lock_ >= 0) ::close(lock_);
@@ -382,19 +382,19 @@ FolderRecord OutputFolder::finished_record() const {
 }
 
 void OutputFolder::commit() {
-  committed_ = true;  // what was written stays where the messages say, whatever happens now
+  committed_ = true;  // from here on, errors leave the files where the messages say
   if (scratch_) scratch_->release();
   with_context(fmt::format("{}: finished, but not moved into place; it is at {}",
                            destination_.string(), temporary_.string()),
                [&] {
-                 // Finished by its own record first: whatever ends the program from here on, nothing is to be done again.
+                 // Marks the folder as finished first, so that an interruption from here on never repeats the work.
                  write_record(finished_record(), temporary_);
                  remove_scaffolding();
                  move_into_place();
                });
 }
 
-// The old folder steps aside first, so that whoever looks in between finds one of the two whole.
+// Sets the old folder aside first, so that one of the two is complete at any time.
 void OutputFolder::move_into_place() {
   const auto rename = [](const fs::path& from, const fs::path& to) {
     std::error_code error;
@@ -405,7 +405,7 @@ void OutputFolder::move_into_place() {
     rename(temporary_, destination_);
     return sync_folder(destination_.parent_path().empty() ? "." : destination_.parent_path());
   }
-  // It may be another one than at the start.
+  // The folder may have changed since the start.
   user_check(options_.overwrite, "{} has appeared meanwhile", destination_.string());
   user_check(read_record(destination_).has_value(), "{} has no {} any more", destination_.string(),
              kRecordFile);
@@ -429,7 +429,7 @@ void OutputFolder::move_into_place() {
   ::close(lock);
 }
 
-// The new folder stands: what was not the program's moves over from the old one, the rest goes.
+// Once the new folder is in place, moves files of others over from the old one and removes the rest.
 void OutputFolder::finish_replacing() {
   constexpr std::size_t kMostNotes = 20;
   try {
@@ -452,18 +452,18 @@ void OutputFolder::finish_replacing() {
   }
 }
 
-// After a program that was killed while it replaced the destination.
+// Recovers from a program that was killed while replacing the destination.
 void OutputFolder::mend() {
   if (!path_exists(aside_)) return;
   const std::optional<FolderRecord> record = read_record(aside_);
-  if (!record || !record->finished) return;  // somebody else's
+  if (!record || !record->finished) return;  // another program's
   const int lock = locked(aside_);
   user_check(lock >= 0, kTaken, aside_.string());
   if (is_free(destination_)) {
     std::error_code error;
     if (replacement_of(aside_, destination_).empty()) {
       ::close(lock);
-      return;  // only called so
+      return;  // only named like it
     }
     fs::rename(aside_, destination_, error);
     if (!error)

@@ -31,22 +31,22 @@
 namespace hone {
 namespace {
 
-/// In the environment of a command: the descriptor that takes what only we are told.
+/// Environment variable of a command: the descriptor for messages to the parent.
 constexpr const char* kFailureVariable = "HONE_FAILURE_DESCRIPTOR";
-/// In the environment of a command: the warnings that people were shown before.
+/// Environment variable of a command: fingerprints of warnings already shown.
 constexpr const char* kShownVariable = "HONE_SHOWN_WARNINGS";
-constexpr int kFailureDescriptor = 3;  // the first behind the standard streams
-/// There each message is its kind, a text, and the end of it.
+constexpr int kFailureDescriptor = 3;  // the first after the standard streams
+/// Messages consist of a kind, a text and an end mark.
 constexpr char kFailure = 'F', kMemory = 'M', kPeak = 'P', kWarning = 'W', kEnd = '\0';
 constexpr const char* kOwnProgram = "/proc/self/exe";
 
-// The path by which this program was started, which is it where there is no /proc.
+// Returns the path that started this program, for systems without /proc.
 std::string started_program() {
   const char* path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
   return path == nullptr ? "" : fs::absolute(path).string();
 }
 
-// Adds what has come; closes at the end.
+// Appends available data; closes the descriptor at its end.
 void read_some(Descriptor& from, std::string& to) {
   char piece[4096];
   const ssize_t count = ::read(from.number(), piece, sizeof(piece));
@@ -57,12 +57,12 @@ void read_some(Descriptor& from, std::string& to) {
   }
 }
 
-// Reads both to their ends; whoever asks us to stop asks `process`.
+// Reads both pipes to their ends, and forwards a stop request to `process`.
 void read_both(Pipe& output, Pipe& failure, pid_t process, CommandEnding& ending) {
   bool asked = false;
   while (output.reader.number() >= 0 || failure.reader.number() >= 0) {
     pollfd waits[] = {{output.reader.number(), POLLIN, 0}, {failure.reader.number(), POLLIN, 0}};
-    // A signal that comes between the question and the call is seen a second later.
+    // A signal between the check and the call is noticed within a second.
     const int ready = ::poll(waits, 2, 1000);
     if (interrupt_signal() != 0 && !asked) {
       ::kill(process, interrupt_signal());
@@ -74,7 +74,7 @@ void read_both(Pipe& output, Pipe& failure, pid_t process, CommandEnding& ending
   }
 }
 
-// What was told, out of all that was read; a message without an end is a failure that was cut off.
+// Parses the messages; one without an end mark is a truncated failure.
 void take_messages(CommandEnding& ending) {
   std::string_view told = ending.error;
   std::string failure;
@@ -97,12 +97,12 @@ void take_messages(CommandEnding& ending) {
   ending.error = std::move(failure);
 }
 
-// Between fork and exec: only calls that are safe there.
+// Runs between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become(char* const* arguments, char* const* environment, const char* program,
                          const char* folder, pid_t parent, int input, int output, int failure) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // it has died already
-  ::setpgid(0, 0);                          // Ctrl-C asks us, and we ask it
+  if (::getppid() != parent) ::_exit(127);  // the parent has already died
+  ::setpgid(0, 0);                          // only the parent gets Ctrl-C, and forwards it
   ::signal(SIGPIPE, SIG_DFL);
   if (::chdir(folder) == 0 && ::dup2(input, STDIN_FILENO) >= 0 &&
       ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(failure, kFailureDescriptor) >= 0) {
@@ -119,7 +119,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// Fingerprints of the warnings that people were shown, by this process or by those before it.
+/// Fingerprints of warnings shown by this process or earlier ones.
 class ShownWarnings {
  public:
   ShownWarnings() {
@@ -167,7 +167,7 @@ std::vector<std::string> environment_of_command() {
   return variables;
 }
 
-// Above those that the command's own take the place of.
+// Moves a descriptor above those that the child redirects.
 void move_above(Descriptor& descriptor) {
   const int moved = ::fcntl(descriptor.number(), F_DUPFD_CLOEXEC, kFailureDescriptor + 1);
   user_check(moved >= 0, "cannot open another file: {}", std::strerror(errno));
@@ -179,7 +179,7 @@ int failure_descriptor() {
   static const int descriptor = [] {
     const char* text = std::getenv(kFailureVariable);
     if (text == nullptr || std::string_view(text) != std::to_string(kFailureDescriptor)) return -1;
-    ::unsetenv(kFailureVariable);  // it is no other program's
+    ::unsetenv(kFailureVariable);  // not for other programs
     return ::fcntl(kFailureDescriptor, F_SETFD, FD_CLOEXEC) == 0 ? kFailureDescriptor : -1;
   }();
   return descriptor;
@@ -226,9 +226,9 @@ CommandEnding run_own_command(const std::vector<std::string>& arguments, const f
   }
   ending.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   ending.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  // Of one that was killed; it counts what we held ourselves when we started it.
+  // For a killed child; includes the memory of this process at the fork.
   if (ending.peak_bytes == 0) ending.peak_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
-  // Whoever has started us counts what we start, and is warned of it.
+  // Forwards peak memory, prediction and warnings to our own parent.
   tell(kPeak, std::to_string(ending.peak_bytes));
   predict_memory(static_cast<double>(ending.predicted_bytes));
   for (const std::string& warning : ending.warnings) tell_warning(warning);

@@ -13,8 +13,8 @@ std::string percentage(double share, int digits) {
   return std::isnan(share) ? "–" : percent_number(share, digits) + "%";
 }
 
-// Halves go away from zero. A number that is a half but for what arithmetic lost of it is one, too: the difference of two shares and
-// the same difference as counted read alike.
+// Rounds halves away from zero. Tolerates rounding errors of halves, so that a difference of two shares and the same
+// difference from counts print alike.
 double rounded(double value, int digits) {
   const double scale = std::pow(10.0, digits), lost = 1e-9;
   const double scaled = std::abs(value) * scale;

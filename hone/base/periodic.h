@@ -7,8 +7,8 @@
 
 namespace hone {
 
-/// Calls `body` at once and every so many seconds, from a thread of its own, as long as the object is there: heartbeats, clocks
-/// that outlive a kill. What `body` throws is dropped: whoever works meets the same trouble and can say so.
+/// Calls `body` at once and then every `seconds`, from its own thread, during the object's lifetime: heartbeats, timers
+/// that must survive a kill. Exceptions of `body` are ignored: the main work meets the same problem and can report it.
 class Periodic {
  public:
   Periodic(double seconds, std::function<void()> body);

@@ -9,7 +9,7 @@ namespace {
 
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// The last characters of UTF-8 text, at most so many.
+// Returns at most the last `characters` characters of UTF-8 text.
 std::string_view last_characters(std::string_view text, std::size_t characters) {
   std::size_t begin = text.size();
   for (; begin > 0 && characters > 0; --characters) {
@@ -62,7 +62,7 @@ std::string printable(std::string_view text) {
   std::string shown;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    // U+0080 to U+009F, the second half of the control characters, are two bytes of UTF-8.
+    // The control characters U+0080 to U+009F are two bytes in UTF-8.
     const bool second_half =
         byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
     if (second_half) {

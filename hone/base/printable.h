@@ -4,32 +4,31 @@
 #include <string>
 #include <string_view>
 
-/// Text that may hold anything, names from files above all, made fit to be shown.
+/// Makes arbitrary text, such as names from files, safe to display.
 namespace hone {
 
-/// The first characters of UTF-8 text, at most so many. A stray byte counts as one, so that the
-/// result has at most four bytes a character.
+/// Returns at most the first `characters` characters of UTF-8 text. A stray byte counts as one, so that the result has
+/// at most four bytes per character.
 std::string_view first_characters(std::string_view text, std::size_t characters);
 
-/// The text if it has at most `characters` characters (from 1 on), else its beginning and its end with "…"
-/// between them, so many together: "bert.encoder.la…uery.weight".
+/// Returns the text if it has at most `characters` characters (at least 1), else its beginning and end joined by "…" to
+/// that length: "bert.encoder.la…uery.weight".
 std::string shorten(std::string_view text, std::size_t characters);
 
-/// How many characters of UTF-8 a text has, as the functions above count them where it is well-formed.
+/// Returns the number of characters of UTF-8, as the functions above count well-formed text.
 std::size_t character_count(std::string_view text);
 
-/// A text in one line of at most `characters` characters: line ends and tabs are spaces, and it is `shorten`ed.
+/// Returns a text in one line of at most `characters` characters: shortened, with spaces for line ends and tabs.
 std::string one_line(std::string_view text, std::size_t characters);
 
-/// A name from a file, or a label, as people see it: in one line, with control characters as \n, \x1b and the like, and of
-/// long ones so many characters.
+/// Returns a displayable name or label: in one line, shortened, with control characters as \n, \x1b and the like.
 std::string shown_name(std::string_view name, std::size_t characters = 100);
 
-/// Text for a terminal: control characters, which names from files may hold, as \x1b and the like; only line ends and
-/// tabs stay.
+/// Returns text for a terminal: control characters, which names from files may contain, as \x1b and the like; only line
+/// ends and tabs stay.
 std::string printable(std::string_view text);
 
-/// A message for a terminal: printable, and of one that holds something endless the beginning and the end.
+/// Returns a printable message; a very long one is shortened to its beginning and end.
 std::string printable_message(std::string_view message);
 
 }  // namespace hone

@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-/// What happens to a program's files and folder before it starts.
+/// File and folder setup of a program before it starts.
 class SpawnActions {
  public:
   SpawnActions() { ::posix_spawn_file_actions_init(&actions_); }

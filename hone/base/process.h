@@ -8,15 +8,15 @@
 
 namespace hone {
 
-/// Runs another program to its end, without a shell, with `folder` as its working folder and nothing on its standard
-/// input. Returns what it wrote to its standard output and error, together.
+/// Runs another program and waits for it, without a shell, in working folder `folder` with empty standard input.
+/// Returns its standard output and error combined.
 ///
-/// Throws `UserError` when it is not installed (naming the Debian `package` that has it), cannot be started, or ends in
-/// failure (with what it wrote).
+/// Throws `UserError` if it is not installed (naming the Debian `package` that contains it), cannot be started, or
+/// fails (with its output).
 std::string run_program(const std::vector<std::string>& command, const fs::path& folder,
                         std::string_view package);
 
-/// Returns the Python that people want to run: $HONE_PYTHON, or python3.
+/// Returns the Python to run: $HONE_PYTHON, or python3.
 std::string python_program();
 
 }  // namespace hone

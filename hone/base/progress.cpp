@@ -18,12 +18,11 @@ namespace {
 
 constexpr double kTerminalPeriodSeconds = 0.1;
 constexpr double kLinePeriodSeconds = 10;
-// The rate forgets: what is this old counts 1/e. Long enough to be steady, short enough to follow
-// longer sequences. While the work is younger than this its age stands in, so that an odd first
-// moment is forgotten soon.
+// Time constant of the rate's exponential smoothing. Long enough to be steady, short enough to follow longer sequences.
+// Younger work uses its age instead, so that an unusual first moment is soon forgotten.
 constexpr double kRateMemorySeconds = 15;
 
-/// A part of the line. Where that is too long, the parts of the highest rank are left out first, those of rank 0 never.
+/// A part of the line. If the line is too long, parts with the highest rank are dropped first; those with rank 0 stay.
 struct LinePart {
   std::string text;
   int rank = 0;
@@ -41,8 +40,8 @@ std::string joined(const std::vector<LinePart>& parts) {
 
 std::size_t width_of(const std::vector<LinePart>& parts) { return character_count(joined(parts)); }
 
-// The parts that are not empty with two spaces between them, as many as fit `columns`; 0: all. What is still too long is
-// cut: the first one where that leaves something of it, else the end.
+// Joins the non-empty parts with two spaces, as many as fit `columns`; 0: all. A line that is still too long is cut:
+// the first part if enough of it remains, else the end.
 std::string fitted_line(std::vector<LinePart> parts, int columns) {
   if (columns <= 0) return joined(parts);
   constexpr std::size_t kShortestTitle = 8;
@@ -60,7 +59,7 @@ std::string fitted_line(std::vector<LinePart> parts, int columns) {
   return std::string(first_characters(joined(parts), most));
 }
 
-// Three significant digits without an exponent for the rates that occur: "0.284", "28.4", "1,284".
+// Formats rates with three significant digits without an exponent: "0.284", "28.4", "1,284".
 std::string rate_text(double rate) {
   if (rate >= 1000) return grouped(std::llround(rate));
   const int decimals = rate >= 100 ? 0 : rate >= 10 ? 1 : rate >= 1 ? 2 : 3;
@@ -145,14 +144,14 @@ void Progress::show(double now, bool last) {
   shown_seconds_ = now;
   shown_done_ = done_;
   const std::string text = line(now, last);
-  // \x1b[K clears what a longer line has left.
+  // \x1b[K clears the rest of a longer line.
   options_.output.write(
       options_.output.terminal ? fmt::format("\r{}\x1b[K{}", text, last ? "\n" : "") : text + "\n");
 }
 
 std::string Progress::line(double now, bool last) const {
   const double elapsed = now - start_seconds_;
-  // While it runs, the speed of late; at the end, that of the whole.
+  // Shows the recent speed while running, and the average at the end.
   const double rate = !last         ? rate_
                       : elapsed > 0 ? static_cast<double>(done_ - options_.first) / elapsed
                                     : 0;
@@ -162,7 +161,7 @@ std::string Progress::line(double now, bool last) const {
   if (rate > 0) speed = fmt::format("{}{}/s", rate_text(rate), unit);
   if (rate > 0 && !last && total_ > 0 && total_ >= done_)
     left = clock_text(static_cast<double>(total_ - done_) / rate) + " left";
-  // What goes on without an end that is known has done some, of no number.
+  // Without a known total, only the count is shown.
   const std::string of = total_ >= done_ ? "/" + grouped(total_) : "";
   return fitted_line({{title_},
                       {share},

@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-/// What a folder is, whatever it is called: links and mounts give it more than one name.
+/// Identity of a folder, which can have several names through links and mounts.
 using Identity = std::pair<dev_t, ino_t>;
 
 std::optional<Identity> identity_of(const fs::path& path) {
@@ -25,7 +25,7 @@ std::optional<Identity> identity_of(const fs::path& path) {
   return Identity{info.st_dev, info.st_ino};
 }
 
-// "/media/my\040disk", as /proc writes a blank.
+// Decodes octal escapes of /proc: "/media/my\040disk".
 std::string unescaped(const std::string& text) {
   std::string path;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -39,7 +39,7 @@ std::string unescaped(const std::string& text) {
   return path;
 }
 
-// The fifth word of each line; see proc_pid_mountinfo(5).
+// Reads the fifth field of each line; see proc_pid_mountinfo(5).
 std::vector<fs::path> mount_points() {
   std::vector<fs::path> points;
   std::ifstream file("/proc/self/mountinfo");
@@ -50,7 +50,7 @@ std::vector<fs::path> mount_points() {
   return points;
 }
 
-// Of everybody whom this machine knows.
+// Returns the home directories of all users of this machine.
 std::vector<fs::path> homes() {
   std::vector<fs::path> homes;
   if (const char* home = std::getenv("HOME"); home != nullptr) homes.emplace_back(home);
@@ -76,9 +76,9 @@ bool lies_in(const fs::path& inner, const fs::path& outer) {
   const std::optional<Identity> holder = identity_of(outer);
   if (!holder) return false;
   std::error_code error;
-  // What is missing begins where its path leaves what is there.
+  // Resolves the existing part of the path, and appends the rest.
   fs::path at = fs::weakly_canonical(fs::absolute(inner, error), error);
-  if (error) return false;  // no place can be told: whoever opens it says why
+  if (error) return false;  // cannot be resolved: opening it reports why
   while (true) {
     if (identity_of(at) == holder) return true;
     if (!at.has_relative_path()) return false;
@@ -94,7 +94,7 @@ void check_unprotected(const fs::path& folder) {
   if (!error && lies_in(here, folder)) refuse(folder, here, "the current directory");
   for (const fs::path& home : homes())
     if (identity_of(home) && lies_in(home, folder)) refuse(folder, home, "a home");
-  // By name: a mount whose server is gone never answers.
+  // Compares names, because a mount whose server is down would block.
   const std::string within = (fs::canonical(folder, error) / "").string();
   for (const fs::path& point : mount_points())
     if (!error && (point / "").string().starts_with(within)) refuse(folder, point, "a mount point");

@@ -2,14 +2,15 @@
 
 #include "hone/base/file.h"
 
-/// Which folders are nobody's output.
+/// Folders that must never be replaced by output.
 namespace hone {
 
-/// Whether `inner` is `outer` or lies in it, links resolved. `inner` may be missing; a missing `outer` holds nothing.
+/// Returns whether `inner` is `outer` or inside it, with links resolved. `inner` may not exist; a missing `outer`
+/// contains nothing.
 bool lies_in(const fs::path& inner, const fs::path& outer);
 
-/// Throws `UserError` when `folder` is or holds the current directory, a home, the root of the file system or a mount
-/// point: no output replaces those. One that does not exist holds nothing.
+/// Throws `UserError` if `folder` is or contains the current directory, a home directory, the root of the file system
+/// or a mount point. A folder that does not exist contains nothing.
 void check_unprotected(const fs::path& folder);
 
 }  // namespace hone

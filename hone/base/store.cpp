@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kFiles = "files";
 constexpr const char* kPartial = ".partial";
 constexpr const char* kLimit = "limit.json";
-constexpr const char* kAbout = "about";  // in the record: an entry, no other folder of the program
+constexpr const char* kAbout = "about";  // key in the record that marks entries of a store
 constexpr std::size_t kKeyDigits = 32;
 
 bool is_key(const std::string& name) {
@@ -25,7 +25,7 @@ bool is_key(const std::string& name) {
          name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-/// Holds an entry's folder: shared by those who read it, or alone.
+/// Locks an entry's folder, shared for readers or exclusively.
 class EntryLock {
  public:
   EntryLock(const fs::path& entry, int operation) {
@@ -41,7 +41,7 @@ class EntryLock {
   bool held() const { return held_; }
 
  private:
-  // It may have gone between the two calls.
+  // The entry may have been removed between the two calls.
   bool is_still(const fs::path& entry) const {
     struct stat locked {
     }, named{};
@@ -83,7 +83,7 @@ void copy_entry_file(const fs::path& from, const fs::path& to) {
   user_check(!error, "{}: cannot be copied to {}: {}", from.string(), to.string(), error.message());
 }
 
-// Damaged ones too: in a store nobody's work is but the program's.
+// Includes damaged files: a store contains only the program's work.
 OwnFiles files_of(const FolderRecord& record) {
   return {[&record](const fs::path& path) {
             return path == kRecordFile || record.files.contains(path.string());
@@ -96,12 +96,12 @@ void mark_used(const fs::path& entry) {
   fs::last_write_time(entry / kRecordFile, fs::file_time_type::clock::now(), ignored);
 }
 
-// To look at all entries takes longer than to write one that has no files.
+// Scanning all entries takes longer than writing one without files.
 bool is_time_to_shrink(const std::string& key, const std::vector<fs::path>& files) {
   return !files.empty() || key.starts_with("00");
 }
 
-// The files that its record names; somebody else's stay, and are told.
+// Removes the files that the record lists; files of others stay and are reported.
 bool remove_entry(const fs::path& entry, const FolderRecord& record,
                   std::vector<std::string>& kept) {
   const EntryLock lock(entry, LOCK_EX | LOCK_NB);
@@ -117,7 +117,7 @@ bool remove_entry(const fs::path& entry, const FolderRecord& record,
   return true;
 }
 
-// The record of an entry that is there and not whole; `is_there` says whether a whole one is.
+// Returns the record of an existing but damaged entry; sets `is_there` if an intact one exists.
 std::optional<FolderRecord> damaged_entry(const fs::path& entry, bool& is_there) {
   const EntryLock lock(entry, LOCK_SH);  // nobody removes it meanwhile
   if (!lock.held()) return std::nullopt;
@@ -127,7 +127,7 @@ std::optional<FolderRecord> damaged_entry(const fs::path& entry, bool& is_there)
   return is_there ? std::nullopt : std::move(record);
 }
 
-// Those called KEY and `ending`.
+// Returns the folders named KEY followed by `ending`.
 std::vector<fs::path> entry_folders(const fs::path& store, const std::string& ending = "") {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -182,7 +182,7 @@ bool Store::put(const std::string& key, const fs::path& from, const std::vector<
   user_check(!error, "{}: cannot be made: {}", partial.string(), error.message());
   const EntryLock lock(partial, LOCK_EX | LOCK_NB);
   if (!lock.held()) return true;
-  write_record(record, partial);  // first: should we be killed, it says what may go
+  write_record(record, partial);  // first: after a kill, it lists what may be removed
   for (const fs::path& file : files) copy_entry_file(from / file, partial / kFiles / file);
   fs::rename(partial, entry, error);
   if (error && path_exists(entry)) {  // another process was faster
@@ -246,7 +246,7 @@ StoreRemoval Store::shrink_to(std::uintmax_t bytes) {
     ++removal.entries;
   }
   for (const fs::path& folder : entry_folders(folder_, kPartial)) {
-    std::vector<std::string> in_use;  // whoever writes it is at work
+    std::vector<std::string> in_use;  // being written by another process
     if (const std::optional<FolderRecord> record = entry_record(folder))
       remove_entry(folder, *record, in_use);
   }

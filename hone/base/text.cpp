@@ -14,7 +14,7 @@
 namespace hone {
 
 bool glob_match(std::string_view glob, std::string_view name) {
-  // Greedy with one point of return: the last star seen, and how much of the name it has eaten.
+  // Greedy with one backtracking point: the last star seen, and how much of the name it has matched.
   std::size_t g = 0, n = 0, star = std::string_view::npos, eaten = 0;
   while (n < name.size()) {
     if (g < glob.size() && glob[g] == '*') {
@@ -80,7 +80,7 @@ std::string lower_ascii(std::string_view text) {
 
 namespace {
 
-// Its digits, in rising order.
+// Returns the digits of a word, sorted.
 std::string digits_of(std::string_view word) {
   std::string digits;
   for (const char c : word)
@@ -89,7 +89,7 @@ std::string digits_of(std::string_view word) {
   return digits;
 }
 
-// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
+// Counts insertions, deletions, substitutions and swaps of neighbors (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, above, row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -106,7 +106,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Without dashes in front, in lower case, and with one sign between words.
+// Removes leading dashes, lowers the case, and replaces dashes by underscores.
 std::string plain_word(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of('-'), text.size()));
   std::string word(text);
@@ -128,10 +128,10 @@ std::string nearest(std::string_view text, std::span<const std::string> candidat
     const std::size_t longer = std::max(word.size(), other.size());
     const std::size_t shorter = std::min(word.size(), other.size());
     if (longer - shorter >= best_distance) continue;  // names in files may be very long
-    // Names with other numbers are other things: L-4 is not a misspelt L-2.
+    // Names with different digits are different things: L-4 is not a misspelt L-2.
     if (digits_of(word) != digits_of(other)) continue;
     const std::size_t distance = edit_distance(word, other);
-    // The first letter is rarely mistyped: "albert" is no slip for "bert".
+    // The first letter is rarely mistyped: "albert" is not a typo of "bert".
     if (distance > 1 && word[0] != other[0]) continue;
     if (distance < best_distance) {
       best = candidate;
@@ -174,7 +174,7 @@ std::string three_digits(double value) {
   const double size = std::abs(value);
   if (size == 0) return "0";
   if (size < kTakesExponent) return fmt::format("{:.2e}", value);
-  // What rounds up to the next power of ten, as 9.996 does, has a decimal less.
+  // Values that round up to the next power of ten, such as 9.996, get one decimal less.
   constexpr double kRoundsDown = 1 - 0.0005;
   const auto decimals = 2 - static_cast<int>(std::floor(std::log10(size / kRoundsDown)));
   constexpr double kWholeNumbers = 1e15;
@@ -184,7 +184,8 @@ std::string three_digits(double value) {
 
 namespace {
 
-// With as many digits as tell it from 1, up to six: an interval beside a verdict must show on which side of 1 it ends.
+// Uses enough digits to distinguish the ratio from 1, up to six: the bounds of an interval must show on which side of 1
+// they are.
 std::string ratio_text(double ratio) {
   std::string text = three_digits(ratio);
   const auto is_one = [&] {

@@ -15,7 +15,7 @@ namespace {
 
 thread_local bool inside_chunk = false;
 
-// Whoever submits work is thread 0, the workers of a pool follow.
+// The submitting thread is lane 0; the workers of a pool follow.
 constexpr std::size_t kMostThreads = 1024;
 thread_local std::size_t lane = 0;
 std::atomic<ThreadTrace*> trace = nullptr;
@@ -24,7 +24,7 @@ constexpr std::uint64_t kChunkMask = 0xffffffffu;
 
 std::uint64_t generation_of(std::uint64_t ticket) { return ticket >> 32; }
 
-// Waits about 20 microseconds for `ready` before giving up the processor: jobs follow each other closely.
+// Spins about 20 microseconds for `ready` before yielding the CPU, because jobs follow each other closely.
 template <typename Ready>
 bool spin_until(Ready&& ready) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
@@ -50,7 +50,7 @@ ThreadPool::ThreadPool(int threads) {
         work();
       });
   } catch (const std::system_error&) {
-    // The system gives no more: work goes on with those that there are, to the same bits.
+    // The system refuses more threads: continues with the existing ones, with the same bits.
   }
 }
 
@@ -93,7 +93,8 @@ void ThreadPool::drain(std::uint64_t generation, std::uint64_t chunks) {
   while (generation_of(ticket) == generation && (ticket & kChunkMask) < chunks) {
     if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
     const std::uint64_t chunk = ticket & kChunkMask;
-    // A trace lives until the job is done, which it is not while a chunk of it is claimed: a late worker that gets none asks for none.
+    // A trace outlives its job, which is not done while a chunk is claimed. So a late worker without a chunk must not
+    // access it.
     if (!std::exchange(began, true)) {
       if (ThreadTrace* const recorded = trace.load(std::memory_order_relaxed)) {
         spans = &recorded->lanes_[lane];
@@ -131,7 +132,7 @@ void ThreadPool::work() {
     }
     const std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
     seen = generation_of(ticket);
-    // The next job may be on its way, its number of chunks here but its ticket not yet: that count is not for this job.
+    // The next job may have published its number of chunks but not its ticket yet; that count is not for this job.
     const std::uint64_t job = job_.load(std::memory_order_relaxed);
     if (generation_of(job) == seen) drain(seen, job & kChunkMask);
   }

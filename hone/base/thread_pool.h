@@ -10,16 +10,14 @@
 #include <utility>
 #include <vector>
 
-/// A pool of threads that work off numbered chunks.
+/// A pool of threads that process numbered chunks.
 ///
-/// The partition of a job into chunks is a function of the job alone, never of the number of
-/// threads, and every chunk writes its own part of the result. So a result has the same bits for
-/// any thread count:
+/// The partition of a job into chunks depends only on the job, never on the number of threads, and every chunk writes
+/// its own part of the result. So a result has the same bits for any thread count:
 ///
-///     parallel_ranges(pool, rows, 64, [&](int64_t begin, int64_t end) { … });   // begin is a
-///     multiple of 64
+///     parallel_ranges(pool, rows, 64, [&](int64_t begin, int64_t end) { … });   // begin is a multiple of 64
 ///
-/// Sums over chunks go through a buffer with one slot per chunk that is added up in order.
+/// Sums over chunks use a buffer with one slot per chunk that is added up in order.
 namespace hone {
 
 /// Non-owning reference to a callable; valid while the callable lives.
@@ -43,8 +41,8 @@ class FunctionRef<Result(Args...)> {
 
 class ThreadPool {
  public:
-  /// `threads` counts the caller; 1 runs everything inline. There are fewer where the system gives
-  /// no more. Throws `UserError` below 1 or above 1024.
+  /// `threads` includes the caller; 1 runs everything inline. Uses fewer if the system refuses to start more. Throws
+  /// `UserError` below 1 or above 1024.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -52,9 +50,9 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Calls `body(chunk)` once for every chunk in [0, chunks), the caller helping, and returns when
-  /// all are done. Of the exceptions thrown by chunks the one of the lowest number is rethrown. A
-  /// call from inside a chunk runs inline. Only one thread may submit work at a time.
+  /// Calls `body(chunk)` once for every chunk in [0, chunks), also on the calling thread, and returns when all are
+  /// done. If chunks throw, rethrows the exception of the lowest one. A call from inside a chunk runs inline. Only one
+  /// thread may submit work at a time.
   void run(std::int64_t chunks, FunctionRef<void(std::int64_t)> body);
 
  private:
@@ -62,21 +60,21 @@ class ThreadPool {
   void drain(std::uint64_t generation, std::uint64_t chunks);
 
   std::vector<std::thread> workers_;
-  // generation << 32 | next chunk. The generation in the ticket keeps a late worker from claiming a
-  // chunk of a newer job.
+  // generation << 32 | next chunk. The generation in the ticket prevents a late worker from claiming a chunk of a newer
+  // job.
   std::atomic<std::uint64_t> ticket_{0};
   std::atomic<std::uint64_t> job_{0};  // generation << 32 | chunks of the newest job
   std::atomic<std::uint64_t> unfinished_{0};
   const FunctionRef<void(std::int64_t)>* body_ = nullptr;  // published by the store to ticket_
 
-  std::mutex mutex_;  // guards what follows, and sleeping
+  std::mutex mutex_;  // guards the members below, and sleeping
   std::condition_variable wake_;
   bool stop_ = false;
   std::exception_ptr error_;
   std::uint64_t error_chunk_ = 0;
 };
 
-/// Number of processors this process may run on.
+/// Returns the number of CPUs that this process may run on.
 int available_processors();
 
 /// Splits [0, count) into ranges of `grain` (the last may be shorter) and calls `body(begin, end)`

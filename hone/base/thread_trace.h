@@ -3,19 +3,19 @@
 #include <chrono>
 #include <vector>
 
-/// What the threads of pools did, for timelines.
+/// Records the work of pool threads, for timelines.
 ///
-///     ThreadTrace trace;                        // from here on, until it goes
+///     ThreadTrace trace;                        // records during its lifetime
 ///     executable->run(inputs, parameters);
 ///     for (const WorkSpan& span : trace.lanes()[1]) …   // the first worker
 namespace hone {
 
-/// A time in which a thread worked off chunks of one job, one after the other.
+/// A time span in which a thread processed chunks of one job.
 struct WorkSpan {
   std::chrono::steady_clock::time_point begin, end;
 };
 
-/// Records while it lives. One at a time, made and let go while no pool works.
+/// Records during its lifetime. Only one may exist at a time; create and destroy it while no pool works.
 class ThreadTrace {
  public:
   ThreadTrace();
@@ -23,7 +23,7 @@ class ThreadTrace {
   ThreadTrace(const ThreadTrace&) = delete;
   ThreadTrace& operator=(const ThreadTrace&) = delete;
 
-  /// By thread, those that submit work first, then the workers. While no pool works.
+  /// Returns the spans per thread: the submitting threads first, then the workers. Call it only while no pool works.
   const std::vector<std::vector<WorkSpan>>& lanes() const { return lanes_; }
 
  private:

@@ -30,7 +30,7 @@ Lists& lists() {
 
 fs::path whole_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
 
-// The path in `folder` of something below it; both are whole paths.
+// Returns the path relative to `folder` of something inside it; both are absolute.
 std::optional<fs::path> path_in(const fs::path& folder, const fs::path& path) {
   fs::path inner = path.lexically_relative(folder);
   if (inner.empty() || inner == "." || *inner.begin() == "..") return std::nullopt;
@@ -61,7 +61,7 @@ void WrittenFiles::clear() {
   paths_.clear();
 }
 
-// The line break comes first: after half a line, as a full disk leaves it, the next one is whole again.
+// The line break comes first: after an incomplete line, as a full disk leaves it, the next one is intact.
 void WrittenFiles::add(const std::string& path) {
   HONE_ASSERT(path.find('\n') == std::string::npos, "a file name has two lines: {}", path);
   if (paths_.contains(path)) return;

@@ -6,15 +6,15 @@
 
 #include "hone/base/file.h"
 
-/// Tells the files that a job writes into a folder from those that others put there. The folder holds a list of the
+/// Distinguishes the files that a job writes into a folder from those of others. The folder contains a list of the
 /// former. A path is added before its file is created, so the list is complete even after `kill -9`.
 namespace hone {
 
-/// The list in a folder: one relative path per line. "NAME/" is a folder that another command writes, with a list or a
-/// record of its own.
+/// The list of a folder: one relative path per line. "NAME/" is a folder written by another command, with its own list
+/// or record.
 inline constexpr const char* kWrittenFiles = "written_files.txt";
 
-/// While it exists, this process lists the files that it creates in `folder`, after those listed there before.
+/// During its lifetime, this process lists the files that it creates in `folder`, in addition to those listed before.
 ///
 /// Code that creates a file calls `claim_file` first. `write_file` and `write_folder` (file.h) do so.
 class WrittenFiles {
@@ -24,7 +24,7 @@ class WrittenFiles {
   WrittenFiles(const WrittenFiles&) = delete;
   WrittenFiles& operator=(const WrittenFiles&) = delete;
 
-  /// Removes the list, after the files in it were removed.
+  /// Removes the list. To be called after its files were removed.
   void clear();
 
  private:
@@ -36,8 +36,8 @@ class WrittenFiles {
   std::set<std::string> paths_;
 };
 
-/// Adds a file that is about to be created to the list of each folder above it that has a `WrittenFiles`. Temporary files
-/// and the folder's record are known by their names and are not listed. Throws `UserError`: disk full, …
+/// Adds a file that is about to be created to the list of each folder above it that has a `WrittenFiles`. Temporary
+/// files and the folder's record are identified by name and not listed. Throws `UserError`: disk full, …
 void claim_file(const fs::path& file);
 
 /// The same for a folder that another command is about to write.

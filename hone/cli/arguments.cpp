@@ -29,7 +29,7 @@ std::optional<unsigned> parse_number(std::string_view text) {
   return value;
 }
 
-// Of "cuda", the first GPU, and "cuda:1".
+// Returns the index of a GPU: 0 for "cuda", 1 for "cuda:1".
 std::optional<int> gpu_index(const std::string& device) {
   constexpr std::string_view kCuda = "cuda:";
   if (device == "cuda") return 0;
@@ -56,7 +56,7 @@ void choose_executor(const RunArguments& a, Context& context) {
   }
 }
 
-// Of graphs on the processor.
+// Sets the precision of graphs on the CPU.
 void choose_precision(const RunArguments& a, Context& context) {
   if (a.precision == "fp32") return;
   if (a.precision != "bf16")
@@ -230,7 +230,7 @@ std::vector<std::string> devices_of(const RunArguments& a) {
   const std::size_t gpus = a.device == "cuda" ? cuda::gpus().size() : 0;
   std::vector<std::string> devices;
   for (std::size_t i = 0; i < gpus; ++i) devices.push_back(fmt::format("cuda:{}", i));
-  // `make_context` says why there is no GPU.
+  // `make_context` reports why there is no GPU.
   return gpus == 0 ? std::vector{a.device} : devices;
 }
 

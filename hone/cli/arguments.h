@@ -11,11 +11,11 @@
 #include "hone/jobs/recipe.h"
 #include "hone/runtime/context.h"
 
-/// The arguments of commands that are no job's.
+/// Command-line arguments that are not part of a job.
 namespace hone {
 
-/// What `read` makes of the words that follow `flag`, which need the tables: where it throws `UserError` for them, the
-/// command line is at fault.
+/// Returns `read()`, which parses the value of `flag` with the tables of the context. Rethrows its `UserError` as a
+/// `UsageError` that names the flag.
 template <typename Read>
 auto value_of_flag(std::string_view flag, Read&& read) -> decltype(read()) {
   try {
@@ -25,7 +25,7 @@ auto value_of_flag(std::string_view flag, Read&& read) -> decltype(read()) {
   }
 }
 
-/// Of every command.
+/// Arguments of the run itself, shared by the commands.
 struct RunArguments {
   int threads = available_processors();
   bool json = false;
@@ -38,40 +38,39 @@ struct RunArguments {
   std::string precision = "fp32";
   std::string executor = "interpreter";
 };
-/// Those of commands whose graphs run on any device: `host_options` and `device_options`.
+/// Options of commands whose graphs run on any device: `host_options` and `device_options`.
 Options options_of(const RunArguments*);
-/// Those of commands with a job that runs no graph, or runs it on the CPU only.
+/// Options of commands with a job that runs no graph, or runs it on the CPU only.
 Options host_options();
-/// `--json` and `--quiet`, of commands without threads and color.
+/// `--json` and `--quiet`, for commands without threads and color.
 Options json_and_quiet();
 Options seed_option();
 Options plugin_option();
-/// `--threads`, `--json`, `--quiet` and `--color`: of commands whose results depend on nothing else.
+/// `--threads`, `--json`, `--quiet` and `--color`, for commands whose results depend on nothing else.
 Options screen_options();
-/// `--device`, of commands whose graphs may run on a GPU.
+/// `--device`, for commands whose graphs may run on a GPU.
 Options device_option();
-/// The same and `--precision`.
+/// `--device` and `--precision`.
 Options device_options();
-/// `--precision`, of what runs on the processor alone.
+/// `--precision`, for graphs that run on the CPU only.
 Options processor_precision();
 Options executor_option();
 
 /// The devices that processes of one command share: every GPU for `cuda`, otherwise the given device.
 std::vector<std::string> devices_of(const RunArguments& arguments);
 
-/// What the command's jobs work with. Throws `UserError`.
+/// Returns the context of the command's jobs. Throws `UserError`.
 Context make_context(const RunArguments& arguments);
 
-/// What calibration looks at.
 struct CalibrationArguments {
   CalibrationRun run = {.batch_size = 32};
   std::string rule = "minmax";
-  /// The run with the rule and the seed of its sample in it. Throws `UserError` for an unknown rule.
+  /// Returns `run` with the rule and the seed of its sample. Throws `UserError` for an unknown rule.
   CalibrationRun parsed(std::uint64_t seed) const;
 };
 Options options_of(const CalibrationArguments*);
 
-/// Which formats a command quantizes to.
+/// The formats that a command quantizes to.
 struct FormatArguments {
   std::string recipe;  ///< path
   std::string format;
@@ -82,12 +81,12 @@ Options options_of(const FormatArguments*);
 /// Whether any of them was given.
 bool given(const FormatArguments& arguments);
 
-/// The recipe with the flags over it: formats given by flags replace those of its default, rules
-/// given by flags follow its own. Throws `UserError`; `UsageError` when nothing is given.
+/// Returns the recipe with the flags applied: their formats replace its defaults, their rules follow its own. Throws
+/// `UserError`; `UsageError` if nothing is given.
 Recipe recipe_from(const FormatArguments& arguments, const FormatTable& formats);
 
-/// Of a job whose result stood in its folder already: says so, with `json` as the `results` it has. Throws `GateFailure`
-/// when the job did not pass its gate.
+/// Reports that the job's folder already contains its result; with `json`, prints those `results`. Throws `GateFailure`
+/// if the job did not pass its gate.
 void print_finished(const JobOutput& output, const Json& results, bool json);
 
 }  // namespace hone

@@ -53,7 +53,7 @@ struct DequantizeArguments {
   RunArguments run;
 };
 
-// "1024,4096"
+// Parses "1024,4096".
 std::vector<std::int64_t> parse_counts(const char* flag, const std::string& text) {
   std::vector<std::int64_t> counts;
   for (const std::string& word : split(text, ',')) {
@@ -69,7 +69,7 @@ std::vector<std::int64_t> parse_counts(const char* flag, const std::string& text
   return counts;
 }
 
-// The rows of a table whose names are listed with commas between them; `name_of` returns the name of a row.
+// Returns the rows whose names the comma-separated `text` lists; `name_of` returns the name of a row.
 template <typename Rows, typename NameOf>
 auto parse_words(const char* flag, const std::string& text, const Rows& rows, NameOf name_of) {
   std::vector<std::decay_t<decltype(*std::begin(rows))>> named;
@@ -92,7 +92,8 @@ bool is_by_call(const CLI::App& app) {
   return app.count("--iterations") + app.count("--executor") + app.count("--pitfalls") > 0;
 }
 
-// Refuses, while the line is parsed, names of subcommands in place of models, and options that several models do not have.
+// Rejects names of subcommands in place of models, and options that several models do not support, while the line is
+// parsed.
 void check_models(const ModelArguments& a, const CommandApp& app) {
   for (const Command& other : app.command().subcommands)
     for (const std::string& model : a.models)
@@ -170,7 +171,7 @@ void run_linear(LinearArguments& a, const CLI::App& app) {
   print("bench", bench_linear(job, context), a.run);
 }
 
-// Options for timing call by call, and options that do nothing then.
+// Rejects options that need call-by-call timing without it, and options that have no effect with it.
 void check_iterations(const ModelArguments& a, const CLI::App& app) {
   const bool by_call = is_by_call(app);
   for (const char* name : {"warmup", "process", "processes", "figure", "overwrite"})
@@ -236,7 +237,7 @@ OptionDef runs_option(std::string_view when_zero) {
       .from(0);
 }
 
-// Other values are an implementation or a type that these commands time beside fp32.
+// Offers fp32 and tf32 only: these commands select other types with --dtype or --impl.
 Options exact_device_options() {
   Options options = device_options();
   OptionDef& precision = options.at("precision");

@@ -3,7 +3,7 @@
 #include "hone/base/options.h"
 #include "hone/jobs/bench.h"
 
-/// What of a model `hone bench` and `hone profile` run.
+/// The variant of a model that `hone bench`, `hone profile` and `hone compile` run.
 namespace hone {
 
 struct BenchFlags {
@@ -11,7 +11,7 @@ struct BenchFlags {
 };
 
 Options options_of(const BenchFlags*);
-/// Puts what was given into `options`. Throws `UsageError` for flags that do not go together.
+/// Stores the flags in `options`. Throws `UsageError` for flags that exclude each other.
 void take(const BenchFlags& flags, const std::string& command, const FormatTable& formats,
           BenchOptions& options);
 

@@ -23,7 +23,7 @@ struct CacheArguments {
   RunArguments run;
 };
 
-/// "10GiB", "500MB", "0". Throws `UsageError`.
+/// Parses a size such as "10GiB", "500MB" or "0". Throws `UsageError`.
 std::uintmax_t parse_size(std::string_view flag, const std::string& text) {
   struct Unit {
     std::string_view name;
@@ -68,7 +68,7 @@ StoredStage stage_of(const StoreEntry& entry) {
   return stage;
 }
 
-// Asks of one of the stores what was asked for, and adds up what went.
+// Limits, shrinks or empties a store as the arguments ask, and adds what it removes to `removal`.
 void tend(Store& store, const CacheArguments& a, StoreRemoval& removal) {
   const auto shrink = [&](std::uintmax_t bytes) {
     const StoreRemoval more = store.shrink_to(bytes);

@@ -6,7 +6,7 @@
 
 #include "hone/base/fields.h"
 
-/// The result of `hone cache` for programs.
+/// The JSON result of `hone cache`.
 namespace hone {
 
 struct StoredStage {

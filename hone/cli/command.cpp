@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kShownWords = 20;  // columns
 
-// "--num_train_epochs,--epochs", "-o,--output_dir", "MODEL"
+// Returns "--num_train_epochs,--epochs", "-o,--output_dir" or "MODEL".
 std::string spelled_names(const OptionDef& row) {
   if (row.is_positional) return row.names.front();
   std::vector<std::string> names;
@@ -23,7 +23,7 @@ std::string spelled_names(const OptionDef& row) {
   return fmt::format("{}{}", row.is_inverted ? "!" : "", fmt::join(names, ","));
 }
 
-// How help calls a value: by its words, where they are few and one of them is taken.
+// Returns the placeholder of a value in the help: its words if they are short and it is no list, else its kind.
 std::string shown_value(const OptionDef& row) {
   std::string words = fmt::format("{}", fmt::join(words_of(row), "|"));
   if (!row.type->list && !words.empty() && words.size() <= kShownWords) return words;

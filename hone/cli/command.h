@@ -15,7 +15,8 @@
 
 namespace hone {
 
-/// What a command takes and does: its arguments are a struct with a table of options. All null for a command that only groups subcommands.
+/// The arguments and the function of a command. The arguments are a struct with a table of options. All null for a
+/// command that only groups subcommands.
 struct CommandRun {
   Options (*options)() = nullptr;
   std::shared_ptr<void> (*make)() = nullptr;  ///< arguments with their defaults
@@ -29,11 +30,11 @@ struct Command {
   std::string_view example;       ///< a command line that works, shown by its own help
   std::string_view details = {};  ///< sentences of its own help, below the summary
   CommandRun run = {};
-  /// Throws `UsageError` for arguments that do not go together, as soon as they are read.
+  /// Throws `UsageError` for incompatible arguments, as soon as they are parsed.
   void (*check)(const void* arguments, const CLI::App& app) = nullptr;
-  /// Returns text to append to the help, for arguments given beside --help; may be empty.
+  /// Returns text to append to the help, for arguments given along with --help; may be empty.
   std::string (*help_on)(const CLI::App& app) = nullptr;
-  StageKind stage = {};  ///< what pipelines must know of it
+  StageKind stage = {};  ///< how pipelines run it
   /// Commands with options of their own that the first argument selects: `hone bench linear` runs "bench linear".
   std::vector<Command> subcommands = {};
 
@@ -41,10 +42,10 @@ struct Command {
   bool needs_subcommand() const { return run.run == nullptr; }
 };
 
-/// The words that select the subcommands of a command: "linear".
+/// Returns the words that select the subcommands of a command: "linear".
 std::vector<std::string> subcommand_names(const Command& command);
 
-/// A command whose arguments are an `A` and which `kRun` runs.
+/// Returns a command with arguments of type `A` that `kRun` runs.
 template <typename A, void (*kRun)(A&, const CLI::App&)>
 CommandRun runs() {
   return {
@@ -65,31 +66,30 @@ struct CommandGroup {
   std::vector<Command> commands;
 };
 
-/// All commands, in the order of the help: by groups, and one after the other.
+/// All commands in the order of the help, by group and as one list.
 const std::vector<CommandGroup>& command_groups();
 const std::vector<Command>& commands();
 
-/// The command, or subcommand, that the first `words` of a command line name; null: there is no such command.
+/// The command or subcommand that the first `words` of a command line name; null: there is no such command.
 struct CommandMatch {
   const Command* command = nullptr;
   std::size_t words = 0;
 };
 CommandMatch match_command(std::span<const std::string> words);
 
-/// The parser of a command's arguments, made from its table of options. The help, shell completion and the manual page come from the same
-/// rows.
+/// The parser of a command's arguments, built from its table of options. The help, shell completion and the manual page
+/// use the same rows.
 class CommandApp : public CLI::App {
  public:
   explicit CommandApp(const Command& command);
 
-  /// The row that an option was made from; null for those that ask for help.
+  /// Returns the row that an option was made from; null for the help flags.
   const OptionDef* row(const CLI::Option& option) const;
-  /// What the option takes; that of nothing special for those that ask for help.
+  /// Returns the kind of an option's value; the default kind for flags.
   const ValueKind& kind(const CLI::Option& option) const;
-  /// The words that shells offer for an option: all that it takes, or else those that begin its values.
+  /// Returns the words that shells offer for an option: all its values, or else the beginnings of its values.
   std::vector<std::string> offered_words(const CLI::Option& option) const;
 
-  /// Runs the command with what was parsed.
   void run() const;
 
   const Command& command() const { return command_; }

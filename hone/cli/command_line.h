@@ -8,9 +8,8 @@
 
 namespace hone {
 
-/// A line for a shell that asks for the same again with other values: an argument that `instead` names (by
-/// `argument_name`) has the one that stands there, and is left out where that is empty. Options are spelled as `spellings`
-/// has them, or else as they are declared.
+/// Returns a shell command that repeats `app` with other values. An argument that `instead` names (by `argument_name`)
+/// gets the value in it, and is left out if that is empty. Options are spelled as in `spellings`, or else as declared.
 std::string command_line(const CLI::App& app, const std::map<std::string, std::string>& instead,
                          const OptionSpellings& spellings);
 

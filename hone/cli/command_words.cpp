@@ -17,7 +17,7 @@ bool looks_like_option(std::string_view word) {
   return word.size() > 1 && word.starts_with('-') && !is_signed_value(word);
 }
 
-// "--lr" of "--lr=1", "-o" of "-oFILE".
+// Returns the name of an option: "--lr" for "--lr=1", "-o" for "-oFILE".
 std::string name_in(const std::string& word) {
   return word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
 }
@@ -26,7 +26,7 @@ const CLI::Option* option_in(const CLI::App& app, const std::string& word) {
   return app.get_option_no_throw(with_underscores(name_in(word)));
 }
 
-// Calls `visit` with each word that is an option of `app`, and with the option.
+// Calls `visit` with the name and the option of each word that is an option of `app`.
 template <typename Visit>
 void for_each_option(const CLI::App& app, const Words& words, Visit&& visit) {
   for (const std::string& word : words) {
@@ -36,7 +36,7 @@ void for_each_option(const CLI::App& app, const Words& words, Visit&& visit) {
   }
 }
 
-// How many of the words behind one that is an option may be its values.
+// Returns how many of the words after an option may be its values.
 std::size_t values_behind(const CLI::Option* option, const std::string& word) {
   if (option == nullptr || word.size() > name_in(word).size()) return 0;
   const int most = option->get_items_expected_max();
@@ -48,7 +48,7 @@ bool takes_signed(const CommandApp& app, const CLI::Option& option, std::string_
   return is_signed_value(word) || app.kind(option).takes_minus;
 }
 
-// "--sort -loss" is "--sort=-loss": what begins with one dash would be read as options of one letter.
+// Turns "--sort -loss" into "--sort=-loss": the parser would read a word with one dash as one-letter options.
 Words with_joined_values(const CommandApp& app, const Words& words) {
   Words joined;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -72,10 +72,10 @@ void mark_brackets(Words& words) {
   }
 }
 
-// Options and their values first, then the other words behind a "--".
+// Puts options and their values first, then the other words after a "--".
 Words with_positionals_last(const CLI::App& app, const Words& words) {
   Words options, positionals;
-  std::size_t values = 0;  // that the last option may still take
+  std::size_t values = 0;  // values that the last option may still take
   for (const std::string& word : words) {
     if (looks_like_option(word)) {
       values = values_behind(option_in(app, word), word);

@@ -7,21 +7,21 @@
 #include "hone/cli/settings.h"
 #include "hone/formats/format.h"
 
-// Scripts by which shells complete command lines, made from the commands as they are declared.
+// Shell completion scripts, generated from the declared commands.
 namespace hone {
 namespace {
 
 /// One argument of a command.
 struct Argument {
-  std::vector<std::string> flags;  ///< "--lr"; none: it is positional
+  std::vector<std::string> flags;  ///< "--lr"; empty: it is positional
   std::string description;
   bool takes_value = false;
-  std::vector<std::string> words = {};  ///< that are offered for it
-  bool files = false, folders = false;  ///< names of which are offered
+  std::vector<std::string> words = {};  ///< offered for it
+  bool files = false, folders = false;  ///< whether their names are offered
   bool format = false;                  ///< the words are formats, whose parameters are offered too
-  std::string_view separator = {};      ///< between several formats; empty: there is one
+  std::string_view separator = {};      ///< between several formats; empty: takes one
   bool goes_on = false;                 ///< the words only begin a value
-  std::string shown = {};               ///< what it takes
+  std::string shown = {};               ///< placeholder of its value
 };
 
 struct CommandArguments {
@@ -66,7 +66,7 @@ std::vector<CommandArguments> all_arguments() {
   return all;
 }
 
-// "'bench linear' | 'bench attention'", for a shell's `case`; "" without subcommands.
+// Returns "'bench linear' | 'bench attention'" for a shell's `case`; "" without subcommands.
 std::string subcommand_cases() {
   std::vector<std::string> names;
   for (const Command& command : commands())
@@ -88,7 +88,8 @@ std::string command_names() {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// "bits=2 bits=3 … group= per=auto …": what may be in the parentheses of a format. Of many numbers none and the default.
+// Returns what may be in the parentheses of a format: "bits=2 bits=3 … group= per=auto …". For a wide range of numbers
+// it offers an empty value and the default.
 std::string parameter_words(const FormatDef& format) {
   constexpr std::int64_t kMostNumbers = 16;
   std::vector<std::string> words;
@@ -108,7 +109,7 @@ std::string parameter_words(const FormatDef& format) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// A line of a shell's `case` for each format with parameters; `line`: "    {}\\(*) words='{}' ;;\n".
+// Returns a line of a shell's `case` for each format with parameters; `line`: "    {}\\(*) words='{}' ;;\n".
 std::string format_cases(std::string_view line) {
   std::string cases;
   for (const auto& [name, def] : builtin_formats())
@@ -117,7 +118,7 @@ std::string format_cases(std::string_view line) {
   return cases;
 }
 
-// In single quotes, for any of the three shells.
+// Returns the text in single quotes, for any of the three shells.
 std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
@@ -245,7 +246,7 @@ std::string bash_script() {
   return script.append(kBashTail);
 }
 
-// The words for a shell that reads them once more, with a backslash in front of these characters.
+// Returns the words with a backslash before these characters, for a shell that parses them a second time.
 std::string escaped_words(const Argument& argument, std::string_view characters) {
   std::string words;
   for (const char c : listed_words(argument)) {
@@ -263,7 +264,7 @@ std::string_view separator_word(const Argument& argument) {
 std::string zsh_action(const Argument& argument) {
   // A colon ends a field of the specification; _hone_words gets the words as its arguments.
   const std::string words = argument.words.empty() ? "" : " " + escaped_words(argument, ":>");
-  // Behind the space the words are all that the function gets; else _arguments puts its own in front.
+  // With the leading space the function gets only these words; without it, _arguments adds its own before them.
   if (argument.format) return fmt::format(" _hone_format {}{}", separator_word(argument), words);
   if (argument.goes_on) return " _hone_words -g" + words;
   if (argument.files) return " _hone_words -f" + words;

@@ -23,12 +23,12 @@ namespace {
 
 constexpr std::uint64_t kLittle = std::uint64_t{1} << 30;  // bytes of memory or disk
 
-/// A program that hone runs for a part of its work.
+/// An external program that hone calls.
 struct Program {
   std::string name;
   std::vector<std::string> version_command;
   std::string package;
-  std::string without;  ///< what there is not without it, with its verb
+  std::string without;  ///< completes "without which there …"
 };
 
 const std::vector<Program>& programs() {
@@ -38,7 +38,7 @@ const std::vector<Program>& programs() {
   return rows;
 }
 
-/// What is shown, for people and for programs, and what is amiss.
+/// The results of the checks, as a table and as JSON fields, and the problems found.
 struct Checkup {
   Table table{{{"what", "What"}, {"value", "Value"}}};
   DoctorFields fields;
@@ -93,7 +93,7 @@ void check_memory(Checkup& c) {
         size_text(usable)));
 }
 
-// The bytes that are free there.
+// Returns the free bytes; null if they are unknown.
 std::optional<std::uintmax_t> check_folder(const std::string& what, const fs::path& folder,
                                            Checkup& c) {
   std::error_code error;
@@ -116,7 +116,7 @@ std::optional<std::uintmax_t> check_folder(const std::string& what, const fs::pa
   return space.available;
 }
 
-// Both forms of products of bytes. Shares of the peak are of the faster one.
+// Measures both forms of products of bytes. Shares of the peak refer to the faster one.
 template <typename Measure>
 void measure_integers(Context& context, Measure&& measure, Checkup& c) {
   DoctorFields& fields = c.fields;
@@ -137,7 +137,7 @@ void measure_integers(Context& context, Measure&& measure, Checkup& c) {
                                           PeakKind::int8_widened_gops, threads, widened);
 }
 
-// Of products of bfloat16 and of signs.
+// Measures products of bfloat16 and of signs.
 template <typename Measure>
 void measure_other_products(Context& context, Measure&& measure, Checkup& c) {
   const int threads = context.pool.threads();
@@ -152,7 +152,7 @@ void measure_other_products(Context& context, Measure&& measure, Checkup& c) {
               kernels::measure_sign_gops(context.pool));
 }
 
-// Measures again; what is shown is the highest known.
+// Measures the peaks again, and shows the highest known ones.
 void check_peaks(Context& context, Checkup& c) {
   ThreadPool alone(1);
   const int threads = context.pool.threads();
@@ -205,7 +205,7 @@ std::string speed_text(const FormatSpeed& speed) {
              : fmt::format("not faster than fp32: {}× its peak", three_digits(*speed.peak_ratio));
 }
 
-// What the peaks and the kernels' thresholds mean for the choice of a format.
+// Derives advice on the choice of a format from the peaks and the kernels' thresholds.
 void advise_on_formats(Checkup& c) {
   DoctorFields& fields = c.fields;
   const auto add_native = [&](const char* formats, std::optional<double> peak) {
@@ -217,7 +217,8 @@ void advise_on_formats(Checkup& c) {
   add_native("native int, mxint", fields.peak_int8_gops);
   add_native("native bf16", fields.peak_bf16_gflops);
   add_native("native binary", fields.peak_sign_gops);
-  // A weight of fp32 has 4 bytes and takes 2 operations for each row: with these many, both take equally long.
+  // An fp32 weight has 4 bytes and takes 2 operations per row. With this many rows, reading it and computing with it
+  // take equally long.
   constexpr double kBytes = 4, kOperations = 2;
   fields.format_speeds.push_back(
       {.formats = "packed weights",
@@ -232,7 +233,7 @@ void advise_on_formats(Checkup& c) {
          "hone bench linear --shape INPUTS,OUTPUTS --rows 1,16,256 --sparsity 0,0.5,0.8,0.9");
 }
 
-// Whether --executor compiled would generate code. Without it nothing is amiss.
+// Checks whether --executor compiled would generate code. It is no problem if not.
 void check_code_generation(Checkup& c) {
   const std::string missing = compiler::code_generation_missing();
   const std::string version = compiler::llvm_version();
@@ -243,7 +244,7 @@ void check_code_generation(Checkup& c) {
                                            : "none: " + missing);
 }
 
-// Why no GPU can be used; "" when one can.
+// Returns why no GPU can be used; "" if one can.
 std::string gpus_missing() {
   if (std::string driver = cuda::driver_missing(); !driver.empty()) return driver;
   constexpr const char* kInstall =
@@ -282,7 +283,7 @@ void check_gpu_peaks(Checkup& c) {
   peaks["copy_gb_per_s"] = copied;
 }
 
-// Whether --device cuda would do. Without a GPU nothing is amiss.
+// Checks whether --device cuda works. It is no problem if the machine has no GPU.
 void check_gpus(Checkup& c) {
   DoctorFields& fields = c.fields;
   for (const cuda::GpuInfo& gpu : cuda::gpus()) {
@@ -299,7 +300,7 @@ void check_gpus(Checkup& c) {
   c.show("NVRTC", cuda::compiler_state().version);
   try {
     check_gpu_peaks(c);
-  } catch (const Error& fault) {  // a doctor goes on
+  } catch (const Error& fault) {  // the other checks still run
     fields.gpu_peaks.clear();
     fields.gpus_missing = fault.what();
     c.complain(fault.what());

@@ -9,10 +9,10 @@
 #include "hone/jobs/zero_skipping.h"
 #include "hone/runtime/machine.h"
 
-/// The result of `hone doctor` for programs.
+/// The JSON result of `hone doctor`.
 namespace hone {
 
-/// The most that this machine was seen to do.
+/// The highest rate measured on this machine.
 struct PeakResult {
   std::string kind;
   int threads = 0;

@@ -7,10 +7,10 @@
 
 namespace hone {
 
-/// "input_ids,attention_mask", as the option called `option` has it. Throws `UsageError` for what is no input of a model.
+/// Parses "input_ids,attention_mask", the value of the option named `option`. Throws `UsageError` for unknown inputs.
 DrawnInputs parse_drawn_inputs(const std::string& option, const std::string& text);
 
-/// How much of a graph is drawn, see `DrawOptions`.
+/// Options for how much of a graph to draw, see `DrawOptions`.
 template <auto... kMembers>
 OptionDef depth_option() {
   return option<kMembers...>("depth", "levels of modules to open (0: all)").from(0);

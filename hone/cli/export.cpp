@@ -18,7 +18,7 @@ struct ExportArguments {
   RunArguments run;
 };
 
-// Options that no other target has.
+// Options that only ONNX has.
 Options options_of_onnx() {
   using A = ExportArguments;
   using Check = decltype(ExportJob::check);
@@ -39,7 +39,7 @@ Options options_of_onnx() {
               "examples per batch of the check")};
 }
 
-// Options that would do nothing are refused.
+// Rejects options that would have no effect.
 void refuse_options_of_onnx(const ExportArguments& a, const CLI::App& app) {
   if (a.target == kOnnx) return;
   for (const OptionDef& row : options_of_onnx().rows)

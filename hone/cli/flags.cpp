@@ -10,7 +10,7 @@ OptionSpellings& spellings_of_process() {
   return spellings;
 }
 
-// The letters that `text` begins with.
+// Returns the name that `text` begins with.
 std::string_view leading_name(std::string_view text) {
   return text.substr(0, text.find_first_not_of(kLetters));
 }

@@ -85,7 +85,7 @@ std::vector<FormatParameterRow> parameter_rows(const Format& format) {
   return rows;
 }
 
-// All of them, or both ends and the middle of a long list; rising.
+// Lists ascending values: all of them, or both ends and the middle of a long list.
 std::string list_values(const std::vector<float>& values) {
   if (values.size() <= kListedValues) return fmt::format("{}", fmt::join(values, " "));
   const auto part = [&](std::size_t first, std::size_t count) {
@@ -97,12 +97,13 @@ std::string list_values(const std::vector<float>& values) {
   return fmt::format("{} … {} … {}", part(0, 3), part(from, 9), part(values.size() - 3, 3));
 }
 
-// Of a usual weight.
+// Returns why a weight of typical size cannot be packed; "" if it can.
 std::string packing_objection(const Format& format) {
   return packing_objection(format, {768, 768});
 }
 
-// The format of inputs with which products of weights in this one are of codes.
+// Returns the format of inputs whose codes are multiplied with the codes of these weights; none if there is no such
+// format.
 std::optional<std::string> native_input_text(const Format& format, const Context& context) {
   if (!native_objection(format).empty()) return std::nullopt;
   return to_string(native_input(format, context.library.formats));
@@ -171,7 +172,7 @@ void show_format(const Format& format, const Context& context, const RunArgument
 float parse_number(const std::string& text) {
   char* end = nullptr;
   const float value = std::strtof(text.c_str(), &end);
-  // A number of digits that is too large reads as infinity, too.
+  // strtof also returns infinity for a number that is too large.
   const bool too_large = std::isinf(value) && text.find_first_of("0123456789") != std::string::npos;
   user_check(!text.empty() && *end == '\0' && !too_large, "'{}' is no number a float can hold",
              text);
@@ -179,15 +180,15 @@ float parse_number(const std::string& text) {
 }
 
 std::string number_text(float value) {
-  return std::isnan(value) ? "nan" : fmt::format("{}", value);  // of either sign
+  return std::isnan(value) ? "nan" : fmt::format("{}", value);  // of either sign, without the sign
 }
 
-// JSON has no numbers for what is not finite.
+// JSON has no infinity and no NaN.
 Json json_number(float value) {
   return std::isfinite(value) ? Json(value) : Json(number_text(value));
 }
 
-// How far the value is from the number; none for a NaN.
+// Returns the difference of the value from the number; none for a NaN.
 std::optional<double> error_of(const SpelledNumber& s) {
   if (s.quantized == s.value) return 0;
   const double error = static_cast<double>(s.quantized) - s.value;
@@ -268,7 +269,7 @@ void quantize_tensors(const FormatsArguments& a, const Format& format, Context& 
   print_text(a.run, to_text(table, text_style(a.run)));
 }
 
-// Flags that would do nothing are refused.
+// Rejects flags that would have no effect.
 void check_use(const FormatsArguments& a) {
   const auto refuse = [&](bool given, const char* flag) {
     if (given && a.input.empty())

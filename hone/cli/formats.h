@@ -7,7 +7,7 @@
 
 #include "hone/base/fields.h"
 
-/// The results of `hone formats` for programs.
+/// The JSON results of `hone formats`.
 namespace hone {
 
 struct FormatRow {

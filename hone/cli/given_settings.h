@@ -6,7 +6,7 @@
 
 namespace hone {
 
-/// Of words NAME=VALUE, the values by their names. Throws `UsageError` for another word, and for a name that is given twice.
+/// Returns the values of the words NAME=VALUE by name. Throws `UsageError` for other words and for duplicate names.
 std::map<std::string, std::string> given_settings(const std::vector<std::string>& words);
 
 }  // namespace hone

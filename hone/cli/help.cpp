@@ -10,17 +10,17 @@
 namespace hone {
 namespace {
 
-// Columns from which on there is room for flags and their meaning side by side.
+// The smallest width with room for flags and their meaning side by side.
 constexpr std::size_t kRoomForTwo = 60;
 
-// "-o, --lr" of "-o,--learning_rate,--lr": the names that people type.
+// Returns the names that people type: "-o, --lr" for "-o,--learning_rate,--lr".
 std::string short_names(const CLI::Option& option) {
   std::string names;
   for (const std::string& name : option.get_snames()) names += fmt::format("-{}, ", name);
   return names + "--" + option.get_lnames().back();
 }
 
-// "-o", "--data"
+// Returns "-o" or "--data".
 std::string shortest_name(const CLI::Option& option) {
   return option.get_snames().empty() ? "--" + option.get_lnames().back()
                                      : "-" + option.get_snames().front();
@@ -115,7 +115,7 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
 
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   const std::string value = option->get_default_str();
-  // Where 0 or nothing stands for something, the description says for what.
+  // If 0 or an empty value has a special meaning, the description explains it.
   const bool says_itself =
       option->get_description().find("by default") != std::string::npos ||
       option->get_description().find(fmt::format("({}:", value)) != std::string::npos;

@@ -7,9 +7,8 @@
 
 namespace hone {
 
-/// Lays out `hone COMMAND --help` (the options most people use) and `--help-all` (every option), in groups with one
-/// heading each. The names of an option and its value are at the left, its meaning and default at the right. Lines fit
-/// `columns`.
+/// Lays out `hone COMMAND --help` (the common options) and `--help-all` (all options) in groups with headings: names
+/// and values of options on the left, meanings and defaults on the right. Lines fit `columns`.
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(std::size_t columns = 80) : columns_(columns) {}
@@ -28,16 +27,16 @@ class HelpFormatter : public CLI::Formatter {
   std::size_t columns_;
 };
 
-/// What usage calls the argument that selects a subcommand.
+/// The placeholder of a subcommand in usage lines.
 inline constexpr const char* kSubcommand = "SUBCOMMAND";
 
-/// Whether help lists an option under a heading.
+/// Returns whether help lists an option under a heading.
 bool stands_under(const OptionDef& row, const EnumWord& heading);
 
-/// Columns that help printed to the standard output fits: those of the terminal, between 40 and 100; 80 for a pipe.
+/// Returns the width of help on the standard output: that of the terminal, between 40 and 100; 80 for a pipe.
 std::size_t help_columns();
 
-/// `hone --help`: every command with one line, in groups, fitted to `columns`.
+/// Returns the text of `hone --help`: one line per command, in groups, fitted to `columns`.
 std::string overview(std::size_t columns);
 
 }  // namespace hone

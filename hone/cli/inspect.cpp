@@ -16,7 +16,7 @@ struct InspectArguments {
   RunArguments run;
 };
 
-// Lines that are broken go on further in. A name that is longer than a line stays whole, to be copied.
+// Breaks long lines and indents their continuations. A name longer than a line stays whole, so that it can be copied.
 std::string graph_text(const std::string& graph, std::size_t columns) {
   constexpr std::size_t kFurtherIn = 4;
   if (columns <= 2 * kFurtherIn) return graph;

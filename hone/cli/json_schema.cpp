@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-/// Makes schemas of structs, and collects those that they name.
+/// Writes schemas of structs, and collects the definitions that they refer to.
 class SchemaWriter {
  public:
   Json of_form(const Form& form) {
@@ -43,7 +43,7 @@ class SchemaWriter {
     if (required) object.required.push_back(key);
   }
 
-  // `nullable`: of an optional object, whose fields are all null where it is not there.
+  // `nullable`: the fields are those of an optional object, and all null if it is missing.
   void add(Object& object, const Fields& fields, bool required, bool nullable) {
     for (const FieldDef& field : fields.rows) {
       const bool optional = field.type->kind == FieldKind::optional;
@@ -102,7 +102,7 @@ class SchemaWriter {
     return {};
   }
 
-  // Ends may be infinite, or not be defined.
+  // A bound is null if it is infinite or undefined.
   static Json of_interval(Unit unit) {
     Json end = {{"type", "number"}};
     if (unit == Unit::share) end.update({{"minimum", 0}, {"maximum", 1}});
@@ -180,7 +180,7 @@ std::string fields_table(const Form& form) {
   return text + "\n";
 }
 
-// Adds the structs that these fields name, and those that they name.
+// Adds the structs that these fields refer to, recursively.
 void collect(const Fields& fields, std::map<std::string_view, const Fields*>& parts) {
   for (const FieldDef& field : fields.rows) {
     const TypeDef* type = field.type;

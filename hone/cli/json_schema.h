@@ -7,26 +7,26 @@
 #include "hone/base/fields.h"
 #include "hone/base/json.h"
 
-/// What the JSON of every command contains: `hone schema` prints it as JSON Schema for programs and as
-/// docs/reference/json.md for people. All of it follows from the fields of the results' structs.
+/// The contents of every command's JSON, derived from the fields of the results' structs. `hone schema` prints it as
+/// JSON Schema for programs and as docs/reference/json.md for people.
 namespace hone {
 
 /// One form of an object that is printed or written.
 struct Form {
   std::string_view when = {};  ///< "with --seeds"; "": always
   const Fields* fields = nullptr;
-  bool is_result = true;   ///< of a command: it begins with the fields of `ResultHead`
-  bool is_chosen = false;  ///< it has only the keys that the user asks for
+  bool is_result = true;   ///< the result of a command: begins with the fields of `ResultHead`
+  bool is_chosen = false;  ///< contains only the keys that the user selects
 };
 
-/// What a command prints with --json, or a file it writes. It has one of the forms.
+/// The --json output of a command, or a file that it writes. It has one of the forms.
 struct SchemaDocument {
   std::string_view name;  ///< of the command, or the file
   std::string_view meaning;
   std::vector<Form> forms;
 };
 
-/// What every result begins with (see `print_result`).
+/// The first fields of every result (see `print_result`).
 struct ResultHead {
   int schema_version = 1;
   std::string command;
@@ -47,10 +47,10 @@ const Fields& fields_of(const SchemaFields*);
 /// All documents: schema_documents.cpp.
 const std::vector<SchemaDocument>& documents();
 
-/// The document as JSON Schema, draft 2020-12, with the structs in it among its $defs. No object may have other keys.
+/// Returns the document as JSON Schema, draft 2020-12, with its structs as $defs. Objects allow no other keys.
 Json json_schema(const SchemaDocument& document);
 
-/// docs/reference/json.md.
+/// Returns the text of docs/reference/json.md.
 std::string schema_page();
 
 }  // namespace hone

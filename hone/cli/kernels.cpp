@@ -11,7 +11,7 @@ struct KernelsArguments {
   RunArguments run;
 };
 
-// "cuda" of cuda:1; empty: no device was asked for.
+// Returns "cuda" for cuda:1; "" without --device.
 std::string device_kind(const KernelsArguments& a, const CLI::App& app) {
   return app.count("--device") == 0 ? "" : a.run.device.substr(0, a.run.device.find(':'));
 }

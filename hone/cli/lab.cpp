@@ -35,7 +35,7 @@ std::vector<LabRowResult> all_labs() {
   return rows;
 }
 
-// What a pipeline begins with: title, question and settings, those of its variants too.
+// Returns the head of a pipeline: title, question and settings, including those of its variants.
 std::string_view head_of(std::string_view pipeline) {
   std::size_t end = 0;
   while ((end = pipeline.find("\n[", end)) != std::string_view::npos) {
@@ -45,7 +45,7 @@ std::string_view head_of(std::string_view pipeline) {
   return pipeline.substr(0, end);
 }
 
-// Of the lab that was named.
+// Describes the lab that the command line names.
 std::string help_on_lab(const CLI::App& app) {
   const std::vector<std::string> named = app.get_option("NAME")->results();
   if (named.empty()) return "";
@@ -85,7 +85,7 @@ Options text_options() {
   return rows;
 }
 
-// Options of a lab for the commands that are its stages; its data is a setting of the pipeline.
+// Options that a lab passes to the commands of its stages; its data is a setting of the pipeline.
 Options stage_options() {
   Options rows = {text_options(), group<&LabArguments::run>(seed_option()),
                   group<&LabArguments::run>(device_options())};
@@ -93,14 +93,14 @@ Options stage_options() {
   return rows;
 }
 
-// Options of a pipeline of labs for each of these labs.
+// Options that a pipeline of labs passes to each of them.
 Options lab_options() {
   using A = LabArguments;
   return {model_option(), text_options(), group<&A::run>(seed_option()),
           group<&A::run>(plugin_option()), group<&A::run>(device_options())};
 }
 
-// Whether a lab takes one of `lab_options`.
+// Whether a lab supports one of `lab_options`.
 bool takes(const std::string& lab, const std::string& option) {
   const ShippedPipeline* const shipped = find_shipped_pipeline(lab);
   const bool is_model = find_option(model_option(), option) != nullptr;
@@ -112,7 +112,7 @@ bool takes(const std::string& lab, const std::string& option) {
   return input == LabInput::model_and_texts || (is_model && input == LabInput::model);
 }
 
-// Hands the options that were given to the stages, be they labs or other commands.
+// Passes the given options to the stages, which are labs or other commands.
 void hand_to_stages(Pipeline& pipeline, bool of_labs, const CLI::App& app) {
   if (!of_labs) return hand_on(pipeline, stage_options(), app);
   hand_on(pipeline, lab_options(), app, [](const PipelineStage& stage, const std::string& option) {
@@ -150,7 +150,7 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
   hand_to_stages(job.pipeline, of_labs, app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     job.store = cache / "stages";
-  // Each of several labs says itself what it takes.
+  // Each lab of a pipeline of labs prints its own estimate.
   if (!of_labs)
     job.estimate = [&](Context& context) {
       return lab_stage_costs(job.pipeline, a.job.model, a.job.data, a.run.seed, context);

@@ -26,7 +26,7 @@ constexpr int kUsageError = 2;
 constexpr int kInternalError = 70;  // EX_SOFTWARE of sysexits.h
 constexpr int kNobodyReads = 128 + SIGPIPE;
 
-/// How an interrupted command goes on, when it has left something to go on with.
+/// Returns how to resume an interrupted command; "" if it left nothing to resume.
 std::string way_on(const CLI::App& app) {
   const Json settings = settings_of(app);
   if (!settings.contains("resume")) return "";
@@ -63,18 +63,17 @@ int run_words(const std::vector<std::string>& words) {
   return 0;
 }
 
-// Whoever has started this process as a command of theirs says where it failed.
+// In a process that another hone process started, the parent adds the context of the error.
 std::string as_error(const std::string& message) {
   return is_own_command() ? message : "error: " + message;
 }
 
-// Whoever has started this process as a command of theirs tells it in their words.
+// In a process that another hone process started, the parent prints the message.
 void report(const std::string& message) {
   print_counted_warnings();
   if (!tell_failure(with_spellings(message, option_spellings()))) print_message(message);
 }
 
-// The exit code.
 int run_to_code(const std::vector<std::string>& words) {
   try {
     const int code = run_words(words);
@@ -96,7 +95,7 @@ int run_to_code(const std::vector<std::string>& words) {
     report(as_error(fmt::format("{}: {}", error.path1().string(), error.code().message())));
     return kUserError;
   } catch (const std::exception& error) {
-    // What fmt::print throws says nothing of where.
+    // The exceptions of fmt::print do not say where they occurred.
     if (const auto* system = dynamic_cast<const std::system_error*>(&error);
         system != nullptr && std::ferror(stdout) != 0) {
       if (system->code().value() == EPIPE) return kNobodyReads;
@@ -115,9 +114,9 @@ int run_to_code(const std::vector<std::string>& words) {
 }  // namespace hone
 
 int main(int argc, char** argv) {
-  // A command of another's is asked by them, who have told people.
+  // In a process that another hone process started, the parent has already told the user about the interrupt.
   hone::catch_interrupts(/*tell=*/!hone::is_own_command());
-  // A job whose reader has gone (`| head`) is finished all the same.
+  // A job finishes even if the reader of its output is gone (`| head`).
   ::signal(SIGPIPE, SIG_IGN);
   const int code = hone::run_to_code({argv + 1, argv + argc});
   hone::tell_peak_memory();

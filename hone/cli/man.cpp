@@ -10,19 +10,19 @@
 #include "hone/report/text_layout.h"
 #include "hone/runtime/machine.h"
 
-// The manual page, in roff with the macros of man(7), and the reference of the documentation, in Markdown. Both are made
-// from the commands as they are declared.
+// The manual page, in roff with the macros of man(7), and the reference in Markdown. Both are generated from the
+// declared commands.
 namespace hone {
 namespace {
 
-// Text as it stands on a line of its own: roff's own characters escaped.
+// Escapes a line of text for roff.
 std::string roff(std::string_view text) {
   std::string result;
   for (const char c : text) {
     if (c == '\\') {
       result += "\\e";
     } else if (c == '-') {
-      result += "\\-";  // a plain one may be typeset as a hyphen, which no shell takes
+      result += "\\-";  // roff may typeset a plain one as a hyphen, which shells do not accept
     } else if (c == '\'') {
       result += "\\(aq";
     } else if (c == '`') {
@@ -109,7 +109,7 @@ std::string manual() {
   return text.append(kEnd);
 }
 
-// Text in a cell of a Markdown table, as HTML: a bar would end the cell.
+// Escapes text for a cell of a Markdown table as HTML: a bar would end the cell.
 std::string in_cell(std::string_view text) {
   std::string result;
   for (const char c : text)
@@ -171,7 +171,7 @@ std::string reference() {
   return text;
 }
 
-// The text of roff's escapes.
+// Replaces roff's escapes by the characters they represent.
 std::string unescaped(std::string_view line) {
   constexpr std::pair<std::string_view, std::string_view> kEscapes[] = {
       {"\\e", "\\"}, {"\\-", "-"}, {"\\(aq", "'"}, {"\\(ga", "`"}, {"\\&", ""}};
@@ -190,10 +190,11 @@ std::string unescaped(std::string_view line) {
   return text;
 }
 
-// The manual for a terminal without the program `man`: headings at the left, all else indented.
+// Returns the manual for a terminal without the program `man`: headings at the left, all else indented.
 std::string plain_manual() {
   std::string text;
-  bool headline = false;  // the line before was an option or argument, whose meaning follows
+  bool headline =
+      false;  // the previous line was .TP: an option or argument follows, then its meaning
   for (const std::string& line : split(manual(), '\n')) {
     const std::string macro = line.starts_with('.') ? line.substr(0, line.find(' ')) : "";
     const std::string rest = unescaped(
@@ -212,12 +213,12 @@ std::string plain_manual() {
   return text;
 }
 
-// Through the program `man`, which pages it. Whether there is one, and it did.
+// Shows the manual in the program `man`, which pages it. Returns false if `man` is missing or fails.
 bool page_manual() {
   std::FILE* const pager = ::popen("command -v man >/dev/null && exec man -l -", "w");
   if (pager == nullptr) return false;
   const std::string text = manual();
-  std::fwrite(text.data(), 1, text.size(), pager);  // whoever stops reading has read enough
+  std::fwrite(text.data(), 1, text.size(), pager);  // a short write means that the reader quit
   return ::pclose(pager) == 0;
 }
 
@@ -230,7 +231,7 @@ Options options_of(const ManArguments*) {
                                           "print the reference of all commands as Markdown")};
 }
 
-// Roff for files and programs, a page for people.
+// Prints roff to files and pipes, and a readable page to a terminal.
 void print_manual(ManArguments& a) {
   if (a.markdown) {
     fmt::print("{}", reference());

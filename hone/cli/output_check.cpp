@@ -13,14 +13,15 @@
 namespace hone {
 namespace {
 
-/// Something a command reads.
+/// An input of a command.
 struct Input {
   fs::path path;
   std::string name;  ///< "the model my-model"
 };
 
-// Those that a command reads; where they cannot be found, it says so when it looks for them. If an output of hone exists, the command
-// would refuse that first, so a missing input is refused here. With `--resume`, what the output holds comes first.
+// Returns the paths that a command reads. If they cannot be found, the command reports it later. But if an output of
+// hone exists, the command would report that first, so a missing input is reported here. With `--resume` the command
+// checks its output first.
 std::vector<fs::path> paths_of(Access access, const std::string& value, bool output_exists) {
   try {
     return paths_read(access, value);
@@ -65,7 +66,7 @@ std::vector<fs::path> outputs_of(const CommandApp& app) {
   return outputs;
 }
 
-// The data that are a glob.
+// Returns the values of data options that are globs.
 std::vector<std::string> data_globs_of(const CommandApp& app) {
   std::vector<std::string> globs;
   for (const CLI::Option* option : app.get_options()) {
@@ -78,7 +79,7 @@ std::vector<std::string> data_globs_of(const CommandApp& app) {
 
 constexpr std::string_view kWholeModel = "model", kAdapterAlone = "adapter";
 
-// What a person would miss in a folder, the work of hours; "" where there is nothing of it.
+// Returns the kind of model that a folder contains, the work of hours; "" if it contains none.
 std::string_view work_in(const FolderRecord& record) {
   const auto holds = [&](std::string_view name) {
     return std::ranges::any_of(
@@ -99,7 +100,7 @@ bool is_given(const CommandApp& app, const std::string& flag) {
   return option != nullptr && option->count() > 0;
 }
 
-// Neither a report nor work of another kind takes the place of a model or an adapter.
+// Throws `UsageError` if a report, or a model of another kind, would replace a model or an adapter.
 void check_keeps_work(const fs::path& output, const CommandApp& app) {
   const std::optional<FolderRecord> record = read_record(output);
   if (!record) return;
@@ -141,7 +142,8 @@ void check_outputs(const CommandApp& app) {
                  output.string(), input.name);
     }
   }
-  // What an interrupted run left is in danger from `--overwrite` alone; otherwise the job refuses it, after its own errors.
+  // Only `--overwrite` endangers the files of an interrupted run. Without it the job refuses the folder, after checks
+  // of its own.
   const bool overwrites = is_given(app, "--overwrite");
   for (const fs::path& output : outputs)
     if (fs::is_directory(output, error) && (overwrites || output.extension() != ".partial"))

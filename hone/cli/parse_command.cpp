@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// A command line that was given to the parser.
+/// The outcome of parsing a command line.
 struct Attempt {
   std::unique_ptr<CommandApp> app;
   std::optional<CLI::AppFormatMode> help = {};
@@ -25,7 +25,7 @@ struct Attempt {
 Attempt attempt(const Command& command, const Words& words) {
   Attempt made{.app = std::make_unique<CommandApp>(command)};
   Words arguments = words_for_parser(*made.app, words);
-  std::ranges::reverse(arguments);  // as CLI11 wants them
+  std::ranges::reverse(arguments);  // CLI11 expects this order
   try {
     made.app->parse(arguments);
   } catch (const CLI::CallForHelp&) {
@@ -46,7 +46,7 @@ Words flag_names(const CLI::App& app) {
   return names;
 }
 
-/// What is wrong with how many values a flag has: more than one, or none; empty for other errors.
+/// Returns the problem with the number of a flag's values: more than one, or none; empty for other errors.
 std::string count_problem(const Attempt& made, const Words& words) {
   if (made.error->get_name() != "ArgumentMismatch") return "";
   for (const CLI::Option* option : made.app->get_options()) {
@@ -64,7 +64,7 @@ std::string count_problem(const Attempt& made, const Words& words) {
   return "";
 }
 
-/// The words that the parser did not know.
+/// Returns the words that the parser did not recognize.
 Words strangers(const CLI::App& app) {
   Words words = app.remaining();
   std::erase(words, "--");
@@ -72,7 +72,7 @@ Words strangers(const CLI::App& app) {
   return words;
 }
 
-/// Whether the parser takes `words` with `name` for the option that begins `stranger`, whatever its value may be.
+/// Whether the parser accepts `words` with `name` in place of the option of `stranger`, whatever its value.
 bool would_take(const std::string& name, const std::string& stranger, const Command& command,
                 Words words) {
   for (std::string& word : words) {
@@ -89,14 +89,14 @@ bool would_take(const std::string& name, const std::string& stranger, const Comm
   return problem.find(name) == std::string_view::npos || problem.starts_with(name + ":");
 }
 
-/// The only one of the names that `begin` begins; "" where there are none or several.
+/// Returns the name that starts with `begin`; "" if there is none or more than one.
 std::string only_longer(std::string_view begin, const Words& names) {
   const auto is_longer = [&](const std::string& name) { return name.starts_with(begin); };
   const auto found = std::ranges::find_if(names, is_longer);
   return begin.size() > 2 && std::ranges::count_if(names, is_longer) == 1 ? *found : "";
 }
 
-/// Of the commands that begin with the same word, those that have the option: "`hone bench MODEL`".
+/// Returns the usage of each command with the same first word that has the option: "`hone bench MODEL`".
 Words owners_of(const std::string& flag, const Command& command) {
   const Words word = {std::string(command.name.substr(0, command.name.find(' ')))};
   std::vector<const Command*> all = {match_command(word).command};
@@ -115,7 +115,7 @@ Words owners_of(const std::string& flag, const Command& command) {
   return owners;
 }
 
-/// "; did you mean …", of an option that the command would take here.
+/// Returns "; did you mean …" with an option that the command would accept here.
 std::string suggestion(const std::string& stranger, const Attempt& made, const Command& command,
                        const Words& words) {
   Words names = flag_names(*made.app);
@@ -130,7 +130,7 @@ std::string suggestion(const std::string& stranger, const Attempt& made, const C
   }
 }
 
-/// What is wrong with the words behind a command that needs a subcommand.
+/// Returns the problem with the words after a command that needs a subcommand.
 std::string subcommand_problem(const Command& command, const Words& words) {
   const Words names = subcommand_names(command);
   const std::string expected = fmt::format("expected {}", fmt::join(names, " or "));
@@ -140,8 +140,7 @@ std::string subcommand_problem(const Command& command, const Words& words) {
                      did_you_mean(words.front(), names));
 }
 
-/// What is wrong with the arguments. Strangers among them come first: a mistyped flag is also a
-/// missing one.
+/// Returns the problem with the arguments. Unknown words come first: a mistyped flag is also a missing one.
 std::string problem(const Attempt& made, const Command& command, const Words& words) {
   if (command.needs_subcommand() && (!made.error || !words.front().starts_with('-')))
     return subcommand_problem(command, words);
@@ -187,7 +186,8 @@ std::vector<std::string> names_of_commands() {
   return names;
 }
 
-// The command that was meant: a slip, the only one that the word begins ("quant"), or the longest that begins it ("evaluate").
+// Returns the command that was probably meant: a near spelling, the only one that starts with the word ("quant"), or
+// the longest that the word starts with ("evaluate").
 std::string command_near(std::string_view name) {
   const std::vector<std::string> names = names_of_commands();
   if (std::string near = nearest(name, names); !near.empty()) return near;

@@ -8,17 +8,17 @@
 
 namespace hone {
 
-/// A command with its arguments, understood and not yet run.
+/// A command with its parsed arguments, ready to run.
 struct ParsedCommand {
   const Command* command = nullptr;
   std::unique_ptr<CommandApp> app = {};
-  std::optional<CLI::AppFormatMode> help = {};  ///< of the help that was asked for
+  std::optional<CLI::AppFormatMode> help = {};  ///< of the requested help
   std::string problem =
-      {};  ///< what is wrong with the arguments, a sentence; empty: nothing, and `app` may run
+      {};  ///< the error in the arguments, as a sentence; empty: none, and `app` may run
   OptionSpellings spellings = {};  ///< of the command's options
 };
 
-/// Understands the words behind `hone`, of which there is one at least. Throws `UsageError` for a command that is not there.
+/// Parses the words after `hone`, at least one. Throws `UsageError` for an unknown command.
 ParsedCommand parse_command(const std::vector<std::string>& words);
 
 }  // namespace hone

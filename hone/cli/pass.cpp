@@ -15,7 +15,7 @@ struct PassCommandArguments {
   RunArguments run;
 };
 
-// "freeze(names="bert.*")" from the words `freeze` and `names=bert.*`, of which the shell has removed the quotes.
+// Returns "freeze(names="bert.*")" for the words `freeze` and `names=bert.*`: the shell has removed the quotes.
 std::string pass_text(const PassDef& def, const std::vector<std::string>& words) {
   std::string options;
   for (const std::string& word : words) {
@@ -32,7 +32,7 @@ std::string pass_text(const PassDef& def, const std::vector<std::string>& words)
   return fmt::format("{}({})", def.name, options);
 }
 
-// Suggests no pass of runs for an unknown name, as it would be refused.
+// Finds a pass. Does not suggest passes that only commands run, because `hone pass` would reject them.
 const PassDef& find_applicable(const PassTable& all, const std::string& name) {
   if (all.contains(name)) return find_pass(all, name);
   PassTable passes = all;

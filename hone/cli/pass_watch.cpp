@@ -15,7 +15,7 @@ std::string effect_of(const PassRun& run) {
                      run.nodes_after, 1e3 * run.seconds, 1e3 * run.verify_seconds);
 }
 
-// The name without the options, which may hold anything.
+// The file's name leaves out the pass's options, which may contain any character.
 std::string file_name(std::int64_t number, const std::string& pass) {
   return fmt::format("{:03}-{}.hone", number, pass.substr(0, pass.find('(')));
 }

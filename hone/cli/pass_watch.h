@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// How a person looks at the passes of a command.
+/// Options for watching the passes of a command.
 struct PassArguments {
   bool show = false;
   std::vector<std::string> skipped;
@@ -16,8 +16,8 @@ struct PassArguments {
 };
 Options options_of(const PassArguments*);
 
-/// Tells the standard error stream of each pass, and writes the graph that each leaves to a file of its own. Throws
-/// `UserError` for a pass that `passes` does not have, and for a folder that holds something.
+/// Returns a watch that reports each pass on the standard error stream and writes the graph after each pass to its own
+/// file. Throws `UserError` for an unknown pass and for a folder that is not empty.
 PassWatch make_watch(const PassArguments& arguments, const PassTable& passes);
 
 }  // namespace hone

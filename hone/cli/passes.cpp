@@ -22,7 +22,7 @@ std::string kind_of(const Attribute& value) {
   return std::string(kKinds[value.index()]);
 }
 
-// As a person would type it.
+// Returns the default as a person would type it.
 std::string default_of(const PassOptionDef& option) {
   if (option.required) return "";
   const auto* text = std::get_if<std::string>(&option.default_value);
@@ -34,13 +34,13 @@ PassUse use_of(const PassDef& def) {
   return def.of_runs ? PassUse::run : PassUse::model;
 }
 
-// A word that a shell takes as it stands.
+// Quotes a word for a shell if necessary.
 std::string in_shell(const std::string& word) {
   return word.find_first_of("*?[]()$\"") == std::string::npos ? " " + word
                                                               : fmt::format(" '{}'", word);
 }
 
-// A line for the shell; empty for what `hone pass` refuses.
+// Returns an example command; empty for passes that `hone pass` does not support.
 std::string example_of(const PassDef& def) {
   if (def.of_runs) return "";
   std::string line = fmt::format("hone pass my-model {}", def.name);

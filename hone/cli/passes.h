@@ -6,7 +6,7 @@
 
 #include "hone/base/fields.h"
 
-/// The result of `hone passes` for programs.
+/// The JSON result of `hone passes`.
 namespace hone {
 
 struct PassOptionRow {
@@ -28,7 +28,6 @@ struct PassRow {
 };
 const Fields& fields_of(const PassRow*);
 
-/// All passes.
 struct PassesFields {
   std::vector<PassRow> passes;
 };

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// Files that lie elsewhere than the folder that names them, as in the hub's cache.
+// Returns the links in a folder: in the hub's cache the files are stored elsewhere.
 std::vector<fs::path> links_in(const fs::path& folder) {
   std::vector<fs::path> links;
   std::error_code error;

@@ -8,9 +8,8 @@
 
 namespace hone {
 
-/// The files and folders that a value stands for, of an argument that names what is read: models by their place in the
-/// hub's cache too, data with every file they stand for; none for what is made on the spot. Throws `UserError` where it
-/// cannot be found.
+/// Returns the files and folders that an argument's value refers to: models also by their place in the hub's cache,
+/// data with all their files, nothing for generated inputs. Throws `UserError` if they cannot be found.
 std::vector<fs::path> paths_read(Access access, const std::string& value);
 
 }  // namespace hone

@@ -65,7 +65,7 @@ void print(std::string_view text) {
   flush_output();
 }
 
-// Prints predictions as they come.
+// Returns a sink that prints predictions as they arrive.
 PredictionSink printer(const PredictArguments& a, const PredictionSubject& subject) {
   const PredictionForm form = a.run.json ? PredictionForm::json_lines : PredictionForm::table;
   const PredictionLines lines(form, subject, a.job.fields, text_style(a.run));
@@ -73,7 +73,7 @@ PredictionSink printer(const PredictArguments& a, const PredictionSubject& subje
   return [lines](const std::vector<Prediction>& some) { print(lines.lines(some)); };
 }
 
-// Whoever gives a file that way would read an answer to its name.
+// Returns a note about a text that looks like a file's name: the prediction would be for the name.
 std::string file_note(const std::vector<std::string>& texts) {
   for (const std::string& text : texts)
     if (!text_file_ending(text).empty() &&
@@ -95,7 +95,7 @@ std::vector<TextRow> given_texts(const PredictArguments& a) {
 }
 
 void predict(PredictArguments& a) {
-  // Who reads no further (`| head`) ends the program without a word, also where a parent process ignores this signal.
+  // A closed pipe (`| head`) ends the program silently, even if a parent process ignores this signal.
   ::signal(SIGPIPE, SIG_DFL);
   check(a);
   Context context = make_context(a.run);

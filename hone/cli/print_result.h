@@ -5,7 +5,7 @@
 
 #include "hone/base/json.h"
 
-/// The only way by which commands print JSON: what they print follows the schema (`hone schema`).
+/// The only function by which commands print JSON, so that their output follows the schema (`hone schema`).
 namespace hone {
 
 /// Prints the result of a command on one line (see `result_of`).

@@ -26,13 +26,13 @@ std::vector<std::string> methods() {
   return {"l1", "wanda", "first_order", "movement", "sparsegpt", "random", "l2"};
 }
 
-// Which of them choose single weights and blocks.
+// Whether the method chooses single weights and blocks.
 bool chooses_weights(const std::string& method) {
   return std::ranges::any_of(enum_words(PruneMethod{}),
                              [&](const EnumWord& word) { return word.word == method; });
 }
 
-// Refuses flags and methods of single weights.
+// Rejects flags and methods that only apply to single weights.
 void check_shapes(const PruneArguments& a, const ShapeStructure& structure, const CLI::App& app) {
   for (const char* flag : {"--mode", "--target", "--activation_sparsity", "--calibration_batches",
                            "--schedule", "--ramp"})

@@ -18,7 +18,7 @@ struct QuantizeArguments {
   RunArguments run;
 };
 
-// Flags that say something else than --native, or nothing beside it; and those that say nothing without.
+// Rejects flags that contradict --native or have no effect with it, and flags that need it.
 void check_native(const QuantizeArguments& a, const CLI::App& app) {
   const auto refuse = [&](std::initializer_list<const char*> flags, std::string_view why) {
     for (const char* flag : flags)
@@ -36,7 +36,7 @@ void check_native(const QuantizeArguments& a, const CLI::App& app) {
          "and --native both set the formats; give one of them");
   refuse({"--qat"},
          "and --native exclude each other; train with --qat first, then use `hone pack`");
-  // With --resume it starts again: it has no training to go on with.
+  // --resume is allowed: without training there is nothing to resume, and it starts again.
   refuse({"--seeds", "--explain"},
          "and --native exclude each other: --native trains nothing, and its report lists the cost "
          "of each layer");

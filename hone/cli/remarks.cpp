@@ -22,7 +22,7 @@ Warnings& warnings() {
   return all;
 }
 
-// Whether it was shown before.
+// Counts a warning that was shown before. Returns whether it was.
 bool count_if_shown(std::string_view warning) {
   Warnings& all = warnings();
   const std::lock_guard lock(all.mutex);

@@ -4,11 +4,11 @@
 
 namespace hone {
 
-/// Prints what a job says while it runs, as `print_message`. A warning that people were shown before, by this process or by an
-/// earlier command of the same pipeline, is counted in its place.
+/// Prints a message of a running job, like `print_message`. Counts a warning instead if this process or an earlier
+/// command of the same pipeline has printed it.
 void print_remark(std::string_view text);
 
-/// Prints how many warnings were counted, if any were.
+/// Prints the number of counted warnings, if any.
 void print_counted_warnings();
 
 }  // namespace hone

@@ -27,7 +27,7 @@ void show_runs(RunsArguments& a, const CLI::App& app) {
   a.job.reverse = a.job.reverse != falling;
   a.job.columns = words_of(a.columns);
   a.job.title = command_line(app);
-  RunArguments run;  // of the flags of all commands it has --json alone
+  RunArguments run;  // this command only has --json of the shared flags
   run.json = a.json;
   print("runs", list_runs(a.job, make_context(run)), run);
 }

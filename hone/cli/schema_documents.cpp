@@ -53,29 +53,29 @@
 #include "hone/labs/mxint8_lab.h"
 #include "hone/labs/speed_lab.h"
 
-// What commands print with --json, and the JSON files that they write.
+// The --json output of commands, and the JSON files that they write.
 namespace hone {
 namespace {
 
 constexpr std::string_view kOneSeed = "of one seed";
 constexpr std::string_view kManySeeds = "with --seeds above 1, or of folders made so";
 
-// The result of a command.
+// The JSON result of a command.
 template <Described T>
 Form form_of(std::string_view when = "") {
   return {.when = when, .fields = &fields<T>()};
 }
-// What a file holds.
+// The contents of a file.
 template <Described T>
 Form file_of(std::string_view when = "") {
   return {.when = when, .fields = &fields<T>(), .is_result = false};
 }
-// Only those keys of T that the user asks for.
+// Only the keys of T that the user selects.
 template <Described T>
 Form chosen_of(std::string_view when) {
   return {.when = when, .fields = &fields<T>(), .is_result = false, .is_chosen = true};
 }
-// A command, called as its struct, with one form.
+// A command with one form, named like its struct.
 template <Described T>
 SchemaDocument document_of() {
   return {fields<T>().name, fields<T>().meaning, {form_of<T>()}};

@@ -23,8 +23,8 @@ void print_text(const RunArguments& a, std::string_view text) {
 }
 
 void print_message(std::string_view text) {
-  std::fflush(stdout);  // what came before it stands before it, in a file of both, too
-  // Where nobody reads it, that is no reason to give up.
+  std::fflush(stdout);  // keeps the order when both streams go to one file
+  // A failure to write messages does not end the command.
   std::fputs((fitted(printable_message(with_spellings(text, option_spellings())),
                      terminal_columns(stderr)) +
               "\n")

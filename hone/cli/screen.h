@@ -10,15 +10,15 @@
 #include "hone/report/text_layout.h"
 #include "hone/study/gates.h"
 
-/// How commands print for people: within the width of the terminal, in colours where it has them. In pipes and files
-/// lines have any length and no colour.
+/// Output for people: fitted to the width of the terminal, in color if it supports color. In pipes and files lines have
+/// any length and no color.
 namespace hone {
 
-/// Of the standard output, as the arguments want it.
+/// Returns the style of the standard output that the arguments select.
 TextStyle text_style(const RunArguments& arguments);
 
-/// Writes text to the standard output, its lines broken at spaces to fit the terminal. Tables in it are laid out by
-/// `to_text(table, text_style(arguments))` before.
+/// Writes text to the standard output, with lines broken at spaces to fit the terminal. `to_text(table,
+/// text_style(arguments))` lays out its tables beforehand.
 void print_text(const RunArguments& arguments, std::string_view text);
 template <typename First, typename... Rest>
 void print_text(const RunArguments& arguments, fmt::format_string<First, Rest...> format,
@@ -27,20 +27,19 @@ void print_text(const RunArguments& arguments, fmt::format_string<First, Rest...
              fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
 }
 
-/// The same to the standard error stream: for what is not the result. Characters that would control the terminal are
-/// made visible.
+/// Writes text that is not a result to the standard error stream, with control characters made visible.
 void print_message(std::string_view text);
 
-/// Throws `GateFailure` unless the gates were passed. Its sentence is the summary where the standard output has none, for
-/// programs; people have read it there.
+/// Throws `GateFailure` unless the gates were passed. With --json its message is the summary, which the text output
+/// already contains.
 void check_gate(const GateOutcome& gate, const RunArguments& arguments);
 
-/// Prints the result of a command, for programs or for people. Throws `GateFailure` where its gates are not passed, `Interrupted`
-/// where it is incomplete.
+/// Prints the result of a command, as JSON or text. Throws `GateFailure` if its gates are not passed, `Interrupted` if
+/// it is incomplete.
 void print(std::string_view command, const JobResult& result, const RunArguments& arguments);
 
-/// Sees to it that the standard output has taken all that was printed. Throws `UserError` with the reason when it has not:
-/// a full disk must not look like success. False: whoever read it has stopped (`| head`).
+/// Flushes the standard output. Throws `UserError` with the reason if that fails: a full disk must not look like
+/// success. Returns false if the reader has closed the pipe (`| head`).
 bool flush_output();
 
 }  // namespace hone

@@ -16,7 +16,7 @@ struct SearchArguments {
   RunArguments run;
 };
 
-// Where the study is stored and who runs its trials.
+// Options for the study's storage and the workers that run its trials.
 Options sharing_options() {
   using A = SearchArguments;
   return {
@@ -37,7 +37,7 @@ Options sharing_options() {
 
 Options options_of(const SearchArguments*);
 
-// The command line of a worker: the same search, joined by one process on one device.
+// Returns the command line of a worker: the same search, joined by one process on one device.
 std::vector<std::string> words_to_join(const CLI::App& app, const SearchArguments& a,
                                        const SearchWorker& worker, const std::string& device) {
   const Options all = options<SearchArguments>(), sharing = sharing_options();
@@ -72,7 +72,7 @@ void check(const SearchArguments& a) {
         a.job.concurrency, a.job.workers));
 }
 
-// One for each GPU, unless a number is asked for; no more than trials may run at once.
+// Returns the default number of workers: one for each device, but no more than the trials that may run at once.
 std::int64_t usual_workers(const SearchArguments& a, const std::vector<std::string>& devices) {
   return a.job.concurrency == 0 ? std::ssize(devices)
                                 : std::min(std::ssize(devices), a.job.concurrency);

@@ -73,7 +73,7 @@ std::vector<std::string> words_of(const CLI::App& app,
 }
 
 Invocation invocation_of(const CLI::App& app) {
-  // A command that resumed a job runs it again only without this flag.
+  // Repeating a resumed job means running it without --resume.
   const auto command_with = [&app](std::map<std::string, std::string> instead) {
     instead.emplace("resume", "");
     return command_line(app, instead, option_spellings());

@@ -23,7 +23,7 @@ constexpr const char* kFolder = "output_dir";
 
 bool is_read(Access access) { return access != Access::none && access != Access::writes; }
 
-/// Fingerprints of what people's values stand for, each taken once.
+/// Fingerprints of the files that option values refer to, each computed once.
 class InputPrints {
  public:
   std::string of(Access access, const std::string& value) {
@@ -54,7 +54,7 @@ class InputPrints {
   }
 
   static void add(Fingerprint& print, const fs::path& name, const fs::path& file) {
-    if (is_folder(file)) return;  // a link to one
+    if (is_folder(file)) return;  // a link to a folder
     const MappedFile mapped(file);
     print.add(fmt::format("{}\n{}\n", name.string(), mapped.bytes().size()));
     print.add(mapped.bytes());
@@ -63,7 +63,8 @@ class InputPrints {
   std::map<std::pair<int, std::string>, std::string> known_;
 };
 
-// What is a path here, and no name of what is made on the spot or lies in the hub's cache, so that it is one in any folder.
+// Makes a path in the current folder absolute, so that it is valid in any folder. Leaves names of generated data and of
+// models in the hub's cache as they are.
 std::string from_anywhere(Access access, const std::string& value) {
   const bool is_data_glob = access == Access::reads_data && !value.starts_with(kSyntheticPrefix) &&
                             value.find_first_of("*?[") != std::string::npos;
@@ -71,7 +72,7 @@ std::string from_anywhere(Access access, const std::string& value) {
                                             : value;
 }
 
-// Of options that a stage may set.
+// Returns the names of the options that a stage may set.
 std::vector<std::string> option_names(const CommandApp& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
@@ -91,7 +92,7 @@ const CLI::Option* find_option(const CLI::App& app, std::string name) {
   return nullptr;
 }
 
-/// A command's words, as they are put together.
+/// Builds the words of a command.
 class CallBuilder {
  public:
   CallBuilder(const std::vector<std::string>& command, const std::string& folder,
@@ -217,7 +218,7 @@ class CallBuilder {
     }
   }
 
-  // Of the option that a message names.
+  // Returns the line of the option that a message names.
   int line_of(const std::string& message) const {
     for (const auto& [name, line] : lines_)
       if (message.find("--" + name) != std::string::npos || message.starts_with(name + ":"))
@@ -236,7 +237,7 @@ class CallBuilder {
   std::map<std::string, Json> reads_;
 };
 
-// The value of an option that was given, for a stage.
+// Returns the value of a given option, for a stage.
 StageOption given_option(const CLI::Option& option) {
   StageOption given{.name = argument_name(option)};
   if (is_flag(option)) {
@@ -247,7 +248,7 @@ StageOption given_option(const CLI::Option& option) {
   return given;
 }
 
-// What was given takes the place of what the pipeline has for all stages; what a stage has of its own stays.
+// A given option overrides the pipeline's common options, but not a stage's own.
 void add_common(PipelineStage& stage, StageOption given) {
   given.is_common = true;
   const auto known = std::ranges::find(stage.options, given.name, &StageOption::name);
@@ -258,7 +259,8 @@ void add_common(PipelineStage& stage, StageOption given) {
   }
 }
 
-// Without options that the command does not have: the pipeline sets some for every stage, and `hone convert` has no --threads.
+// Removes options that the command does not have: the pipeline sets some for every stage, and `hone convert` has no
+// --threads.
 std::vector<std::string> known_words(std::vector<std::string> words) {
   const Command* const command = match_command(words).command;
   HONE_ASSERT(command != nullptr, "no command {}", words.front());

@@ -5,20 +5,20 @@
 
 namespace hone {
 
-/// What pipelines must know of the program's commands, as their records say it.
+/// Returns the properties of all commands that pipelines need, as their records declare them.
 const StageKinds& stage_kinds();
 
-/// The commands of the program as stages of pipelines: what options they have and what these read and write is what they
-/// declare (value_kind.h). Paths that a person gives are taken from the current folder.
+/// Returns the commands as stages of pipelines. Their options, and the paths that these read and write, are those that
+/// they declare (hone/jobs/value_kinds.h). Relative paths refer to the current folder.
 StageCommands stage_commands();
 
-/// Hands the options of `rows` that were given on the command line to every stage that `takes` them (none: to all), as the pipeline's
-/// [common] options would be: they replace those, a stage's own option stays, and commands that do not have them go without.
+/// Passes the options of `rows` on the command line to every stage that `takes` accepts (empty: all). They override the
+/// pipeline's [common] options, but not a stage's own. Commands without such an option ignore it.
 void hand_on(
     Pipeline& pipeline, const Options& rows, const CLI::App& app,
     const std::function<bool(const PipelineStage& stage, const std::string& option)>& takes = {});
 
-/// The words that every stage's command gets to compute and to show as `arguments` want it.
+/// Returns the words for threads and output that every stage's command gets.
 std::vector<std::string> words_for_stages(const RunArguments& arguments);
 
 }  // namespace hone

@@ -27,7 +27,7 @@ bool is_meant(const std::string& question) {
 void study(StudyArguments& a) {
   if (a.job.storage.empty() && a.job.beside.empty())
     throw UsageError("hone study: name a storage, such as my-search/study.db");
-  // A person is asked; a program must confirm with --yes.
+  // People are asked to confirm; programs must pass --yes.
   if (a.job.remove && !a.yes && ::isatty(STDIN_FILENO) == 0)
     throw UsageError("hone study: --delete removes a study with all its trials; give --yes too");
   if (!a.yes) a.job.may_remove = is_meant;

@@ -16,7 +16,7 @@ struct FlagRow {
 
 const std::vector<FlagRow>& flag_rows() {
   static const std::vector<FlagRow> table = {
-      // What to do.
+      // Actions and folders.
       {{"do_train"}, "`hone train` always trains; remove the option"},
       {{"do_eval"},
        "training evaluates the validation and test splits anyway, and `hone eval` evaluates any "
@@ -101,7 +101,7 @@ const std::vector<FlagRow>& flag_rows() {
       {{"temperature", "teacher_model", "teacher_model_name_or_path"},
        "use --distill with the teacher's folder, --distill_temperature and --distill_alpha"},
       {{"neftune_noise_alpha"}, "not supported"},
-      // When to log, evaluate, save.
+      // Logging, evaluation, saving.
       {{"evaluation_strategy", "eval_strategy"},
        "hone evaluates after every epoch; --eval_steps N evaluates every N steps, "
        "--validation_split 0 never"},
@@ -172,7 +172,7 @@ const std::vector<FlagRow>& flag_rows() {
   return table;
 }
 
-// Whether all options that the answer names are among these.
+// Whether all options named in the answer are in `options`.
 bool has_options(std::string_view answer, const std::vector<std::string>& options) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_";
   for (std::size_t at = answer.find("--"); at != std::string_view::npos;

@@ -6,10 +6,10 @@
 
 namespace hone {
 
-/// What to do instead of a flag that Hugging Face's TrainingArguments and example scripts (run_glue,
-/// run_classification) have and hone has not: "evaluations come after every epoch; --eval_steps N …". "" for any other
-/// word, and where the answer names an option that is not among the `options` of the command. `flag` begins as it was
-/// written, "--fp16" or "--fp16=true"; `shown` is how the message calls it.
+/// Returns what to do instead of a flag of Hugging Face's TrainingArguments or example scripts (run_glue,
+/// run_classification) that hone does not have: "hone has no option --eval_strategy: hone evaluates after every epoch;
+/// …". Returns "" for any other word, and if the answer names an option missing from the command's `options`. `flag` is
+/// the word as written, "--fp16" or "--fp16=true"; `shown` is its name in the message.
 std::string trainer_flag_answer(std::string_view flag, std::string_view shown,
                                 const std::vector<std::string>& options);
 

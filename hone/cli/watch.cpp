@@ -15,7 +15,7 @@ struct WatchArguments {
   RunArguments run;
 };
 
-// "   17  0.4817  best  0:03  batch 32, …", as much of what comes last as there is room for.
+// Returns a line such as "   17  0.4817  best  0:03  batch 32, …". Shortens the values at the end to fit.
 std::string line_of(const WatchedTrial& watched, std::size_t columns) {
   const Trial& trial = watched.trial;
   std::string line = fmt::format("{:>5}  ", shown_number(trial.number));
@@ -43,7 +43,7 @@ void watch(WatchArguments& a) {
           print_result("watch", to_json(watch_fields(trial)));
         } else if (columns > 0 && !a.run.quiet) {
           progress.say(
-              line_of(trial, columns - 1));  // the same screen: above the line of the whole
+              line_of(trial, columns - 1));  // prints above the progress line of the same terminal
         } else {
           fmt::print("{}\n", line_of(trial, columns));
         }

@@ -16,7 +16,7 @@ struct WidthsArguments {
   RunArguments run;
 };
 
-// "8.4" is 8 bits, 4 of them behind the binary point.
+// "8.4" means 8 bits, 4 of them after the binary point.
 FixedPointWidth parse_width(const std::string& text) {
   FixedPointWidth width;
   int read = 0;

@@ -10,7 +10,8 @@
 namespace hone::compiler {
 namespace {
 
-// What has a formula, and no kernel of its own, is one `elementwise` too: a user's activation, a gradient that was derived.
+// Turns an operation with a formula but no kernel into a single `elementwise`, such as a user's activation or a
+// derived gradient.
 void take_kernelless(Graph& graph, const Session& session) {
   for (Node* node : graph.of_kind(NodeKind::operation)) {
     if (node->op().formula == nullptr || node->is("elementwise") || node->types().size() > 1 ||
@@ -55,7 +56,7 @@ class Compiled final : public Executable {
 }  // namespace
 
 Graph compiled_graph(Graph graph, const Session& session) {
-  ParameterStore none;  // fusing reads none
+  ParameterStore none;  // fusing reads no parameters
   run_passes(graph, none, session, {"fuse_elementwise"});
   take_kernelless(graph, session);
   return graph;

@@ -4,12 +4,12 @@
 
 namespace hone::compiler {
 
-/// Runs graphs on the processor with element-wise operations fused (passes/fuse_elementwise.h) and code generated for them, all
-/// else as `interpreted` does. Code is made before the first run, for all lengths at once. Where none can be generated
-/// (`code_generation_missing`), it is `interpreted`.
+/// Returns an executable that runs a graph on the CPU with fused element-wise operations (passes/fuse_elementwise.h)
+/// and code generated for them, and everything else as `interpreted` does. The code is generated before the first
+/// run, once for all lengths. If no code can be generated (`code_generation_missing`), returns `interpreted`.
 std::unique_ptr<Executable> compiled(const Graph& graph, const Session& session);
 
-/// What it runs in place of a graph.
+/// Returns the graph that it runs in place of the given one.
 Graph compiled_graph(Graph graph, const Session& session);
 
 }  // namespace hone::compiler

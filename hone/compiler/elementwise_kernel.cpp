@@ -35,10 +35,10 @@ std::int64_t element_bytes(const Tensor& tensor) {
 /// The operands of a call, and the loops over them.
 struct Operands {
   Pointers pointers{};
-  std::array<std::int64_t, kMostOperands> bytes{};  // of an element
+  std::array<std::int64_t, kMostOperands> bytes{};  // per element
   Nest nest;
 
-  // What the call has no operands for is walked with stride 0, which keeps no dimensions apart.
+  // Missing operands have stride 0, so they do not prevent merging dimensions.
   Operands(const Call& call, const Sizes& sizes) : nest(nest_of(call, sizes)) {
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
       pointers[i] = static_cast<const std::byte*>(call.input(i).device_pointer());
@@ -67,14 +67,14 @@ OperandKind kind_along(const Call& call, const Nest& nest, std::size_t operand) 
   return repeated ? OperandKind::repeated_value : OperandKind::values;
 }
 
-/// Rows of elements that code can walk: `columns` of them in each, and rows that are so far apart in each operand.
+/// Rows that generated code can walk: `columns` elements each, with a fixed distance between rows for each operand.
 struct Rows {
   std::int64_t count = 0, columns = 1;
-  Nest nest;  // of the rows alone
+  Nest nest;  // over rows only
 };
 
-// Where the code is of operands that lie otherwise, as when a length happens to be 1, a row is one element, which looks the
-// same however its neighbours lie.
+// If the code was generated for another layout of operands, as when a length happens to be 1, a row is one element,
+// which any layout addresses alike.
 Rows rows_of(const Nest& nest, bool one_by_one) {
   Rows rows{1, nest.inner_size(), nest};
   if (one_by_one) {
@@ -88,7 +88,7 @@ Rows rows_of(const Nest& nest, bool one_by_one) {
   return rows;
 }
 
-// Without another dimension the columns are cut up.
+// Splits a single row by columns.
 void run_row(ThreadPool& pool, const GeneratedCode& code, const Operands& operands,
              std::int64_t columns, std::span<float* const> results) {
   parallel_ranges(

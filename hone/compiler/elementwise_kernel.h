@@ -4,7 +4,7 @@
 
 namespace hone::compiler {
 
-/// `elementwise` on the processor, by code that is generated for its formulas (generated_code.h).
+/// Returns the CPU kernel of `elementwise`, which generates code for its formulas (generated_code.h).
 Kernel elementwise_kernel();
 
 }  // namespace hone::compiler

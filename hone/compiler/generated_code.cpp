@@ -14,10 +14,10 @@
 namespace hone::compiler {
 namespace {
 
-/// The code of this process. Addresses stay valid.
+/// The code loaded in this process. Addresses stay valid.
 struct Table {
   std::mutex mutex;
-  // By lanes, for vectors of other lengths are other code, and a test may ask for both; and by formulas.
+  // By number of lanes, since the code depends on it and a test may use several; and by formulas.
   std::map<int, std::unordered_map<std::string, std::list<GeneratedCode>>> codes;
   CodeCounts counts;
 };
@@ -27,14 +27,15 @@ Table& table() {
   return shared;
 }
 
-constexpr std::string_view kPlace = "formula";  // the function's name until its text is known
+constexpr std::string_view kPlace = "formula";  // name of the function until its text is known
 
 std::string text_of(const std::string& formulas, std::span<const OperandKind> operands,
                     std::string_view name) {
   return vector_code(FormulaSteps(parse_formulas(formulas)), operands, vector_lanes(), name);
 }
 
-// Of all that could change what comes out: the text has the formula, the kinds of operands and the lanes.
+// Returns a name that depends on everything that could change the code: the text contains the formula, the kinds of
+// operands and the lanes.
 std::string name_of(const std::string& formulas, std::span<const OperandKind> operands) {
   Fingerprint print;
   print.add(llvm_version());

@@ -3,26 +3,26 @@
 #include <string>
 #include <string_view>
 
-/// From LLVM's text to functions that can be called: all that the project asks of LLVM. A program that was built without it has
-/// these functions, too, and says so.
+/// Compiles LLVM IR to callable functions: the project's only interface to LLVM. A program built without LLVM has
+/// these functions, too, and reports that.
 namespace hone::compiler {
 
-/// Why no code can be generated here, with what to do about it; "" when it can.
+/// Returns why no code can be generated here, and what to do about it; "" if it can.
 std::string code_generation_missing();
 
-/// Of the library that generates code: "19.1.7"; "" without one.
+/// Returns the version of LLVM: "19.1.7"; "" without it.
 std::string llvm_version();
 
-/// Floats in a vector of this processor as hone's kernels use it (hone/kernels/target.h): 16, 8, or 0 where there is no vector
-/// instruction set that code is generated for.
+/// Returns the floats in a vector of this CPU as hone's kernels use it (hone/kernels/target.h): 16, 8, or 0 if code
+/// cannot be generated for its instruction set.
 int vector_lanes();
 
-/// An object file (ELF) of the functions in `text`, for every processor whose vectors have so many floats. Nothing is optimized
-/// but what the code generator does by itself.
+/// Returns an object file (ELF) of the functions in `text`, for every CPU with vectors of this many floats. It runs
+/// no optimization passes, only the code generator.
 std::string compile_object(std::string_view text, int lanes);
 
-/// The address of `function` in an object file, which stays loaded as long as the process lives. No two that are loaded may
-/// have the same functions.
+/// Returns the address of `function` in an object file, which stays loaded until the process ends. No two loaded
+/// objects may define the same function.
 void* load_object(std::string_view object, const std::string& function);
 
 }  // namespace hone::compiler

@@ -24,7 +24,7 @@ struct KeptFile {
   fs::file_time_type written;
 };
 
-// What others have put there is none of ours: ours begin with a fingerprint and, behind it, the magic number of ELF.
+// Returns whether hone wrote a file: it starts with a fingerprint, followed by the magic number of ELF.
 bool is_ours(const fs::path& path) {
   const std::size_t digits = fingerprint(std::string_view()).size();
   const std::string_view magic =
@@ -36,7 +36,7 @@ bool is_ours(const fs::path& path) {
   return file && head.ends_with(magic) && head.find_first_not_of("0123456789abcdef") == digits;
 }
 
-// Other processes may remove the same ones.
+// Other processes may remove the same files.
 void make_room(std::uintmax_t bytes) {
   std::vector<KeptFile> files;
   std::uintmax_t sum = bytes;

@@ -4,18 +4,18 @@
 #include <string>
 #include <string_view>
 
-/// Objects that were compiled once, kept for every process that needs them again:
+/// A cache of compiled objects, shared by all processes:
 ///
 ///     $XDG_CACHE_HOME/hone/code/KEY.o, or ~/.cache/hone/code/KEY.o
 ///
-/// in front of each its fingerprint, so what is damaged counts as not there. A cache that cannot be read or written costs time
-/// alone.
+/// Each file starts with a fingerprint of the object, so that damaged files count as missing. If the cache cannot be
+/// read or written, only time is lost.
 namespace hone::compiler {
 
-/// The object kept under `key`; nothing where there is none, or a damaged one.
+/// Returns the object stored under `key`; nothing if it is missing or damaged.
 std::optional<std::string> kept_object(const std::string& key);
 
-/// Keeps an object. Where all that are kept would take more than `kMostBytes`, those go that were written longest ago.
+/// Stores an object. If all objects would exceed `kMostBytes`, the oldest ones are removed.
 void keep_object(const std::string& key, std::string_view object);
 
 inline constexpr std::size_t kMostBytes = std::size_t{64} << 20;

@@ -12,7 +12,7 @@
 namespace hone::compiler {
 namespace {
 
-/// Writes instructions, one a line, each with a name of its own.
+/// Writes instructions, one per line, each with a unique name.
 class Instructions {
  public:
   explicit Instructions(int lanes) : lanes_(lanes), vector_(fmt::format("<{} x float>", lanes)) {}
@@ -31,7 +31,7 @@ class Instructions {
     return name;
   }
 
-  // A float in all lanes. LLVM writes floats as the bits of the double that they are.
+  // Returns a float in all lanes. LLVM writes floats as the bits of the equal double.
   std::string constant(float number) const {
     const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(number));
     return repeated(fmt::format("float 0x{:016X}", bits));
@@ -50,7 +50,7 @@ class Instructions {
   std::string function(std::string_view name, std::string_view a) {
     return value(fmt::format("call {0} @llvm.{1}.{2}({0} {3})", vector_, name, suffix(), a));
   }
-  // A NaN is not less, nor is anything less than it.
+  // Comparisons with NaN are false.
   std::string select_less(std::string_view a, std::string_view b, std::string_view yes,
                           std::string_view no) {
     const std::string less = value(fmt::format("fcmp olt {} {}, {}", vector_, a, b));
@@ -79,7 +79,7 @@ class Instructions {
   std::size_t count_ = 0;
 };
 
-// ---- functions, as in hone/kernels/math-inl.h, whose coefficients these are
+// ---- functions, with the coefficients of hone/kernels/math-inl.h
 
 // c[0] + c[1] t + c[2] t^2 + ...
 std::string polynomial(Instructions& code, std::string_view t, std::span<const float> c) {
@@ -88,15 +88,14 @@ std::string polynomial(Instructions& code, std::string_view t, std::span<const f
   return sum;
 }
 
-// Between -limit and limit; NaN stays NaN.
+// Clamps to [-limit, limit]; NaN stays NaN.
 std::string clamp_magnitude(Instructions& code, std::string_view x, float limit) {
   const std::string high = code.constant(limit), low = code.constant(-limit);
   const std::string below = code.select_less(high, x, high, x);
   return code.select_less(below, low, low, below);
 }
 
-// e^x = 2^n e^r with n = round(x / ln 2), and 2^n by two factors, so that results may be below the least normal number, or
-// infinite.
+// e^x = 2^n e^r with n = round(x / ln 2). 2^n is applied as two factors, so that results may be subnormal or infinite.
 std::string exponential(Instructions& code, std::string_view x) {
   constexpr std::array<float, 5> kQ = {4.99999933e-1f, 1.66665190e-1f, 4.16684067e-2f,
                                        8.36891842e-3f, 1.38142526e-3f};
@@ -154,7 +153,7 @@ std::string hyperbolic_tangent(Instructions& code, std::string_view x) {
 
 using Step = FormulaSteps::Step;
 
-/// The products that are computed together with the addition that alone reads them, by that addition.
+/// Returns the products that are fused with an addition that is their only reader, by that addition.
 std::map<std::size_t, std::size_t> fused_products(const FormulaSteps& formulas) {
   std::vector<std::size_t> uses(formulas.steps.size());
   for (const Step& step : formulas.steps)
@@ -173,7 +172,6 @@ std::map<std::size_t, std::size_t> fused_products(const FormulaSteps& formulas) 
   return products;
 }
 
-/// Computes the results from the operands' vectors.
 std::vector<std::string> compute(Instructions& code, const FormulaSteps& formulas,
                                  std::span<const std::string> operands) {
   const auto products = fused_products(formulas);
@@ -250,7 +248,7 @@ std::string repeated(Instructions& code, OperandKind kind, std::string_view poin
   return all_lanes(code, code.value(fmt::format("uitofp i8 {} to float", byte)));
 }
 
-// From element `%NAME` of `pointer` on; all lanes, or those of `mask`.
+// Loads elements of `pointer` from `index` on; all lanes, or those of `mask`.
 std::string loaded(Instructions& code, OperandKind kind, std::string_view pointer,
                    std::string_view index, std::string_view mask) {
   const int lanes = code.lanes();
@@ -279,7 +277,7 @@ void store(Instructions& code, std::string_view value, std::string_view pointer,
       code.lanes(), code.vector(), value, at, mask));
 }
 
-// The lanes below `%left`.
+// Returns the mask of the lanes below `%left`.
 std::string mask_of_rest(Instructions& code) {
   const int lanes = code.lanes();
   const std::string narrow = code.value("trunc i64 %left to i32");
@@ -299,7 +297,7 @@ std::string vector_code(const FormulaSteps& formulas, std::span<const OperandKin
                         int lanes, std::string_view name) {
   Instructions code(lanes);
   const std::size_t results = formulas.results.size();
-  // Everything is read before anything is written, for a result may lie in the memory of an operand.
+  // Loads precede all stores, because a result may share the memory of an operand.
   std::vector<std::string> vectors(operands.size());
   const auto body = [&](std::string_view index, std::string_view mask) {
     for (std::size_t i = 0; i < operands.size(); ++i)

@@ -9,11 +9,11 @@
 
 namespace hone::compiler {
 
-/// How the elements of an operand lie along the innermost loop.
+/// Layout of an operand along the innermost loop.
 enum class OperandKind : std::uint8_t {
-  values,          ///< floats, one behind the other
+  values,          ///< contiguous floats
   repeated_value,  ///< one float
-  truths,          ///< bytes of 0 and 1, one behind the other
+  truths,          ///< contiguous bytes of 0 and 1
   repeated_truth,  ///< one byte
 };
 
@@ -24,14 +24,15 @@ inline bool is_repeated(OperandKind kind) {
   return kind == OperandKind::repeated_value || kind == OperandKind::repeated_truth;
 }
 
-/// A function as LLVM's text that computes formulas of rows of elements, in vectors of `lanes` floats with a masked one at the
-/// end of each row. Everything is in fp32: products that are added are fused with the addition, constants and divisors that are
-/// constants rounded once; exp, erf and tanh are the polynomials of hone/kernels/math-inl.h, with its errors. The same bits for
-/// any number of lanes.
+/// Returns the LLVM IR of a function that computes formulas over rows of elements, in vectors of `lanes` floats, with
+/// a masked vector at the end of each row. All arithmetic is in fp32. A sum of a product is a fused multiply-add;
+/// constants and constant divisors are rounded once. exp, erf and tanh use the polynomials of
+/// hone/kernels/math-inl.h, with the same errors. Results are bit-identical for any number of lanes.
 std::string vector_code(const FormulaSteps& formulas, std::span<const OperandKind> operands,
                         int lanes, std::string_view name);
 
-/// That function. `operand_row_bytes`: how far apart the rows of each operand are; those of results lie one behind the other.
+/// The type of that function. `operand_row_bytes` is the distance between rows of each operand; rows of results are
+/// contiguous.
 using VectorFunction = void (*)(const void* const* operands, float* const* results,
                                 const std::int64_t* operand_row_bytes, std::int64_t rows,
                                 std::int64_t columns);

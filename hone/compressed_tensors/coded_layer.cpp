@@ -13,7 +13,7 @@ bool has_zero_points(const CodeUnits& units) {
   return units.shared_zero_points || !units.offsets.empty();
 }
 
-// Whether values are units times scales.
+// Returns whether values are units times scales.
 bool are_products(const std::optional<CodeUnits>& units) {
   return units && !units->half && !units->divides;
 }
@@ -27,7 +27,7 @@ Json scheme_of(const CodeTable& type, bool symmetric, std::string_view strategy,
 }
 
 std::optional<CodedInputs> integers_by_own_scales(const CodeUnits& units, std::int64_t columns) {
-  // Scales out of a table are powers of two.
+  // Scales from a table are powers of two.
   if (!units.scales.empty() || (units.group != 0 && units.group != columns)) return std::nullopt;
   const std::string_view strategy = units.group == 0 ? "tensor" : "token";
   CodedInputs inputs{
@@ -53,7 +53,7 @@ std::optional<CodedInputs> integers_by_known_scale(const CodeUnits& units, float
   return inputs;
 }
 
-// All values of fp8, and none that is no larger.
+// Requires all fp8 values, and no other values in their range.
 std::optional<CodedInputs> floats_by_known_scale(const CodeUnits& units) {
   const std::optional<Recoding> recoding = recoded(units, kFp8Codes);
   if (!recoding || has_zero_points(units)) return std::nullopt;
@@ -72,9 +72,9 @@ std::optional<CodedInputs> floats_by_known_scale(const CodeUnits& units) {
   return inputs;
 }
 
-/// Where the scales of a matrix are.
+/// The scales of a matrix.
 struct Scales {
-  std::int64_t group = 0, groups = 0;  // in a row
+  std::int64_t group = 0, groups = 0;  // elements per group, groups per row
   std::vector<float> values = {};      // row by row
 };
 
@@ -93,7 +93,7 @@ Scales scales_of(const PackedTensor& tensor, const CodeUnits& units) {
 constexpr std::int64_t kGroupOfMx = 32;
 constexpr int kBiasOfE8m0 = 127;
 
-// Exponents of powers of two.
+// Stores the scales as exponents of powers of two; nothing if they are not.
 std::optional<Tensor> as_e8m0(const Scales& scales, std::int64_t rows, float step) {
   std::vector<std::uint8_t> codes;
   for (const float value : scales.values) {
@@ -115,7 +115,7 @@ std::optional<Tensor> as_floats(const Scales& scales, std::int64_t rows, float s
   return Tensor::of({rows, scales.groups}, values);
 }
 
-// A matrix of bytes whose rows have elements of 4 or 8 bits, the first in the lowest.
+// Packs codes into rows of bytes with elements of 4 or 8 bits, the first in the lowest bits.
 Tensor rows_of_codes(const std::vector<std::uint16_t>& elements, std::int64_t columns,
                      const std::vector<std::uint8_t>& bytes, int bits, DType dtype, Sizes sizes,
                      ThreadPool& pool) {
@@ -143,14 +143,15 @@ Tensor rows_of_codes(const std::vector<std::uint16_t>& elements, std::int64_t co
 
 std::int64_t words(std::int64_t bits) { return (bits + 31) / 32; }
 
-// The weight as elements of the type; nothing where the type does not have its values, or the package no such layout.
+// Encodes the weight with elements of this type. Returns nothing if the type lacks its values, or the package has no
+// such layout.
 std::optional<CodedWeight> coded_as(const CodeTable& type, const PackedTensor& tensor,
                                     const CodeUnits& units, const Scales& scales,
                                     const std::vector<std::uint16_t>& elements,
                                     const std::optional<CodedInputs>& inputs, ThreadPool& pool) {
   const std::int64_t rows = tensor.layout.matrix.rows, columns = tensor.layout.matrix.columns;
   const std::optional<Recoding> recoding = recoded(units, type);
-  // Other types are chosen by the format alone, so that layers of one format have one scheme.
+  // Other types must cover the whole format, so that layers of one format have one scheme.
   if (!recoding || !(recoding->has_all() || (&type == &kFp8Codes && recoding->covers(elements))))
     return std::nullopt;
   CodedWeight weight;

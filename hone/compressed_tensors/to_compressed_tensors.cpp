@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kWeight = ".weight";
 
-// What AutoModel adds to encoders whose checkpoint has none.
+// The module that AutoModel adds to encoders whose checkpoint has none.
 constexpr std::string_view kPooler = "pooler";
 
 std::string quoted_regex(std::string_view name) {
@@ -40,7 +40,7 @@ class Converter {
   }
 
  private:
-  // The linear layer that alone reads the weight, or null.
+  // Returns the linear layer that is the only user of the weight, or null.
   Node* layer_of(Node& unpack) const {
     if (unpack.users().size() != 1) return nullptr;
     Node* const user = unpack.users()[0];
@@ -55,7 +55,7 @@ class Converter {
     });
   }
 
-  // What rounds the inputs of a layer; nothing where nothing does, or what the package does not express.
+  // Returns the quantization of a layer's inputs, or nothing if there is none or the package cannot express it.
   std::optional<CodedInputs> inputs_of(Node& layer) const {
     Node& quantizer = *layer.input(0).node;
     if (!is_quantizer(quantizer)) return std::nullopt;
@@ -119,7 +119,7 @@ class Converter {
     group->names.push_back(name);
   }
 
-  // Notes what a quantizer rounds and the package does not.
+  // Notes values that a quantizer rounds but the package does not.
   void look_at(Node& quantizer) {
     for (std::size_t i = 1; i < quantizer.inputs().size(); ++i)
       replaced_.insert(quantizer.input(i).node->name());
@@ -134,7 +134,7 @@ class Converter {
           to_string(quantizer.attributes().get<Format>("format"))));
   }
 
-  // A pattern for a module by its path, with and without the encoder in front.
+  // Returns a regular expression for a module path, with or without the encoder's name in front.
   std::string pattern(std::string_view module, std::string_view below = "") const {
     const std::string encoder = std::string(modules_.encoder) + ".";
     if (module.starts_with(encoder)) module.remove_prefix(encoder.size());
@@ -185,7 +185,7 @@ class Converter {
   const ModuleNames& modules_;
   ThreadPool& pool_;
   CompressedTensorsModel model_;
-  std::set<std::string> replaced_;  // parameters that are not stored as they are
+  std::set<std::string> replaced_;  // parameters that are not stored unchanged
   std::set<const Node*> rounded_;   // layers whose inputs the package rounds
 };
 

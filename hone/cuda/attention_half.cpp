@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kHalfUnit = 8;  // elements in 16 bytes
 constexpr std::int64_t kHalfBytes = 2, kNumberBytes = 4;
 
-// ---- as the kernels' sources have them
+// ---- constants and sizes as in the kernels' sources
 
 constexpr std::int64_t kHalfWarpRows = 16, kForwardColumns = 64, kLongRows = 64, kMostTokens = 128;
 
@@ -49,8 +49,8 @@ Program half_program(const char* file, DType dtype, const AttentionCall& call,
            call.random_key == nullptr ? "DROPS=0" : "DROPS=1", shape}};
 }
 
-// Blocks for tiles of `rows` of each text, or of all texts one behind the other, each of which begins at a tile of its
-// own.
+// Returns the number of blocks: one for each head and tile of `rows` rows. Texts stored back to back (`in_runs`) each
+// begin at a new tile.
 std::int64_t half_blocks(const AttentionCall& call, std::int64_t all_rows, bool in_runs,
                          std::int64_t rows) {
   const std::int64_t tiles =
@@ -65,14 +65,14 @@ void launch_half(Device& device, const Program& program, const char* function, s
            call);
 }
 
-// How long texts may be that the kernel of short ones has in its memory: no longer than there are, in whole 32, and 0
-// where that is of no use.
+// Returns the length of the longest texts that the kernel for short texts holds in shared memory, a multiple of 32 and
+// no longer than this call needs. 0: that kernel is of no use.
 std::int64_t short_tokens(const AttentionCall& call, const GpuInfo& gpu) {
   const std::int64_t longest = 32 * ceil_divide(std::max(call.queries, call.keys), 32);
   std::int64_t tokens = std::min(longest, kMostTokens);
   while (tokens > 0 && short_bytes(tokens, call.head_size) > gpu.shared_bytes_per_block)
     tokens -= 32;
-  // Only the GPU knows how long texts are whose keys stand one behind the other.
+  // Only the GPU knows the lengths of texts whose keys are stored back to back.
   const bool is_known_longer = call.query_runs == 0 && call.queries > tokens;
   return (call.begins == nullptr ? tokens < longest : is_known_longer) ? 0 : tokens;
 }
@@ -90,7 +90,7 @@ bool fits_half_attention(DType dtype, const AttentionCall& call) {
 }
 
 void half_attention(Device& device, DType dtype, const AttentionCall& call) {
-  // Where lengths differ some texts have more than the average.
+  // If lengths differ, some texts have more queries than the average.
   const std::int64_t usual =
       call.query_runs != 0 ? 2 * ceil_divide(call.queries, std::max<std::int64_t>(call.texts, 1))
                            : call.queries;

@@ -8,23 +8,23 @@
 #include "hone/cuda/source/attention_call.cuh"
 #include "hone/cuda/tensor_core_attention.h"
 
-// Attention and its gradient, of one type of values for all: hone/cuda/source/attention.cu and attention_gradient.cu; of bf16 and
-// fp16 on GPUs whose tensor cores it is written for, attention_tensor_core.cu. Programs are
-// made for sizes of heads in whole 32, and for blocks that suit how many tokens there are. Texts one behind the other have lengths
-// that only the GPU knows: what shapes say is how many tokens there are on the average.
+// Attention and its gradient; operands and results have one type. hone/cuda/source/attention.cu and
+// attention_gradient.cu support all types, attention_half.cu bf16 and fp16, and attention_tensor_core.cu both on Hopper
+// GPUs. Programs are compiled for head sizes rounded up to multiples of 32, and for blocks that suit the number of
+// tokens. Only the GPU knows the lengths of texts stored back to back; the host plans with their average.
 namespace hone::cuda {
 namespace {
 
 constexpr std::int64_t kLargestHead = 256, kMostWarps = 4, kFloatBytes = sizeof(float);
 
-// ---- what a call is
+// ---- arguments
 
 AttentionHeads attention_heads(const Tensor& x) {
   const auto stride = [&](std::size_t d) { return x.sizes()[d] == 1 ? 0 : x.strides()[d]; };
   return {x.device_pointer(), stride(0), stride(2), stride(1)};
 }
 
-// Whether packs of four elements can be read and written.
+// Returns whether the tensor can be read and written in packs of four elements.
 bool is_packed(const Tensor& x) {
   const AttentionHeads heads = attention_heads(x);
   const std::size_t pack = 4 * info(x.dtype()).size_bytes;
@@ -37,7 +37,7 @@ void set_dropout(const Call& call, std::size_t key, AttentionCall& c) {
   const Sizes weights = {c.texts, c.heads, c.queries, c.keys};
   const Shape& limits = call.attributes.get<Shape>("limits");
   const Sizes largest = limits.empty() ? weights : resolve(limits, call.bindings);
-  // Of texts one behind the other only the GPU knows lengths.
+  // Only the GPU knows the lengths of texts stored back to back.
   if (c.begins == nullptr)
     user_check(std::ranges::equal(weights, largest, std::less_equal<>()),
                "weights {} are larger than their limits {}", hone::to_string(weights),
@@ -56,7 +56,7 @@ bool stands_in_runs(const Tensor& query, const Tensor& key) {
   return query.size(0) == 1 && query.size(1) == key.size(1);
 }
 
-// All but dy and what is written. `operands` stand in front of the random key.
+// Returns the arguments except dy and the results. Input `operands` is the random key.
 AttentionCall attention_call(const Call& call, std::size_t operands) {
   const Tensor &q = call.input(0), &k = call.input(1), &v = call.input(2);
   AttentionCall c{};
@@ -87,16 +87,16 @@ AttentionCall attention_call(const Call& call, std::size_t operands) {
   return c;
 }
 
-// ---- how it is cut
+// ---- tiling
 
-// One of the kernels for a call: rows are what a block has of its own, columns what goes by.
+// The tiling of one kernel: a block owns rows and iterates over tiles of columns.
 struct AttentionTiles {
-  std::int64_t head, value;  // whole 32 of elements
-  std::int64_t columns;      // at once
-  std::int64_t rows;         // of a lane
+  std::int64_t head, value;  // elements, multiples of 32
+  std::int64_t columns;      // of a tile
+  std::int64_t rows;         // per lane
   std::int64_t warps;
-  std::int64_t column_rows;  // of memory for columns
-  std::int64_t operands;     // that a block has rows of in shared memory: 1 or 2
+  std::int64_t column_rows;  // columns with shared memory
+  std::int64_t operands;     // whose rows a block keeps in shared memory: 1 or 2
 
   std::int64_t block_rows() const { return 4 * rows * warps; }
   std::int64_t shared_bytes() const {
@@ -106,7 +106,7 @@ struct AttentionTiles {
   }
 };
 
-// `rows` and `columns` of each text, or of all in runs.
+// Numbers of `rows` and `columns`: of each text, or of all texts if these are stored back to back (runs).
 struct AttentionExtent {
   std::int64_t rows, columns;
   bool row_runs, column_runs;
@@ -121,7 +121,7 @@ AttentionTiles attention_tiles(const AttentionCall& c, const AttentionExtent& ex
   AttentionTiles tiles{};
   tiles.head = 32 * ceil_divide(std::max(c.head_size, 1), 32);
   tiles.value = 32 * ceil_divide(std::max(c.value_size, 1), 32);
-  // Results depend on these alone, not on how many tokens there are.
+  // The column tile determines the order of sums, so it depends on the head sizes alone, not on the number of tokens.
   const std::int64_t largest = std::max(tiles.head, tiles.value);
   tiles.columns = largest <= 64 ? 64 : 32;
   tiles.operands = operands;
@@ -129,13 +129,13 @@ AttentionTiles attention_tiles(const AttentionCall& c, const AttentionExtent& ex
   tiles.column_rows = extent.column_runs
                           ? tiles.columns
                           : std::min(tiles.columns, quarter * ceil_divide(extent.columns, quarter));
-  // Many queries for each key that a lane reads, where that leaves two blocks for each processor.
+  // More rows per lane reuse each column that it reads, if that leaves two blocks per multiprocessor.
   const std::int64_t usual = usual_rows(extent, c.texts);
   const bool many = c.texts * c.heads * (usual / 128) >= std::int64_t{2} * gpu.multiprocessors;
   tiles.rows = operands > 1                            ? (largest <= 128 ? 4 : 2)
                : largest <= 64 && usual >= 256 && many ? 8
                                                        : 4;
-  // A text of a few rows needs few warps; where lengths differ, some have more.
+  // Short texts need few warps. If lengths differ, some texts are longer than the average.
   const std::int64_t expected = extent.row_runs ? 2 * usual : usual;
   tiles.warps = std::clamp<std::int64_t>(ceil_divide(expected, 4 * tiles.rows), 2, kMostWarps);
   while (tiles.warps > 1 && tiles.shared_bytes() > gpu.shared_bytes_per_block)
@@ -161,7 +161,7 @@ void launch_attention(Call& call, const char* file, const char* function,
        fmt::format("COLUMNS={}", tiles.columns), fmt::format("ROWS={}", tiles.rows),
        fmt::format("WARPS={}", tiles.warps)}};
   c.column_rows = static_cast<std::int32_t>(tiles.column_rows);
-  // In runs each text begins at a tile of its own.
+  // Texts stored back to back each begin at a new tile.
   const std::int64_t blocks = extent.row_runs
                                   ? extent.rows / tiles.block_rows() + c.texts
                                   : ceil_divide(extent.rows, tiles.block_rows()) * c.texts;
@@ -181,7 +181,7 @@ AttentionExtent of_keys(const AttentionCall& c) {
   return {c.keys, c.queries, c.begins != nullptr, c.query_runs != 0};
 }
 
-// ---- rows
+// ---- rows of the kernel table
 
 std::string_view refused_heads(const CallSite& site, std::size_t operands) {
   const DType dtype = site.inputs[0].dtype;
@@ -201,14 +201,15 @@ std::string_view refused_heads(const CallSite& site, std::size_t operands) {
 std::string_view accepts_attention(const CallSite& site) { return refused_heads(site, 3); }
 std::string_view accepts_attention_gradient(const CallSite& site) { return refused_heads(site, 4); }
 
-// A stride that nothing is reached by is any that copies take.
+// Dimensions of size 1 have stride 0, which tensor maps do not allow. Any valid stride will do.
 Heads tensor_core_heads(const AttentionHeads& heads, std::int64_t size) {
   const auto stride = [&](std::int64_t elements) { return elements == 0 ? size : elements; };
   return {reinterpret_cast<Address>(heads.data), stride(heads.text_stride),
           stride(heads.token_stride), stride(heads.head_stride)};
 }
 
-// Whether it was put on the queue: neither types nor sizes alone say so, but addresses and the GPU, too.
+// Puts the call on the queue and returns true if the Hopper kernel supports it, which also depends on addresses and the
+// GPU.
 bool attend_on_tensor_cores(const Call& call, const AttentionCall& c) {
   if (c.random_key != nullptr || c.begins != nullptr || c.head_size != c.value_size) return false;
   const auto heads = [&](const AttentionHeads& x) { return tensor_core_heads(x, c.head_size); };
@@ -231,7 +232,7 @@ bool attend_on_tensor_cores(const Call& call, const AttentionCall& c) {
   return true;
 }
 
-// What is of tokens that are no text's, which kernels do not visit.
+// Clears the results of tokens that belong to no text, which the kernels do not visit.
 void clear_rest(Call& call, std::initializer_list<std::size_t> outputs) {
   if (!call.attributes.get<bool>("rest")) return;
   for (const std::size_t i : outputs)
@@ -279,7 +280,7 @@ void attention_gradient(Call& call) {
   const AttentionTiles query_tiles = attention_tiles(c, queries, 2, gpu);
   c.query_rows = static_cast<std::int32_t>(query_tiles.block_rows());
   launch_attention(call, file, "attention_gradient_of_queries", queries, query_tiles, c);
-  // Nothing is left to do where a block of the first has all of each text.
+  // No work is left for the second kernel if a block of the first holds a whole text.
   const bool all_short = !queries.row_runs && !keys.row_runs && c.queries > 0 &&
                          c.queries <= c.query_rows && c.keys <= query_tiles.columns;
   if (!all_short)

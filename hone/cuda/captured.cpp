@@ -9,15 +9,16 @@
 namespace hone::cuda {
 namespace {
 
-// The first run makes memory ready, the second what kernels prepare.
+// The first run allocates memory, the second prepares the kernels' operands.
 constexpr int kRunsBefore = 2;
-// Of as many different shapes: each holds its outputs and the driver's record of some hundred kernels.
+// At most this many sets of shapes: each holds its outputs and the driver's record of some hundred kernels.
 constexpr std::size_t kMostGraphs = 64;
 
-/// What a captured run has in it: where parameters lie, and which contents were prepared.
+/// Properties of a parameter that a captured run depends on: its address, and the version of its contents, which
+/// kernels may have prepared.
 struct Fixed {
   const std::byte* address = nullptr;
-  std::uint64_t version = 0;  // 0: the graph writes them
+  std::uint64_t version = 0;  // 0: the graph writes it
   bool operator==(const Fixed&) const = default;
 };
 
@@ -81,8 +82,8 @@ class CapturedExecutable final : public Executable {
   }
 
  private:
-  // The runs of these shapes; null where inputs or parameters are missing, which the interpreter says, or too many
-  // shapes have come.
+  // Returns the runs with these shapes. Null if inputs or parameters are missing or unsuitable, which the interpreter
+  // reports, or if there are too many sets of shapes.
   ShapeRuns* shape_of(const NamedTensors& inputs, ParameterStore& parameters) {
     std::vector<Sizes> sizes;
     for (const Node* input : inputs_) {
@@ -113,8 +114,8 @@ class CapturedExecutable final : public Executable {
     return &*shape;
   }
 
-  // Where memory was taken or given back, what was captured before may not be there any more. Outputs are copied, since
-  // captured runs write wherever their values lay, whoever holds that now.
+  // Allocating or freeing memory can invalidate the captured graphs. Outputs are copied because captured runs write to
+  // the addresses that their values had, whoever owns that memory now.
   NamedTensors interpret(const NamedTensors& inputs, ParameterStore& parameters) {
     NamedTensors outputs = copies_of(interpreter_.run(inputs, parameters));
     if (const std::size_t now = interpreter_.reserved_bytes(); now != reserved_bytes_) {
@@ -124,7 +125,7 @@ class CapturedExecutable final : public Executable {
     return outputs;
   }
 
-  // Inputs and outputs have memory of their own, of which the interpreter's values know nothing.
+  // The graph's inputs and outputs have memory of their own, which the interpreter does not manage.
   void capture(ShapeRuns& shape, const NamedTensors& inputs, ParameterStore& parameters) {
     if (shape.refuses) return;
     NamedTensors fixed;
@@ -158,7 +159,7 @@ class CapturedExecutable final : public Executable {
     }
   }
 
-  // The next run writes into the same outputs.
+  // The next run overwrites the outputs, so callers get copies.
   NamedTensors copies_of(const NamedTensors& outputs) {
     NamedTensors copies;
     for (const auto& [name, tensor] : outputs) copies.emplace(name, dense_copy(tensor));

@@ -4,16 +4,18 @@
 
 namespace hone::cuda {
 
-/// Runs graphs on a GPU as `interpreted` does, but what comes with the same shapes and parameters for the third time is
-/// captured as a CUDA graph: from then on the host starts the whole run at once, not each of its operations. The same
-/// kernels, the same bits. A run that cannot be captured, since a kernel of a plugin waits in it, goes on operation by
-/// operation, and so does one that is recorded.
+/// Runs graphs on a GPU like `interpreted`, but captures the third run with the same shapes and parameters as a CUDA
+/// graph. From then on, the host launches the whole run at once, not operation by operation. The kernels are the same,
+/// and so are all bits of the results. Runs that cannot be captured, since a plugin's kernel waits in them, and
+/// recorded runs are launched operation by operation.
 std::unique_ptr<Executable> captured(const Graph& graph, const Session& session);
 
-/// With which trainings and predictions bring few shapes: some tokens more take less time than starting a run's kernels one by one.
+/// Steps that token counts are rounded up to, so that training and prediction have few shapes: a few more tokens take
+/// less time than launching a run's kernels one by one.
 inline constexpr TokenSteps kCapturedTokenSteps = {.batch = 64, .text = 16};
 
-/// Of how many sets of shapes an executable has captured runs now; none of those that are made otherwise.
+/// Returns for how many sets of shapes the executable holds captured runs now; 0 for executables that `captured` did
+/// not make.
 std::size_t captured_count(const Executable& executable);
 
 }  // namespace hone::cuda

@@ -16,7 +16,7 @@ namespace {
 
 using ProgramHandle = struct ProgramRecord*;
 
-// NVRTC's functions, as nvrtc.h has them. 0 is success.
+// NVRTC's functions, declared as in nvrtc.h. They return 0 on success.
 struct Compiler {
   int (*version)(int*, int*) = nullptr;
   int (*create)(ProgramHandle*, const char* source, const char* name, int headers,
@@ -52,8 +52,8 @@ const Compiler& compiler() {
   return loaded;
 }
 
-// Fused multiply-adds are asked for by name, as on the processor. Functions are the GPU's, so that headers that the
-// processor's code shares say nothing of GPUs.
+// Kernels call fused multiply-adds by name, like the CPU's code. Functions run on the GPU by default, so that headers
+// shared with the CPU's code need no CUDA keywords.
 std::vector<std::string> options_for(const Program& program, const std::string& architecture) {
   std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17",
                                       "--fmad=false", "--device-as-default-execution-space"};
@@ -68,7 +68,8 @@ std::string_view source_of(const Program& program) {
   return found->text;
 }
 
-// Of all that could change what comes out. Which files a source includes is not asked: it is one of few.
+// Returns a fingerprint of all that the machine code depends on. It covers every header, since there are few, not only
+// those that the source includes.
 std::string key_of(std::string_view source, const std::vector<std::string>& options) {
   Fingerprint print;
   const auto add = [&](std::string_view text) {
@@ -89,7 +90,7 @@ std::string key_of(std::string_view source, const std::vector<std::string>& opti
 std::string compile(const Program& program, std::string_view source,
                     const std::vector<std::string>& options) {
   const Compiler& nvrtc = compiler();
-  std::vector<std::string> owned;  // with the zeros that C wants at the end
+  std::vector<std::string> owned;  // null-terminated
   std::vector<const char*> names, texts, flags;
   for (const SourceFile& file : source_files()) {
     if (file.name.ends_with(".cu")) continue;
@@ -142,7 +143,7 @@ std::string machine_code(const Program& program, const std::string& architecture
   if (!file.empty() && fs::exists(file, error)) return read_file(file);
   std::string code = compile(program, source, options);
   if (file.empty()) return code;
-  try {  // a cache that cannot be written to costs time alone
+  try {  // a cache that cannot be written only costs time
     fs::create_directories(file.parent_path());
     write_file(file, code);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)

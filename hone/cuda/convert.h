@@ -4,13 +4,14 @@
 
 namespace hone::cuda {
 
-/// y = x as numbers of another floating-point type of at most 4 bytes, to nearest, ties to even. Both dense, 16-byte aligned.
+/// Computes y = x, rounded to another floating-point type of at most 4 bytes, to nearest, ties to even. Both are dense
+/// and 16-byte aligned.
 void convert(Device& device, std::int64_t count, DType from, const void* x, DType to, void* y);
 
-/// The macro by which a program is told the type of its values: "VALUE=bfloat16".
+/// Returns the macro definition for the type of a program's values: "VALUE=bfloat16".
 std::string value_definition(DType dtype, std::string_view macro = "VALUE");
 
-/// As many blocks of so many threads as fill the GPU, for loops over `count` elements.
+/// Returns the number of blocks of `threads` threads for a loop over `count` elements: no more than fill the GPU.
 Extent blocks_for(Device& device, std::int64_t count, std::int64_t threads);
 
 }  // namespace hone::cuda

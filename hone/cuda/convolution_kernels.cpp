@@ -11,13 +11,14 @@
 #include "hone/ops/convolution_rules.h"
 #include "hone/ops/rules.h"
 
-// Convolutions and their gradients. In one group they are products of matrices (hone/cuda/source/convolution.cuh): fp32 by fused
-// multiply-adds, TF32, bf16 and fp16 on tensor cores. Images whose channels are whole chunks of 16 bytes are copied with the channels
-// last, which costs less than reading each element by itself. In several groups each result is summed by itself.
+// Convolutions and their gradients. With one group they are matrix products (hone/cuda/source/convolution.cuh): fp32 by
+// fused multiply-adds, TF32, bf16 and fp16 on tensor cores. Images whose channels fill whole chunks of 16 bytes are
+// copied with channels last, which costs less than reading single elements. With several groups, each result is summed
+// separately.
 namespace hone::cuda {
 namespace {
 
-// Numbers of kernels are below, so that what they add to them stays below 2^31.
+// Indices in kernels stay below this, so that indices plus offsets stay below 2^31.
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 30;
 
 std::int64_t round_up(std::int64_t bytes) { return ceil_divide(bytes, 256) * 256; }
@@ -26,7 +27,7 @@ std::int64_t size_bytes(DType dtype) { return static_cast<std::int64_t>(info(dty
 
 std::int32_t narrow(std::int64_t number) { return static_cast<std::int32_t>(number); }
 
-// ---- what kernels accept
+// ---- accepted calls
 
 bool is_countable(const Type& type) {
   double count = 1;
@@ -35,7 +36,7 @@ bool is_countable(const Type& type) {
   return count < static_cast<double>(kMostNumber);
 }
 
-// Only the first dimension may be a symbol, that of the images or of the outputs of a weight.
+// Only the first dimension may be symbolic: the number of images, or of a weight's outputs.
 std::string_view any_groups(const CallSite& site) {
   const DType dtype = site.outputs[0].dtype;
   if (!is_value(dtype)) return "the result is not f32, bf16 or f16";
@@ -52,7 +53,8 @@ std::string_view one_group(const CallSite& site) {
 
 // ---- tiles and parts
 
-/// How a product is cut up: tiles of (rows, columns) results, whose sums are shared by `parts` blocks of `steps` steps each.
+/// The tiling of a product: tiles of (rows, columns) results, whose sums are split among `parts` blocks of `steps`
+/// steps each.
 struct Tiling {
   std::int64_t rows, columns, parts, steps;
 
@@ -61,7 +63,8 @@ struct Tiling {
   }
 };
 
-// Two blocks for each of the 132 multiprocessors of an H100 or H200. It is the same on all GPUs, so that sums are cut the same way.
+// Two blocks for each of the 132 multiprocessors of an H100 or H200; the same on all GPUs, so that sums are split the
+// same way.
 constexpr std::int64_t kProductBlocks = 264;
 constexpr std::int64_t kMostSumParts = 64, kLeastSteps = 8;
 constexpr std::int64_t kLargeTile = 128, kSmallTile = 64, kStepBytes = 64;
@@ -84,7 +87,8 @@ Tiling tiling_of(const Results& r, std::int64_t depth, DType dtype) {
   return t;
 }
 
-// Room for the partial sums of products of at most so many rows, columns and steps: it does not shrink as these grow.
+// Returns the bytes for partial sums of products of at most these rows, columns and depth. It never shrinks as these
+// grow.
 std::int64_t partial_bytes(std::int64_t rows, std::int64_t columns, std::int64_t depth,
                            DType dtype) {
   const std::int64_t parts = most_parts(ceil_divide(depth * size_bytes(dtype), kStepBytes));
@@ -110,15 +114,15 @@ void copy_view(const Call& call, const Tensor& from, const Sizes& sizes, const S
              Tensor::view_of(target, from.dtype(), sizes, contiguous_strides(sizes), 0));
 }
 
-// A weight (outputs, channels, kernel height, kernel width) as (outputs, kernel height, kernel width, channels).
+// Copies a weight (outputs, channels, kernel height, kernel width) as (outputs, kernel height, kernel width, channels).
 void copy_weight(const Call& call, const Tensor& weight, void* to) {
   const std::int64_t channels = weight.size(1), taps = weight.size(2) * weight.size(3);
   copy_view(call, weight, {weight.size(0), taps, channels}, {channels * taps, 1, taps}, 0, to);
 }
 
-// Images (batch, channels, height, width) as (batch, height, width, channels).
+// Copies images (batch, channels, height, width) as (batch, height, width, channels).
 void copy_images(const Call& call, const Tensor& images, void* to) {
-  constexpr std::int64_t kPixels = 64, kChunks = 8;  // as channels_last.cu has them
+  constexpr std::int64_t kPixels = 64, kChunks = 8;  // as in channels_last.cu
   const std::int64_t channels = images.size(1), plane = images.size(2) * images.size(3),
                      chunk = 16 / size_bytes(images.dtype());
   const void* const from = images.device_pointer();
@@ -134,13 +138,13 @@ void copy_images(const Call& call, const Tensor& images, void* to) {
          narrow(channels), narrow(plane), from, to);
 }
 
-/// As convolution.cuh has it.
+/// The same struct as in convolution.cuh.
 struct Epilogue {
   const void *bias = nullptr, *residual = nullptr;
   void* to = nullptr;
 };
 
-/// A product, and what its kernels share.
+/// A product and the arguments that its kernels share.
 struct ProductRun {
   Call& call;
   Window window;
@@ -217,7 +221,7 @@ Window window_of(const kernels::ConvolutionShape& s, bool channels_last) {
           .tap_column_step = narrow(s.dilation)};
 }
 
-/// What a product works in: copies with the channels last, of which there may be none, and partial sums.
+/// Sizes of a product's workspace: optional copies with channels last, and partial sums.
 struct Room {
   std::int64_t images = 0, gradients = 0, weight = 0, partials = 0;
   std::int64_t bytes() const { return images + gradients + weight + partials; }
@@ -238,7 +242,7 @@ std::int64_t convolution_workspace(const CallSite& site, const Bindings& binding
       .bytes();
 }
 
-// Whether the weight is copied: with one tap, its channels are last as it is.
+// Returns whether the weight is copied. With one tap, its channels are last already.
 bool copies_weight(const Sizes& weight, DType dtype) {
   return has_chunks(weight[1], dtype) && weight[2] * weight[3] > 1;
 }
@@ -322,8 +326,8 @@ void fused_conv2d(Call& call) {
 
 // ---- input gradient
 
-/// The taps of a kernel along one dimension that pixels begin, begin + stride, … of x are read by: first, first + step, …, `count`
-/// of them. Tap r reads the result `from` + r * `from_step` further than that of the pixel's own number.
+/// The taps of a kernel along one dimension that read pixels begin, begin + stride, … of x: first, first + step, …,
+/// `count` of them. Result i + `from` + r * `from_step` reads the i-th of these pixels with the r-th tap.
 struct TapRun {
   std::int64_t first = 0, step = 1, count = 0, from = 0, from_step = 0;
 
@@ -352,16 +356,16 @@ std::int64_t input_gradient_workspace(const CallSite& site, const Bindings& bind
       .bytes();
 }
 
-/// An input gradient, of which `dy` may be a copy with the channels last.
+/// An input gradient. `dy` may point to a copy with channels last.
 struct InputGradient {
   Call& call;
   kernels::ConvolutionShape s;
   const void* dy;
   bool channels_last;
-  std::byte* weight;  ///< room for the weight by channels
+  std::byte* weight;  ///< memory for the rearranged weight
   float* partials;
 
-  // Pixels whose place is the same modulo the stride are read by the same taps: they are one product.
+  // Computes one product for all pixels with the same position modulo the stride, since the same taps read them.
   void run_phase(std::int64_t row, std::int64_t column) const;
 };
 
@@ -403,7 +407,7 @@ void InputGradient::run_phase(std::int64_t row, std::int64_t column) const {
                         .first_row = narrow(row),
                         .first_column = narrow(column)};
   if (taps > 0) {
-    // Its rows are channels, as the product reads them.
+    // The rows of the product are channels.
     const std::int64_t kernel = s.kernel_height * s.kernel_width, output = s.channels * kernel,
                        down = rows.step * s.kernel_width, across = columns.step,
                        first = rows.first * s.kernel_width + columns.first;
@@ -487,7 +491,7 @@ void conv2d_weight_gradient(Call& call) {
   }
   const Window window = window_of(s, channels_last);
   const std::int64_t taps = s.kernel_height * s.kernel_width;
-  // Columns are taps by channel, or channels by tap: the weight has the former.
+  // Columns are ordered by channel, then tap, as in the weight; with channels last, by tap, then channel.
   const Results results{.rows = narrow(s.outputs),
                         .columns = window.depth,
                         .grid = divisor_of(channels_last ? s.channels : window.depth),
@@ -530,7 +534,7 @@ GroupedConvolution grouped_call(const kernels::ConvolutionShape& s) {
           .group_outputs = narrow(s.outputs / s.groups)};
 }
 
-// `blocks` of 256 threads.
+// Launches `blocks` blocks of 256 threads.
 template <typename... Arguments>
 void launch_grouped(Call& call, const char* function, std::int64_t blocks,
                     const kernels::ConvolutionShape& s, const std::string& activation,

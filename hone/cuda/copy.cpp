@@ -14,7 +14,7 @@ struct CopiedAxis {
   std::int64_t size, from, to;  // distances in elements
 };
 
-// As hone/cuda/source/copy.cu has them.
+// The same structs as in hone/cuda/source/copy.cu.
 struct Walk {
   std::int64_t count = 1;
   std::int64_t axes = 0;
@@ -36,7 +36,7 @@ void add_axis(Places& places, const CopiedAxis& axis) {
   places.to[at] = axis.to;
 }
 
-// As few as there can be: axes that lie one behind the other on both sides are one.
+// Merges axes that are contiguous in both tensors, so that as few as possible remain.
 std::vector<CopiedAxis> merged_axes(const Tensor& from, const Tensor& to) {
   std::vector<CopiedAxis> axes;
   for (std::size_t i = 0; i < from.sizes().size(); ++i) {
@@ -56,7 +56,7 @@ bool is_copied_aligned(const void* pointer, std::int64_t bytes) {
   return reinterpret_cast<std::uintptr_t>(pointer) % static_cast<std::uintptr_t>(bytes) == 0;
 }
 
-// How many neighbours are copied at once.
+// Returns how many adjacent elements are copied at once.
 std::int64_t neighbours_at_once(const std::vector<CopiedAxis>& axes, std::int64_t size_bytes,
                                 const void* from, const void* to) {
   if (axes.empty() || axes.back().from != 1 || axes.back().to != 1) return 1;
@@ -71,7 +71,8 @@ std::int64_t neighbours_at_once(const std::vector<CopiedAxis>& axes, std::int64_
   return 1;
 }
 
-// Copies what neighbours on one side have others on the other side. False where that is not so, or would not pay.
+// Copies tiles by way of shared memory if elements adjacent in one tensor are not adjacent in the other. Returns false
+// if that does not apply or would not pay off.
 bool copy_turned(Device& device, const Program& program, const std::vector<CopiedAxis>& axes,
                  const std::byte* from, std::byte* to) {
   constexpr std::int64_t kTile = 32, kTileRows = 8, kLeast = 8;

@@ -46,7 +46,8 @@ DeviceNumber number_of(int index) {
   return number;
 }
 
-/// Memory of the host that the GPU reads by itself: pieces of uploads wait there, so that who uploads need not.
+/// Pinned host memory. Uploads are copied there piece by piece, so the caller need not wait until the GPU has read
+/// them.
 class Staging {
  public:
   static constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
@@ -69,7 +70,7 @@ class Staging {
  private:
   struct Piece {
     void* memory = nullptr;
-    EventHandle read = nullptr;  // by the GPU
+    EventHandle read = nullptr;  // recorded after the GPU's read
   };
 
   static void make_ready(Piece& piece) {
@@ -122,7 +123,7 @@ class OpenedGpu final : public CudaDevice {
     enter();
     std::size_t free = 0, total = 0;
     check(driver().memory_info(&free, &total), "asking for free memory");
-    // What tensors gave back stays in the pool, for the next ones.
+    // Memory that tensors freed stays in the pool for the next ones.
     return free + of_pool(kReservedNow) - of_pool(kUsedNow);
   }
   std::size_t held_bytes() override {
@@ -135,7 +136,7 @@ class OpenedGpu final : public CudaDevice {
   }
   void begin_most_held() override {
     wait();
-    unsigned long long none = 0;  // that is, what is held now
+    unsigned long long none = 0;  // resets it to what is held now
     check(driver().pool_set(pool_, kUsedMost, &none), "watching its memory");
   }
 
@@ -156,7 +157,7 @@ class OpenedGpu final : public CudaDevice {
   }
 
   StoragePointer allocate(std::size_t size_bytes) override {
-    // A captured run would take it anew each time.
+    // A captured run would allocate anew at each launch.
     user_check(!captures_, "memory was asked for in a run that is captured");
     enter();
     Address address = 0;
@@ -171,7 +172,7 @@ class OpenedGpu final : public CudaDevice {
           human_bytes(static_cast<double>(info_.memory_bytes)));
     check(result, "allocating");
     return {new Storage{this, pointer_of(address), size_bytes}, [this](Storage* storage) {
-              // A GPU that is lost takes its memory with it.
+              // Errors are ignored: a lost GPU takes its memory with it.
               driver().set_context(context_);
               driver().free(address_of(storage->pointer), stream_);
               delete storage;

@@ -20,41 +20,41 @@ struct GpuInfo {
   int shared_bytes_per_block = 0;
 };
 
-/// What products of fp32 operands are computed in: TF32 keeps 10 bits behind the leading one of operands. Sums are fp32.
+/// The arithmetic of products of fp32 operands. TF32 rounds operands to 10 mantissa bits. Sums are fp32.
 enum class Arithmetic { fp32, tf32 };
 std::string_view to_string(Arithmetic arithmetic);
 
-/// A GPU as a device, with one stream as its queue. Memory is allocated in stream order, so what a tensor gave back
-/// may be handed out at once. For one thread at a time, as executables are.
+/// A GPU as a device, with one stream as its queue. Memory is allocated in stream order, so freed memory can be reused
+/// at once. Like executables, it is for one thread at a time.
 class CudaDevice : public Device {
  public:
   virtual const GpuInfo& info() const = 0;
-  /// "sm_90a": what kernels are compiled for.
+  /// Returns the architecture that kernels are compiled for: "sm_90a".
   virtual const std::string& architecture() const = 0;
   virtual StreamHandle stream() = 0;
-  /// Makes its context the calling thread's, before what asks the driver for something.
+  /// Makes its context current in the calling thread, as calls of the driver require.
   virtual void enter() = 0;
-  /// Work that is put on the queue from here on is kept instead of done, as one thing that can be started again and again.
-  /// Nothing may wait or ask for memory before `end_capture`, which gives null where that was tried.
+  /// Begins a capture: work put on the queue from here on is recorded, not executed, as a graph that can be launched
+  /// repeatedly. Nothing may wait or allocate before `end_capture`, which returns null if the capture failed.
   virtual void begin_capture() = 0;
   virtual GraphRunHandle end_capture() = 0;
-  /// What its tensors take, now; and the most that they took since `begin_most_held`.
+  /// Returns the bytes that its tensors occupy now, or the most since `begin_most_held`.
   virtual std::size_t held_bytes() = 0;
   virtual std::size_t most_held_bytes() = 0;
   virtual void begin_most_held() = 0;
-  /// Graphs keep that which they were made ready with.
+  /// Prepared graphs keep the arithmetic that they were prepared with.
   virtual Arithmetic arithmetic() const = 0;
   virtual void set_arithmetic(Arithmetic arithmetic) = 0;
 };
 
-/// The GPUs that there are; none where there is no driver.
+/// Returns the GPUs of this machine; none if there is no driver.
 std::vector<GpuInfo> gpus();
 
-/// The GPU of that index, opened once and for the life of the process. Throws `UserError` where there is none, or it is too
-/// old for the kernels (compute capability 8.0).
+/// Returns the GPU with this index, opened once until the process ends. Throws `UserError` if there is none, or if the
+/// kernels do not support it (compute capability below 8.0, no stream-ordered allocation).
 CudaDevice& device(int index);
 
-/// Time between points of a device's queue.
+/// Measures the time between points of a device's queue.
 class Stopwatch {
  public:
   explicit Stopwatch(CudaDevice& device);
@@ -62,7 +62,7 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
   void start();
-  /// Waits for the queue.
+  /// Waits for the queue. Returns the time since `start`.
   double stop_seconds();
 
  private:

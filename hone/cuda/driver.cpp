@@ -6,10 +6,10 @@
 namespace hone::cuda {
 namespace {
 
-// Of CUDA 12.0, the oldest that knows all that is called.
+// CUDA 12.0, the oldest version with all functions that are called.
 constexpr int kOldestVersion = 12000;
 
-// Kernels that read or wrote where they may not, or never ended. The context is gone then.
+// Returns whether a kernel failed, by an invalid access or instruction. The context is lost then.
 bool is_fault_of_a_kernel(Result result) {
   return result == 700 || (result >= 714 && result <= 719);
 }

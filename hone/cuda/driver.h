@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <string>
 
-/// The CUDA driver's functions (CUDA Driver API), found in its library when they are first asked for: nothing of CUDA is
-/// needed to build this program, nor to run it on a processor alone.
+/// The functions of the CUDA Driver API, loaded from the driver's library at first use: CUDA is needed neither to build
+/// this program nor to run it on the CPU.
 namespace hone::cuda {
 
-// As cuda.h has them, which is not there when this is compiled.
+// Declared as in cuda.h, which is not available when this is compiled.
 using Result = int;
 using DeviceNumber = int;
 using Address = unsigned long long;  // of device memory
@@ -24,7 +24,7 @@ using PoolHandle = struct PoolRecord*;
 inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kNoDevice = 100;
 
-/// `CUdevice_attribute`s that are asked for.
+/// The `CUdevice_attribute`s that are queried.
 enum class Fact : int {
   shared_bytes_per_block_at_most = 97,
   multiprocessors = 16,
@@ -76,24 +76,24 @@ struct Driver {
   Result (*graph_launch)(GraphRunHandle, StreamHandle);
   Result (*graph_run_destroy)(GraphRunHandle);
   Result (*graph_destroy)(GraphHandle);
-  /// `map` are 128 bytes at an address that 64 divides.
+  /// `map` points to 128 bytes, aligned to 64.
   Result (*encode_tensor_map)(void* map, int data_type, unsigned rank, void* address,
                               const std::uint64_t* sizes, const std::uint64_t* strides_bytes,
                               const std::uint32_t* box, const std::uint32_t* element_strides,
                               int interleave, int swizzle, int cache_promotion, int fill);
 };
 
-/// The driver, made ready. Throws `UserError` with what is missing where there is none, it is too old, or it has no device.
+/// Returns the initialized driver. Throws `UserError` with the reason if it is missing, too old, or has no device.
 const Driver& driver();
 
-/// What keeps it from being used: "NVIDIA's driver is there, but no GPU"; "" when nothing does.
+/// Returns why the driver cannot be used: "NVIDIA's driver is there, but no GPU"; "" if it can.
 std::string driver_missing();
 
-/// Throws for a result that is an error, with what was tried and the driver's own words: `InternalError` where a kernel read or
-/// wrote what it may not, else `UserError`.
+/// Throws if `result` is an error, with what was tried and the driver's message: `InternalError` if a kernel failed,
+/// for example by an invalid access, else `UserError`.
 void check(Result result, const char* tried);
 
-/// The driver's words for a result: "CUDA_ERROR_OUT_OF_MEMORY: out of memory".
+/// Returns the driver's message for a result: "CUDA_ERROR_OUT_OF_MEMORY: out of memory".
 std::string describe(Result result);
 
 }  // namespace hone::cuda

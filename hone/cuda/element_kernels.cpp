@@ -9,8 +9,8 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// Element-wise operations: a row names the expression that the one kernel of element.cu computes, whose formulas
-// stand in hone/kernels/scalar/activation.h. Values may be floats or halves; halves are computed with in float.
+// Element-wise operations: each row names the expression that the kernel of element.cu computes. The functions in
+// expressions are defined in hone/kernels/scalar/activation.h. Values are fp32, bf16 or fp16; arithmetic is fp32.
 namespace hone::cuda {
 namespace {
 
@@ -34,7 +34,7 @@ std::string_view of_values_to_broadcast(const CallSite& site) {
 
 // ---- programs
 
-/// An expression as a template's argument.
+/// An expression as a template argument.
 template <std::size_t kSize>
 struct Expression {
   char text[kSize];
@@ -45,7 +45,7 @@ struct Expression {
 struct ElementPrograms {
   Program of_float, of_bfloat16, of_float16;
 
-  /// `second`: the second operand's type, "" where there is none.
+  /// `second`: the second operand's type; "" if there is none.
   ElementPrograms(const std::string& expression, const std::string& second)
       : of_float(program(expression, second, DType::f32)),
         of_bfloat16(program(expression, second, DType::bf16)),
@@ -63,13 +63,13 @@ struct ElementPrograms {
   }
 };
 
-// ---- operands that lie in one order
+// ---- dense operands of one shape
 
-/// What an expression reads beside x, and knows as y and number.
+/// Operands of an expression besides x: `y` and `number`.
 struct Beside {
   const Tensor* y = nullptr;
   float number = 0;
-  const float* number_at = nullptr;  ///< in the GPU's memory
+  const float* number_at = nullptr;  ///< in GPU memory
 };
 
 bool is_aligned(const void* pointer, std::int64_t bytes) {
@@ -89,7 +89,7 @@ void run_dense(Call& call, const Program& program, const Beside& beside) {
   void* const to = call.output().device_pointer();
   if (count == 0) return;
   const bool aligned = is_aligned(x_at, 16) && is_aligned(to, 16) && is_aligned(y_at, y_bytes);
-  constexpr std::int64_t kRounds = 2;  // as element.cu has it
+  constexpr std::int64_t kRounds = 2;  // as in element.cu
   const std::int64_t per_block = kElementThreads * kRounds * (aligned ? pack : 1);
   launch(call.device,
          {program,
@@ -119,9 +119,10 @@ void binary(Call& call) {
   binary<kExpression>(call, {.y = &call.input(1)});
 }
 
-// ---- operands of any order, stretched to one shape
+// ---- strided operands, broadcast to one shape
 
-// Whether each `pack` results in a row come of as many neighbours, or of one element.
+// Returns whether `pack` adjacent results come from as many adjacent, aligned elements of the operand, or from a single
+// one.
 bool has_packs(const kernels::LoopNest<2>& nest, std::size_t operand, const void* at,
                std::int64_t pack) {
   const auto& strides = nest.strides[operand];
@@ -161,7 +162,7 @@ void broadcast_binary(Call& call) {
   run_broadcast(call, programs.of(call.input(0).dtype()));
 }
 
-// ---- those that read more than operands
+// ---- operations with further arguments
 
 void scale_by_factor(Call& call) {
   unary<"x * number">(call, {.number = static_cast<float>(call.attributes.get<double>("factor"))});
@@ -191,7 +192,7 @@ void run_threshold_gradient(Call& call) {
                                              {.y = &call.input(1), .number_at = floats(call, 2)});
 }
 
-// ---- one value
+// ---- filling and converting
 
 template <typename Word>
 void fill_words(Call& call, const Program& program, Word word) {

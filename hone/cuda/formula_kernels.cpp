@@ -13,8 +13,8 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// Element-wise operations that nobody wrote a kernel for: the source follows from the formula. Values are floats or halves, and
-// are computed with in float; constants are rounded once.
+// Element-wise operations without a kernel of their own: the source is generated from the formula. Values are fp32,
+// bf16 or fp16; arithmetic is fp32, and constants are rounded to it once.
 namespace hone::cuda {
 namespace {
 
@@ -30,7 +30,7 @@ std::string step_text(const FormulaSteps::Step& step) {
   switch (step.op) {
     case ScalarOp::operand:
       return fmt::format("x{}", step.index);
-    case ScalarOp::constant:  // by its bits: infinities and NaN have no other name
+    case ScalarOp::constant:  // by its bits: infinities and NaN have no literals
       return fmt::format("__uint_as_float({:#x}u)",
                          std::bit_cast<std::uint32_t>(static_cast<float>(step.value)));
     case ScalarOp::add:
@@ -73,7 +73,7 @@ Program program_of(std::span<const Formula> formulas, std::span<const Tensor* co
   return {"formula.cu", {read, steps, write, value_definition(values)}};
 }
 
-// Made once for each formula and the types of its operands, as launches compare programs by their text.
+// Returns the program for a call, built once for each formula and types of operands.
 const Program& kept_program(const Call& call) {
   static std::mutex mutex;
   static auto& programs = *new std::map<std::string, Program>();
@@ -87,7 +87,7 @@ const Program& kept_program(const Call& call) {
   return entry->second;
 }
 
-// ---- the row
+// ---- the row of the kernel table
 
 std::string_view of_formula_of_values(const CallSite& site) {
   if (site.inputs.size() > kMostOperands || site.outputs.size() > kMostResults)
@@ -101,7 +101,7 @@ std::string_view of_formula_of_values(const CallSite& site) {
   return site.outputs[0].rank() <= kernels::kMaxRank ? "" : "more than 6 dimensions";
 }
 
-/// As formula.cu has them; null behind the last.
+/// The same structs as in formula.cu; null after the last operand or result.
 struct OperandPlaces {
   const void* at[kMostOperands] = {};
 };

@@ -6,7 +6,7 @@
 #include "hone/cuda/launch.h"
 #include "hone/ops/rules.h"
 
-// Rows chosen by ids (hone/cuda/source/gather.cu), views, and copies of parts.
+// Gathering rows by ids (hone/cuda/source/gather.cu), views, and copies of slices.
 namespace hone::cuda {
 namespace {
 
@@ -39,13 +39,13 @@ std::string_view makes_floats(const CallSite& site) {
   return site.outputs[0].dtype == DType::f32 ? "" : "the result is not f32";
 }
 
-// ---- views: their references read no memory
+// ---- views: the references access no memory
 
 void view(Call& call) { call.op.reference(call); }
 
 void reshape(Call& call) { call.set_output(0, call.input(0).reshape(call.output_sizes())); }
 
-// ---- copies of parts
+// ---- copies of slices
 
 void slice_gradient(Call& call) {
   const Tensor& dy = call.input(0);
@@ -117,27 +117,28 @@ void take_rows_gradient(Call& call) {
          integers(call, 0), dy.device_pointer(), dx.device_pointer());
 }
 
-// ---- the gradient of a table
+// ---- the gradient of an embedding table
 
-/// How rows are summed, and where in the workspace that is.
+/// How rows are summed, and the layout of the workspace.
 struct TableGradient {
   std::int64_t count, rows, width;
 
-  // As hone/cuda/source/gather.cu has them.
+  // As in hone/cuda/source/gather.cu.
   static constexpr std::int64_t kSlice = 128, kChunk = 256, kSumWarps = 8;
   static constexpr std::int64_t kFewRows = 16, kRunWarps = 4;
 
   bool are_few() const { return rows <= kFewRows; }
   std::int64_t slices() const { return ceil_divide(width, kSlice); }
 
-  // Of few rows: runs of tokens that are summed by themselves.
+  // With few rows: the number of runs of tokens that are summed separately.
   std::int64_t runs() const {
     constexpr std::int64_t kTokensOfRun = 64, kMostRuns = 512;
     return std::min(ceil_divide(count, kTokensOfRun), kMostRuns);
   }
   std::int64_t tokens_of_run() const { return ceil_divide(count, runs()); }
 
-  // Of many: the rows that are met, then, all of it zero before, how many, which, and in which chunks.
+  // With many rows: the numbers of the rows that occur; then, initialized to zero, their count, a flag per row, and a
+  // bit per row and chunk of tokens.
   std::int64_t words() const { return ceil_divide(ceil_divide(count, kChunk), 32); }
   std::int64_t most_met() const { return std::min(count, rows); }
   std::int64_t zero_words() const { return 1 + rows + rows * words(); }
@@ -209,7 +210,7 @@ void embedding_gradient(Call& call) {
   (plan.are_few() ? sum_few_rows : sum_met_rows)(call, plan, program, neighbours, table);
 }
 
-// ---- made of ids
+// ---- computed from ids
 
 void token_positions(Call& call) {
   const Tensor& ids = call.input(0);

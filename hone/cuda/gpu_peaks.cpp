@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kTries = 5;
 
-// Random rows, the same again and again.
+// Returns a square matrix that repeats `rows`.
 Tensor repeated_rows(CudaDevice& device, const Tensor& rows) {
   const std::int64_t size = rows.size(1);
   Tensor matrix = Tensor::empty(rows.dtype(), {size, size}, device);
@@ -24,7 +24,7 @@ Tensor repeated_rows(CudaDevice& device, const Tensor& rows) {
 
 constexpr std::int64_t kDifferentRows = 64;
 
-// In (-1, 1).
+// Values are in (-1, 1).
 Tensor random_matrix(CudaDevice& device, std::int64_t size) {
   RandomSequence random(1, 1);
   Tensor rows = Tensor::empty(DType::f32, {kDifferentRows, size});
@@ -53,7 +53,7 @@ double best_seconds(CudaDevice& device, Work&& work) {
   return best;
 }
 
-// In 10^9.
+// Returns 10^9 operations per second.
 double operations_per_second(CudaDevice& device, const Product& product) {
   const double flop = 2 * static_cast<double>(product.rows) * static_cast<double>(product.columns) *
                       static_cast<double>(product.inner);
@@ -82,7 +82,7 @@ double measure_products_gflops(CudaDevice& device, DType type) {
 double measure_byte_products_gops(CudaDevice& device) {
   constexpr std::int64_t n = 8192;
   const Tensor operand = random_bytes(device, n);
-  const Tensor result = Tensor::empty(DType::f32, {n, n}, device);  // of sums of 32 bits
+  const Tensor result = Tensor::empty(DType::f32, {n, n}, device);  // 32-bit sums
   Product product{.rows = n, .columns = n, .inner = n, .numbers = Numbers::bytes};
   product.a = {operand.device_pointer(), n, 1};
   product.b = {operand.device_pointer(), 1, n};

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What cuBLASLt answers when it is asked how to compute a product, laid out as its library has it.
+/// cuBLASLt's answer to the question how to compute a product, laid out as in its library.
 namespace hone::cuda {
 
 /// cublasLtMatmulAlgo_t

@@ -8,8 +8,8 @@
 #include "hone/ops/batch_norm_rules.h"
 #include "hone/ops/rules.h"
 
-// Batch norms (hone/cuda/source/batch_norm.cu) and pooling (pooling.cu). Values may be of 2 bytes; statistics, gains and their
-// gradients are float.
+// Batch norms (hone/cuda/source/batch_norm.cu) and pooling (pooling.cu). Values are fp32, bf16 or fp16; statistics,
+// gamma, beta and their gradients are fp32.
 namespace hone::cuda {
 namespace {
 
@@ -22,7 +22,7 @@ std::string_view takes_image_values(const CallSite& site) {
 
 // ---- batch norm
 
-/// As batch_norm.cu has them.
+/// The same struct as in batch_norm.cu.
 struct Channels {
   std::int32_t channels, parts;
   std::int32_t packs, packs_of_part;
@@ -30,14 +30,15 @@ struct Channels {
 };
 constexpr std::int64_t kMostMomentParts = 32, kMomentBytes = 5 * sizeof(float);
 
-// Blocks that fill a GPU, and values that are worth a block: by the shape alone.
+// Returns how many parts a channel is split into: enough blocks to fill a GPU, and enough values to be worth a block.
+// It depends on the shape alone.
 std::int64_t parts_of_channel(std::int64_t channels, std::int64_t values) {
   constexpr std::int64_t kBlocks = 2048, kLeastValues = 4096;
   return std::clamp<std::int64_t>(std::min(ceil_divide(kBlocks, channels), values / kLeastValues),
                                   1, kMostMomentParts);
 }
 
-/// How the values of x (B, C, …) are gone over.
+/// How kernels iterate over the values of x (B, C, …).
 struct NormPlan {
   Channels channels = {};
   Program program;
@@ -138,7 +139,7 @@ void moving_average(Call& call) {
 
 // ---- pooling
 
-/// As pooling.cu has it.
+/// The same struct as in pooling.cu.
 struct Pooling {
   std::int64_t planes;
   std::int32_t height, width, result_height, result_width;
@@ -154,7 +155,7 @@ Pooling pooling_of(const Call& call, const Sizes& x, const Sizes& y) {
           extent(y[3]), attribute("kernel"), attribute("stride"), attribute("padding")};
 }
 
-// A thread for each of `count` results.
+// Launches a thread for each of `count` results.
 template <typename... Arguments>
 void launch_pooling_kernel(Call& call, const char* function, std::int64_t count,
                            const Arguments&... arguments) {
@@ -172,7 +173,7 @@ void max_pool2d(Call& call) {
                         static_cast<const void*>(y.device_pointer()));
 }
 
-// The places of the largest values.
+// The workspace holds the positions of the largest values.
 std::int64_t max_pool_workspace(const CallSite& site, const Bindings& bindings) {
   return element_count(resolve(site.inputs[1].shape, bindings)) *
          static_cast<std::int64_t>(sizeof(std::int32_t));

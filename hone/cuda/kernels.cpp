@@ -4,7 +4,7 @@ namespace hone::cuda {
 
 KernelTable kernels() {
   KernelTable table;
-  // What follows from a formula comes last: kernels of operations are faster.
+  // Kernels generated from formulas come last: kernels written for an operation are faster.
   for (const auto rows :
        {attention_kernels, convolution_kernels, element_kernels, gather_kernels, image_kernels,
         loss_kernels, native_kernels, packed_kernels, product_kernels, quantize_kernels,

@@ -4,10 +4,10 @@
 
 namespace hone::cuda {
 
-/// The kernels of GPUs: rows for devices of the kind "cuda".
+/// Returns the kernels for GPUs: rows for devices of the kind "cuda".
 KernelTable kernels();
 
-// Those of one file each.
+// The rows of one file each.
 KernelTable attention_kernels();
 KernelTable convolution_kernels();
 KernelTable element_kernels();

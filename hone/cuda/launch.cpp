@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
-/// What was loaded into the GPUs' contexts. Modules stay for the life of the process.
+/// The modules loaded into the GPUs' contexts. They stay until the process ends.
 class Modules {
  public:
   FunctionHandle function(CudaDevice& device, const Program& program, const char* name,
@@ -19,7 +19,7 @@ class Modules {
     Function& function = module.functions[name];
     if (function.handle == nullptr)
       check(driver().module_function(&function.handle, module.handle, name), name);
-    // Without it 48 KiB are all that there is, those together that the kernel has declared.
+    // By default a kernel gets at most 48 KiB of shared memory, including what it declares statically.
     if (shared_bytes > function.shared_bytes) {
       check(driver().function_set(function.handle, kDynamicSharedBytes,
                                   static_cast<int>(shared_bytes)),
@@ -38,7 +38,7 @@ class Modules {
     ModuleHandle handle = nullptr;
     std::map<std::string, Function, std::less<>> functions = {};
   };
-  // A program that a plugin brings may have a name of ours.
+  // A plugin's program may have the name of an embedded file, so the source is part of the key.
   using Key = std::tuple<int, std::string_view, std::string_view, std::vector<std::string>>;
 
   Loaded& loaded(CudaDevice& device, const Program& program) {

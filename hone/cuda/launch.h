@@ -8,14 +8,14 @@
 #include "hone/cuda/device.h"
 #include "hone/ir/call.h"
 
-/// How rows of the kernel table start kernels of hone/cuda/source.
+/// Launches kernels of hone/cuda/source for rows of the kernel table.
 namespace hone::cuda {
 
 struct Extent {
   std::int64_t x = 1, y = 1, z = 1;
 };
 
-/// One start of a kernel, which its source declares `extern "C" __global__`.
+/// One launch of a kernel, which its source declares as `extern "C" __global__`.
 struct Launch {
   const Program& program;
   const char* function;
@@ -26,7 +26,7 @@ struct Launch {
 /// Puts a kernel on the queue. `arguments` are the addresses of its arguments.
 void launch(Device& device, const Launch& launch, void** arguments);
 
-/// Arguments by value: pointers, numbers and plain structs, of exactly the types that the kernel declares.
+/// Passes arguments by value: pointers, numbers and plain structs, of exactly the types that the kernel declares.
 template <typename... Arguments>
 void launch(Device& device, const Launch& start, const Arguments&... arguments) {
   static_assert((std::is_trivially_copyable_v<Arguments> && ...));
@@ -34,13 +34,13 @@ void launch(Device& device, const Launch& start, const Arguments&... arguments) 
   launch(device, start, addresses);
 }
 
-/// The GPU a call runs on.
+/// Returns the GPU that a call runs on.
 CudaDevice& device_of(Device& device);
 
-/// Zero bits on the queue.
+/// Fills memory with zero bits, on the queue.
 void fill_zeros(Device& device, void* to, std::size_t size_bytes);
 
-// ---- what rows take calls apart with
+// ---- access to the operands of a call
 
 template <typename T>
 T* pointer(const Tensor& tensor) {

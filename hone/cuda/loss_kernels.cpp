@@ -4,8 +4,8 @@
 #include "hone/cuda/kernels.h"
 #include "hone/cuda/launch.h"
 
-// Losses by hone/cuda/source/losses.cu: of so many blocks, by shapes alone, that the same terms are added in the same
-// order. Logits and targets may be of 2 bytes; losses, their gradients and weights of classes are float.
+// Losses (hone/cuda/source/losses.cu). The number of blocks depends on shapes alone, so terms are always added in the
+// same order. Logits and targets are fp32, bf16 or fp16; losses, their gradients and class weights are fp32.
 namespace hone::cuda {
 namespace {
 
@@ -21,14 +21,14 @@ std::string_view takes_loss_gradient(const CallSite& site) {
   return is_value && site.outputs[0].dtype == dtype ? "" : "logits are not f32, bf16 or f16";
 }
 
-// Targets that are floats, too, have the logits' type.
+// Floating-point targets must have the logits' type.
 template <std::string_view (*Takes)(const CallSite&)>
 std::string_view takes_float_targets(const CallSite& site) {
   return site.inputs[1].dtype == site.inputs[0].dtype ? Takes(site)
                                                       : "targets have another type than logits";
 }
 
-constexpr std::int64_t kSumsBytes = 2 * sizeof(double);  // of losses, and of weights
+constexpr std::int64_t kSumsBytes = 2 * sizeof(double);  // a sum of losses, and one of weights
 constexpr std::int64_t kFinishThreads = 256;
 
 void finish_loss(Call& call, const Program& program, std::int64_t blocks, float* loss) {
@@ -37,9 +37,9 @@ void finish_loss(Call& call, const Program& program, std::int64_t blocks, float*
            loss);
 }
 
-// ---- of rows of classes
+// ---- rows of classes
 
-/// Groups of threads, one per row, and blocks of them.
+/// Groups of threads, one per row, and the blocks that they form.
 struct LossRows {
   std::int64_t rows, classes;
   bool is_wide;  // a block per row, else a warp
@@ -52,15 +52,15 @@ struct LossRows {
     return {"losses.cu", {value_definition(dtype), is_wide ? "GROUP=Block" : "GROUP=Warp"}};
   }
   Extent block() const { return is_wide ? Extent{256} : Extent{32, kWarps}; }
-  // As many as have a row each.
+  // Returns the number of blocks that gives each row a group.
   std::int64_t blocks() const { return is_wide ? rows : ceil_divide(rows, kWarps); }
-  // Of which each leaves a sum.
+  // Returns the number of blocks, each of which stores a partial sum.
   std::int64_t summing_blocks() const {
     constexpr std::int64_t kRowsOfWarp = 4, kMostBlocks = 256;
     return std::clamp<std::int64_t>(is_wide ? rows : ceil_divide(rows, kWarps * kRowsOfWarp), 1,
                                     kMostBlocks);
   }
-  // Whether the rows' weights are added once, else by every block.
+  // Returns whether the rows' weights are added once; otherwise each block adds them.
   bool are_many() const { return rows > 1024; }
 
  private:
@@ -97,7 +97,7 @@ void soft_cross_entropy(Call& call) {
   finish_loss(call, program, plan.summing_blocks(), loss);
 }
 
-// The sum of the rows' weights, where it is made once; else null.
+// Returns the sum of the rows' weights if it is computed once, else null.
 const double* added_weights(Call& call, const LossRows& plan, const Program& program,
                             const std::int64_t* labels, const float* class_weights) {
   if (!plan.are_many()) return nullptr;
@@ -135,7 +135,7 @@ void soft_cross_entropy_gradient(Call& call) {
          plan.classes, x, targets, labels, dloss, class_weights, weights, dx);
 }
 
-// ---- of elements
+// ---- elements
 
 constexpr std::int64_t kLossThreads = 256;
 
@@ -149,7 +149,7 @@ std::int64_t element_loss_workspace(const CallSite& site, const Bindings& bindin
   return element_blocks(element_count(resolve(site.inputs[0].shape, bindings))) * kSumsBytes;
 }
 
-// These have no rows: any group does.
+// Element losses have no rows, so any group will do.
 Program element_program(const Call& call) { return LossRows(0, 0).program(call.input(0).dtype()); }
 
 void element_loss(Call& call, const char* function) {

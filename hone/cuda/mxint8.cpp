@@ -13,13 +13,14 @@ namespace {
 using kernels::MxintCodes;
 using kernels::MxintDialect;
 
-constexpr std::int64_t kThreads = 256, kPieceBytes = 16, kPieces = 4;  // as the source has them
+constexpr std::int64_t kThreads = 256, kPieceBytes = 16, kPieces = 4;  // as in mxint8.cu
 
 bool begins_at(const void* memory, std::int64_t multiple) {
   return reinterpret_cast<std::uintptr_t>(memory) % static_cast<std::uintptr_t>(multiple) == 0;
 }
 
-// mxint8.cu for values of so many bytes, by bits, dialect and whether pieces lie in one group.
+// Returns mxint8.cu for values of this many bytes, by bits, dialect and whether each piece is within one group
+// (`runs`).
 const Program& decoder(std::int64_t value_bytes, int bits, MxintDialect dialect, bool runs) {
   static const std::vector<Program> programs = [] {
     std::vector<Program> all;

@@ -10,12 +10,12 @@
 #include "hone/formats/coded_rows.h"
 #include "hone/runtime/native_formats.h"
 
-// Products of codes: inputs rounded to bytes, and products that scale their sums while these are in registers. Each weight is kept as
-// bytes beside its codes.
+// Products of codes: rounding inputs to bytes, and products that scale their sums in registers. Each weight is kept as
+// bytes in addition to its codes.
 namespace hone::cuda {
 namespace {
 
-// ---- attributes and operands, as hone/ops/packed_linear.cpp has them
+// ---- attributes and operands, as in hone/ops/packed_linear.cpp
 
 constexpr std::size_t kNativeCodes = 1, kNativeBias = 3, kNativeResidual = 4;
 
@@ -40,7 +40,7 @@ float code_bound(const Format& format) {
 
 CodeBlocks code_blocks(const Format& mxint) {
   const auto bits = static_cast<int>(mxint["bits"]);
-  // The smallest power of two that makes nothing saturate, see formats/mxint.cpp.
+  // The smallest power of two without saturation, see formats/mxint.cpp.
   const std::uint32_t next =
       mxint.is("scale", "ceil") ? (1u << 23) - (1u << (25 - bits)) + 1 : 1u << 23;
   return {code_bound(mxint), bits - 2, next};
@@ -86,10 +86,10 @@ WholeNumbers whole_numbers(const PackedPlan& plan, float unit) {
   return numbers;
 }
 
-/// What a weight takes as bytes.
+/// The sizes of a weight as bytes.
 struct ByteWeightShape {
   std::int64_t rows, columns, stride;
-  std::int64_t blocks;  ///< of a row, with scales of their own; 0: a row has one scale
+  std::int64_t blocks;  ///< per row, each with a scale; 0: one scale per row
 
   explicit ByteWeightShape(const Attributes& attributes) {
     const Sizes sizes = resolve(attributes.get<Shape>("shape"), {});
@@ -142,7 +142,7 @@ std::shared_ptr<const void> weight_once(const Call& call) {
 
 // ---- products
 
-/// How byte_product.cu cuts results into tiles: a tile has `warps_down` times `warps_across` warps.
+/// The tiles of byte_product.cu: a tile has `warps_down` times `warps_across` warps.
 struct ByteTiling {
   int stages, warps_down, warps_across, warp_rows, warp_columns;
   bool alone;  ///< a multiprocessor has registers for one tile at a time
@@ -161,21 +161,24 @@ struct ByteTiling {
   }
 };
 
-// Of 128 x 192, 128 x 96, 64 x 96 and 16 x 64 results. The last one is for few rows, where the weight's bytes are all that counts.
+// Tiles of 128 x 192, 128 x 96, 64 x 96 and 16 x 64 results. The last one is for few rows, where reading the weight
+// takes most of the time.
 constexpr std::array<ByteTiling, 4> kByteTilings = {{{4, 2, 4, 64, 48, true},
                                                      {4, 2, 2, 64, 48, false},
                                                      {4, 2, 2, 32, 48, false},
                                                      {12, 1, 4, 16, 16, false}}};
 
-/// What a tiling is chosen for: results of so many rows and columns, each a sum over `inner` bytes and `chunk` of them at a time.
+/// The product that a tiling is chosen for: rows x columns results, each a sum over `inner` bytes, `chunk` of them at a
+/// time.
 struct TiledWork {
   std::int64_t rows, columns, inner;
   int chunk;
   bool activates;
 };
 
-// Cycles of the busiest multiprocessor, from what H100 reads of its L2 cache (30 bytes per cycle) and computes (128 instructions of
-// threads). A tile that is alone has nothing to overlap its last part with. Results do not depend on the choice.
+// Estimates the cycles of the busiest multiprocessor from the rates of an H100: 30 bytes from the L2 cache and 128
+// thread instructions per cycle. A tile that is alone cannot overlap its epilogue with other work. Results do not
+// depend on the choice.
 double tiling_cycles(const ByteTiling& tiling, const TiledWork& work, const GpuInfo& gpu) {
   constexpr double kBytes = 30, kThreadInstructions = 128, kActivation = 45, kPlain = 10;
   const auto lines = static_cast<double>(tiling.rows() + tiling.columns());
@@ -212,7 +215,7 @@ std::string_view multiplies_bytes(const CallSite& site) {
   return "";
 }
 
-// Columns that are summed at a time where blocks have scales; 0: rows have one.
+// Returns how many columns are summed at a time if blocks have scales; 0: rows have one scale.
 int chunk_of(const Format& input) {
   if (!has_blocks(input)) return 0;
   return input["block"] % 32 == 0 ? 32 : 16;

@@ -8,9 +8,9 @@
 #include "hone/cuda/packed_plan.h"
 #include "hone/cuda/products.h"
 
-// Packed codes on GPUs: `unpack`, products of floats with packed weights, rows of packed tables. Nothing is
-// read back: scales that stand in state tensors are read by the kernels, by rules of their formats that stand here and
-// in packed_weight.cuh.
+// Packed codes on GPUs: `unpack`, products of floats with packed weights, rows of packed tables. Nothing is copied to
+// the host: kernels read scales from state tensors, by the rules of their formats in packed_plan.cpp and
+// packed_weight.cuh.
 namespace hone::cuda {
 namespace {
 
@@ -20,7 +20,7 @@ std::string_view reads_packed(const CallSite& site) {
 
 // ---- values
 
-// y[i] = row ids[i] of what lies in rows, or row `begin + i`.
+// Computes y[i] = row ids[i] of a weight stored by rows, or row `begin + i` if `ids` is null.
 void gather_packed(Device& device, const PackedPlan& plan, const PackedWeight& weight,
                    std::int64_t count, const std::int64_t* ids, std::int64_t begin, float* y) {
   if (count == 0 || weight.columns == 0) return;
@@ -34,7 +34,7 @@ void gather_packed(Device& device, const PackedPlan& plan, const PackedWeight& w
 void unpack_values(Device& device, const PackedPlan& plan, const PackedWeight& weight, float* y) {
   if (weight.rows == 0 || weight.columns == 0) return;
   if (weight.panels == 0) return gather_packed(device, plan, weight, weight.rows, nullptr, 0, y);
-  constexpr std::int64_t kColumns = 256, kThreads = 256;  // of a block
+  constexpr std::int64_t kColumns = 256, kThreads = 256;  // per block
   launch(device,
          {plan.decoder,
           "unpack_panels",
@@ -68,9 +68,9 @@ void run_packed_rows(Call& call) {
   });
 }
 
-// ---- products with few rows: how packed_linear.cu is told
+// ---- products with few rows: the arguments of packed_linear.cu
 
-/// As packed_linear.cu has it.
+/// The same structs as in packed_linear.cu.
 struct PackedProduct {
   std::int64_t tokens, slices, block_slices, padded_rows;
   std::int32_t block_shift;
@@ -87,9 +87,9 @@ struct PackedEnds {
   float* y;
 };
 
-constexpr std::int64_t kFewRows = 64;  // of x, up to which the weight is read again for each 16
+constexpr std::int64_t kFewRows = 64;  // up to this many rows of x, the weight is read again for every 16
 constexpr std::int64_t kSlice = 256, kBlockRows = 128, kLeastBlock = 16, kTile = 8;
-constexpr std::int64_t kEnoughBlocks = 264;  // for GPUs of any size: results must not depend on it
+constexpr std::int64_t kEnoughBlocks = 264;  // the same on all GPUs, since results must not depend on it
 
 struct LinearPlan {
   PackedPlan packed = {};
@@ -97,9 +97,9 @@ struct LinearPlan {
   PackedProduct product = {};
   ProductTables tables = {};
   float unit = 1;
-  std::array<Program, 2> programs = {};  ///< by tiles of 8 rows
-  StoragePointer finished = {};          ///< counts of blocks, see packed_linear.cu
-  Program finish = {};                   ///< of what a plain product leaves
+  std::array<Program, 2> programs = {};  ///< for one and two tiles of 8 rows
+  StoragePointer finished = {};          ///< counts of finished blocks, see packed_linear.cu
+  Program finish = {};                   ///< the epilogue of a plain product
 };
 
 std::uint16_t upper_half(float value) {
@@ -111,7 +111,7 @@ bool is_power_of_two(float value) {
   return value > 0 && std::isfinite(value) && std::frexp(value, &exponent) == 0.5f;
 }
 
-// What stored codes stand for; codes that stand for nothing are never there.
+// Returns the value of a stored code. Codes without a value (NaN) do not occur.
 float stored_unit(const PackedPlan& plan, std::size_t stored) {
   return plan.units.units[stored ^ static_cast<std::size_t>(plan.weight.flip)];
 }
@@ -126,7 +126,8 @@ bool units_are(const PackedPlan& plan, Value&& value) {
 
 using Definitions = std::vector<std::string>;
 
-// Codes that are whole numbers in their order, from -2^(bits - 1) on or from 0 on.
+// Sets up decoding of codes that are consecutive multiples of a step, from -2^(bits - 1) or from 0. Returns false for
+// others.
 bool set_whole(LinearPlan& plan, Definitions& definitions) {
   const PackedPlan& packed = plan.packed;
   if (packed.bits < 2) return false;
@@ -145,7 +146,8 @@ bool set_whole(LinearPlan& plan, Definitions& definitions) {
   return false;
 }
 
-// Codes that are a sign, an exponent and a fraction: as such fields of bfloat16 they are that but for a power of two.
+// Does the same for codes with a sign, an exponent and a fraction. Read as these fields of a bfloat16, they differ from
+// their values by a power of two.
 bool set_small_float(LinearPlan& plan, Definitions& definitions) {
   const PackedPlan& packed = plan.packed;
   if (packed.bits < 3 || packed.weight.flip != 0) return false;
@@ -176,7 +178,7 @@ bool set_table(LinearPlan& plan, Definitions& definitions) {
   for (std::size_t stored = 0; stored < packed.units.units.size(); ++stored) {
     const float unit = stored_unit(packed, stored);
     if (!std::isnan(unit) && (!std::isfinite(unit) || !is_bfloat16(unit))) return false;
-    plan.tables.units[stored] = std::isnan(unit) ? 0 : upper_half(unit);  // pads are such codes
+    plan.tables.units[stored] = std::isnan(unit) ? 0 : upper_half(unit);  // padding has such codes
   }
   definitions.emplace_back("DECODE=TABLE");
   return true;
@@ -192,7 +194,8 @@ bool set_decoding(LinearPlan& plan, Definitions& definitions) {
   return set_small_float(plan, definitions) || set_table(plan, definitions);
 }
 
-// Scales of blocks are powers of two, with the unit of the codes in them; others are of rows or of all, and come last.
+// Scales of blocks are powers of two, multiplied by the unit of the codes. Other scales belong to rows or to the whole
+// weight and are applied last.
 bool set_scales(LinearPlan& plan, Definitions& definitions) {
   const PackedWeight& w = plan.packed.weight;
   const bool blocks = w.source == ScaleSource::shared && w.shared_bytes == 1;
@@ -202,7 +205,7 @@ bool set_scales(LinearPlan& plan, Definitions& definitions) {
   const auto group = static_cast<std::uint64_t>(w.group);
   if (w.scale_blocks == 0 || !(one || (std::has_single_bit(group) && w.group >= kLeastBlock)))
     return false;
-  constexpr int kOneBlock = 30;  // no column has a bit beyond
+  constexpr int kOneBlock = 30;  // no column has a higher bit
   plan.product.block_shift = one ? kOneBlock : std::countr_zero(group);
   plan.tables.scales.fill(upper_half(std::nanf("")));
   for (std::size_t code = 0; code < plan.packed.units.scales.size(); ++code) {
@@ -239,7 +242,7 @@ LinearPlan linear_plan(const Attributes& attributes) {
   return plan;
 }
 
-// The plan of a node, with its counts.
+// Returns the plan of a node, with zeroed block counts.
 LinearPlan linear_plan_of(const Call& call) {
   LinearPlan plan = linear_plan(call.attributes);
   if (!plan.few) return plan;
@@ -255,7 +258,7 @@ std::shared_ptr<const void> linear_plan_once(const Call& call) {
   return std::make_shared<LinearPlan>(linear_plan_of(call));
 }
 
-// Shared memory of a block of packed_linear.cu: x and scales, tables, and the rings of its threads.
+// Returns the shared memory of a block of packed_linear.cu: x and scales, tables, and the rings of its threads.
 std::size_t few_rows_shared_bytes(const LinearPlan& plan, std::int64_t tiles) {
   const int bits = plan.packed.bits, narrowest = bits & -bits;
   const int words = bits == 16 ? 2 : bits / narrowest;
@@ -267,7 +270,7 @@ std::size_t few_rows_shared_bytes(const LinearPlan& plan, std::int64_t tiles) {
                                   kTableBytes + depth * words * 256 * 16);
 }
 
-/// How rows of x are cut for the kernel of few rows.
+/// How the rows of x are split for the kernel for few rows.
 struct FewRows {
   std::int64_t tiles, tokens, groups, parts;
 

@@ -18,7 +18,7 @@ Arrangement packed_arrangement(const Attributes& attributes) {
                                 : parse_arrangement(std::get<std::string>(*arrangement));
 }
 
-// How the scales follow from the state of a format; false where no kernel knows.
+// Sets how the scales follow from the state of a format. Returns false if no kernel supports it.
 bool set_state_source(const Format& format, PackedWeight& weight) {
   const std::string_view name = format.def->name;
   if (name == "int") {
@@ -43,7 +43,7 @@ bool set_state_source(const Format& format, PackedWeight& weight) {
   return false;
 }
 
-// Where scales come from; false where no kernel knows.
+// Sets where the scales come from. Returns false if no kernel supports it.
 bool set_source(const Format& format, const CodeLayout& codes, const CodeUnits& units,
                 PackedWeight& weight) {
   if (codes.shared_count > 0) {

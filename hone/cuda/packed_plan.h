@@ -9,10 +9,10 @@
 #include "hone/cuda/source/packed_weight.cuh"
 #include "hone/formats/packing.h"
 
-/// What kernels are told of packed weights.
+/// Kernel arguments for packed weights.
 namespace hone::cuda {
 
-/// A packed weight but for where it lies, and the program that decodes it; or why there is none.
+/// A packed weight without its addresses, and the program that decodes it; or why no kernel supports it.
 struct PackedPlan {
   std::string_view objection = {};
   PackedWeight weight = {};
@@ -23,23 +23,24 @@ struct PackedPlan {
   Program decoder = {};
 };
 
-/// By the attributes `format`, `shape` and `arrangement`.
+/// Returns the plan for the attributes `format`, `shape` and `arrangement`.
 PackedPlan packed_plan(const Attributes& attributes);
 
-/// The weight whose codes are the input `codes`, its states those from `states` on.
+/// Returns the weight whose codes and shared scales are the inputs `codes` and `codes + 1`, and whose states begin at
+/// `states`.
 PackedWeight weight_in(const Call& call, const PackedPlan& plan, std::size_t codes,
                        std::size_t states);
 
-/// The macro by which programs are told what follows a product: an activation's name, or "none".
+/// Returns the macro definition for the activation after a product: its name, or "none".
 std::string activation_definition(const std::string& activation);
 
-/// Calls body(what kPlan makes of the attributes), made before or for this call alone.
+/// Calls body(plan) with the prepared plan, or else with kPlan(attributes).
 template <typename Plan, Plan (*kPlan)(const Attributes&), typename Body>
 void with_plan(const Call& call, Body&& body) {
   if (call.prepared != nullptr) return body(*static_cast<const Plan*>(call.prepared));
   body(kPlan(call.attributes));
 }
-/// For `Kernel::prepare`.
+/// Prepares the plan of a node, for `Kernel::prepare`.
 template <typename Plan, Plan (*kPlan)(const Attributes&)>
 std::shared_ptr<const void> plan_once(const Call& call) {
   return std::make_shared<Plan>(kPlan(call.attributes));

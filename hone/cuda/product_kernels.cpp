@@ -7,7 +7,7 @@
 #include "hone/cuda/launch.h"
 #include "hone/cuda/products.h"
 
-// Products by cuBLASLt, of fp32 values or of halves.
+// Products by cuBLASLt of fp32, bf16 or fp16 values.
 namespace hone::cuda {
 namespace {
 
@@ -28,8 +28,8 @@ void run_linear(Call& call) { multiply(device_of(call.device), linear_product_of
 
 struct ActivationProgram {
   std::string_view name;
-  Following following;            // nothing: by a kernel of its own
-  std::array<Program, 3> finish;  // of f32, bf16, f16
+  Following following;            // nothing: a separate kernel
+  std::array<Program, 3> finish;  // for f32, bf16, f16
 };
 
 std::array<Program, 3> finish_by(const std::string& expression) {
@@ -51,7 +51,7 @@ const ActivationProgram& activation_program(std::string_view name) {
   return *found;
 }
 
-// What cuBLASLt does not do behind a product, a kernel of its own does.
+// A separate kernel computes what cuBLASLt cannot fuse into a product.
 void run_fused_linear(Call& call) {
   const auto& activation = call.attributes.get<std::string>("activation");
   const ActivationProgram& row = activation_program(activation);
@@ -89,7 +89,7 @@ std::string_view at_most_two_batch_dimensions(const CallSite& site) {
   return site.outputs[0].rank() <= 4 ? "" : "more than 2 leading dimensions";
 }
 
-// Strides of the last two leading dimensions, 0 along those an operand is stretched over.
+// Returns the strides of the last two leading dimensions, 0 along those that are broadcast.
 std::array<std::int64_t, 2> batch_strides(const Tensor& operand) {
   std::array<std::int64_t, 2> strides{};
   const std::int64_t leading = operand.rank() - 2;
@@ -105,14 +105,14 @@ Matrix matrix_of(const Tensor& tensor) {
   return {tensor.device_pointer(), tensor.strides()[last - 1], tensor.strides()[last]};
 }
 
-// Whether the matrices of both leading dimensions lie one stride apart, as cuBLASLt wants those that it multiplies at once.
+// Returns whether the matrices of both leading dimensions are equally spaced, as cuBLASLt requires of a batch.
 bool lies_in_one_row(const Tensor& operand, std::int64_t batch) {
   const std::array<std::int64_t, 2> strides = batch_strides(operand);
   return strides[0] == strides[1] * batch;
 }
 
-// The operand, or a copy of one that is not stretched and whose matrices lie otherwise, as those of heads do: starting a
-// product for each of them takes longer.
+// Returns the operand. If it is not broadcast and its matrices are not equally spaced, like those of attention heads,
+// returns a copy: launching a product for each matrix takes longer.
 Tensor in_one_row(const Call& call, const Tensor& operand, const Sizes& leading) {
   if (leading.size() < 2 || leading[0] == 1 || lies_in_one_row(operand, leading[1])) return operand;
   const Sizes own(operand.sizes().begin(), operand.sizes().end() - 2);
@@ -122,8 +122,8 @@ Tensor in_one_row(const Call& call, const Tensor& operand, const Sizes& leading)
   return dense;
 }
 
-// Rows of the first operand times one matrix; else all products at once where the matrices of each operand lie one stride
-// apart, or those of the last leading dimension.
+// Multiplies all rows of the first operand by one matrix at once. With more matrices, multiplies all of them as one
+// batch if they are equally spaced in both operands, else those of the last leading dimension.
 void run_matmul(Call& call) {
   const Sizes sizes = call.output_sizes();
   const Sizes all_leading(sizes.begin(), sizes.end() - 2);

@@ -13,7 +13,7 @@
 namespace hone::cuda {
 namespace {
 
-// As cublasLt.h has them. 0 is success.
+// Declared as in cublasLt.h. Functions return 0 on success.
 using Handle = struct LightHandleRecord*;
 using Description = struct DescriptionRecord*;
 using LayoutHandle = struct LayoutRecord*;
@@ -25,7 +25,7 @@ enum PreferenceFact { kWorkspaceBytes = 1, kAlignmentA = 5 };
 constexpr int kCompute32F = 68, kCompute32I = 72, kComputeTf32 = 77;
 constexpr int kType32F = 0, kType8I = 3, kType32I = 10;
 constexpr int kReluBit = 2, kBiasBit = 4, kGeluBit = 32, kPlain = 1;
-// What Hopper's kernels ask for at most.
+// The most that kernels for Hopper ask for.
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;
 
 struct Library {
@@ -104,10 +104,10 @@ void set(int (*setter)(Description, int, const void*, std::size_t), Description 
   check_product(setter(description, fact, &value, sizeof value), "describing a product");
 }
 
-/// All that a product's choice of a kernel depends on.
+/// All that the choice of a kernel for a product depends on.
 using Key = std::array<std::int64_t, 20>;
 
-// Down to that of an element: what does not lie well is multiplied by other kernels.
+// Returns the alignment in bytes, at most 256. Kernels for badly aligned operands differ.
 std::int64_t alignment(const void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   for (std::int64_t bytes = 256; bytes > 1; bytes /= 2)
@@ -115,20 +115,21 @@ std::int64_t alignment(const void* pointer) {
   return 1;
 }
 
-// cuBLASLt counts along columns first, so that it is told of the transposes: result^T = b^T a^T.
+// cuBLASLt matrices are column-major, so it is given the transposes: result^T = b^T a^T.
 struct Plan {
   Description description = nullptr;
   LayoutHandle first = nullptr, second = nullptr, result = nullptr;
   Algorithm algorithm = {};
 };
 
-/// The matrix that lies in memory along its columns: (columns, rows) of one with column stride 1, (rows, columns) of the other kind.
+/// Returns the layout of the column-major matrix in memory: (columns, rows) if the column stride is 1, else (rows,
+/// columns).
 LayoutHandle layout_of(const Matrix& matrix, std::int64_t rows, std::int64_t columns, int type,
                        std::int64_t batch) {
   const bool by_rows = matrix.column_stride == 1;
   LayoutHandle layout = nullptr;
   const std::int64_t fast = by_rows ? columns : rows, slow = by_rows ? rows : columns;
-  // A single line has no stride of its own.
+  // The stride of a single row or column can have any value.
   const std::int64_t leading = std::max(by_rows ? matrix.row_stride : matrix.column_stride, fast);
   check_product(library().layout(&layout, type, static_cast<std::uint64_t>(fast),
                                  static_cast<std::uint64_t>(slow), leading),
@@ -141,7 +142,7 @@ LayoutHandle layout_of(const Matrix& matrix, std::int64_t rows, std::int64_t col
   return layout;
 }
 
-/// What products need of one GPU.
+/// The state of cuBLASLt on one GPU.
 class Engine {
  public:
   explicit Engine(CudaDevice& device) : device_(device) {
@@ -155,7 +156,7 @@ class Engine {
     const std::scoped_lock lock(mutex_);
     const Plan& plan = plan_for(p);
     if (p.bias != nullptr) set(library().description_set, plan.description, kBias, p.bias);
-    // Factors of sums are of their type.
+    // Alpha and beta have the type of the sums.
     const float one = 1, zero = 0;
     const std::int32_t whole_one = 1, whole_zero = 0;
     const bool bytes = is_of_bytes(p);
@@ -211,7 +212,7 @@ class Engine {
     check_product(
         library().describe(&made.description, compute, is_of_bytes(p) ? kType32I : kType32F),
         "describing a product");
-    // Of the transposes: what lies by rows is one already.
+    // A row-major matrix already is the transpose of a column-major one.
     set(library().description_set, made.description, kTransposeA,
         std::int32_t{p.b.column_stride == 1 ? 0 : 1});
     set(library().description_set, made.description, kTransposeB,
@@ -265,7 +266,7 @@ class Engine {
   std::map<Key, Plan> plans_;
 };
 
-// For the life of the process, as GPUs are.
+// Lives until the process ends, like the devices.
 Engine& engine_of(CudaDevice& device) {
   static std::mutex mutex;
   static auto& engines = *new std::map<int, Engine>();

@@ -6,11 +6,12 @@
 #include "hone/cuda/device.h"
 #include "hone/tensor/dtype.h"
 
-/// Matrix products by cuBLASLt, loaded when it is first needed.
+/// Matrix products by cuBLASLt, which is loaded at first use.
 namespace hone::cuda {
 
-/// A matrix in memory of the GPU: element (i, j) of product p of a batch lies at
-/// `data + p batch_stride + i row_stride + j column_stride`, in elements. One of the two inner strides is 1.
+/// A matrix in GPU memory: element (i, j) of matrix p of a batch is at
+/// `data + p batch_stride + i row_stride + j column_stride`, in elements. The row stride or the column
+/// stride is 1.
 struct Matrix {
   const void* data = nullptr;
   std::int64_t row_stride = 0;
@@ -18,13 +19,13 @@ struct Matrix {
   std::int64_t batch_stride = 0;
 };
 
-/// What follows a product while its sums are in registers. cuBLASLt's GELU is that by tanh.
+/// Activations fused into a product. cuBLASLt's GELU is the tanh approximation.
 enum class Following { nothing, relu, gelu_tanh };
 
-/// What is multiplied, and what it becomes.
+/// Types of operands and results.
 enum class Numbers {
-  values,  ///< of the product's type, as all else; sums are fp32
-  bytes,  ///< whole numbers of a byte with sign, and sums of 32 bits, without bias and what follows it. Only a(M, K) by rows and b(K, N) by columns, strides multiples of 16, N one of 4
+  values,  ///< operands and results have the product's type; sums are fp32
+  bytes,  ///< signed bytes, 32-bit sums; no bias or activation; a by rows, b by columns, strides % 16 == 0, N % 4 == 0
 };
 
 /// result(M, N) = following(a(M, K) b(K, N) + bias(N)) + earlier(M, N), `batch` times.
@@ -36,21 +37,21 @@ struct Product {
   Matrix a = {}, b = {};
   const void* bias = nullptr;  ///< null: none
   const void* earlier =
-      nullptr;  ///< laid out as the result; null: none. Not with something following
+      nullptr;  ///< laid out like the result; null: none. Not with an activation
   Following following = Following::nothing;
-  void* result = nullptr;  ///< rows one behind the other
+  void* result = nullptr;  ///< dense rows
   std::int64_t result_batch_stride = 0;
 };
 
-/// Puts products on the queue. Operands of fp32 are rounded to TF32 where the device's arithmetic says so. The same bits in every run on one
-/// GPU. Throws `UserError` where cuBLASLt is missing or has no way to multiply these.
+/// Puts products on the queue. fp32 operands are rounded to TF32 if the device's arithmetic is TF32. Results have the
+/// same bits in every run on one GPU. Throws `UserError` if cuBLASLt is missing or has no kernel for the product.
 void multiply(CudaDevice& device, const Product& product);
 
-/// y(M, N) = x(M, K) weight(N, K)^T + bias(N), all dense fp32; bias may be null.
+/// Computes y(M, N) = x(M, K) weight(N, K)^T + bias(N), all dense fp32; bias may be null.
 void linear_product(Device& device, std::int64_t rows, std::int64_t outputs, std::int64_t inputs,
                     const float* x, const float* weight, const float* bias, float* y);
 
-/// What keeps products from being run: "libcublasLt.so.13 is not installed"; "" when nothing does.
+/// Returns why products cannot run: "libcublasLt.so.13 is not installed"; "" if they can.
 std::string products_missing();
 
 }  // namespace hone::cuda

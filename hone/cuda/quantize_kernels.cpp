@@ -14,10 +14,9 @@
 #include "hone/kernels/scalar/scaled_integer.h"
 #include "hone/kernels/scalar/sign.h"
 
-// Quantizers on GPUs. Beside the formats' own files this is the one place that knows formats by name: a row
-// for each family, and for each format the rule (hone/kernels/scalar) that its parameters make. Kernels are generic
-// around the rule: single values (quantize_elements.cu), what groups share (quantize_groups.cu), blocks
-// (quantize_blocks.cu).
+// Quantizers on GPUs: a row of the kernel table for each family of formats, and for each format the rule
+// (hone/kernels/scalar) that its parameters define. Kernels are generic in the rule: for single values
+// (quantize_elements.cu), groups that share constants (quantize_groups.cu) and blocks (quantize_blocks.cu).
 namespace hone::cuda {
 namespace quantizers {
 namespace {
@@ -39,7 +38,7 @@ Sizes sizes_of(const CallSite& site, const Bindings& bindings) {
   return resolve(site.inputs[0].shape, bindings);
 }
 
-// What a quantizer reads and writes, x first; states follow.
+// The input and the output of a quantizer; states are further inputs.
 struct Values {
   const float* x;
   float* y;
@@ -54,7 +53,7 @@ Values values_of(Call& call) {
 
 // ---- single values
 
-// Constants of groups: states, or what was found in them.
+// Constants of groups: states, or computed from the groups' values.
 struct Constants {
   const float* first = nullptr;
   const float* second = nullptr;
@@ -142,15 +141,15 @@ const Program kIntegers{"quantize_elements.cu", {"ROUND=IntegerGrids"}};
 const Program kDynamicIntegers{"quantize_elements.cu", {"ROUND=IntegerGrids", "DYNAMIC=1"}};
 const Program kOldIntegers{"quantize_elements.cu", {"ROUND=OldScaledRows"}};
 
-// Rows up to here are read twice by one warp.
+// Rows up to this length are read twice by one warp.
 constexpr std::int64_t kLongestRow = 8192;
-constexpr std::int64_t kWarps = 4;  // of a block, where each has work of its own
+constexpr std::int64_t kWarps = 4;  // of a block whose warps work separately
 
 Rows groups_of(const Format& format, const Sizes& sizes) {
   return format.is("per", "tensor") ? whole_tensor(sizes) : rows_of(sizes);
 }
 
-// Neighbours along a row that share a scale in float16; 0: they do not.
+// Returns how many adjacent elements of a row share a float16 scale; 0: the format has no such groups.
 std::int64_t row_group(const Format& format) {
   if (format.def->name == "nf4") return format["block"];
   return format.def->name == "int" ? format["group"] : 0;
@@ -215,7 +214,7 @@ void quantize_int(Call& call) {
     return launch(device, {kGroups, "round_integer_rows", grid, block}, grids, groups.count,
                   groups.columns, values.x, values.y);
   }
-  // The bits of magnitudes are read as floats.
+  // The kernels store bits of magnitudes, which are read as floats.
   constexpr std::int64_t kThreads = 256, kOfChunk = 16 * kThreads;
   const std::int64_t chunks = ceil_divide(groups.columns, kOfChunk);
   auto* const first = static_cast<float*>(call.workspace);
@@ -343,9 +342,9 @@ const Program kMaseMxint{"quantize_blocks.cu", {"BLOCKS=MaseMxint"}};
 const Program kMaseMxfp{"quantize_blocks.cu", {"BLOCKS=MaseMxfp"}};
 
 constexpr std::int64_t kBlockThreads = 256;
-constexpr std::int64_t kLargestTile = 8192;  // elements that a block of threads sees twice
+constexpr std::int64_t kLargestTile = 8192;  // elements that a block of threads reads twice
 
-// As quantize_blocks.cu has it.
+// The same struct as in quantize_blocks.cu.
 struct Share {
   int lanes;
   unsigned chunks;
@@ -357,7 +356,7 @@ bool is_mx(const Format& format) {
   return format.def->name == "mxint" || format.def->name == "mxfp";
 }
 
-// Blocks of zeros share what the smallest other one of the tensor does.
+// Blocks of zeros use the smallest magnitude among the tensor's other blocks.
 bool needs_all_blocks(const Format& format) { return is_mase(format) && !is_mx(format); }
 
 scalar::BlockPlaces places_of(const Format& format, const Sizes& sizes) {
@@ -378,7 +377,7 @@ std::int64_t block_elements(const scalar::BlockPlaces& places) {
   return places.block_rows * places.block_columns;
 }
 
-// Magnitudes are kept in memory between two kernels.
+// Returns whether magnitudes are stored in memory between two kernels.
 bool is_stored(const Format& format, const scalar::BlockPlaces& places) {
   return needs_all_blocks(format) || block_elements(places) > kLargestTile;
 }
@@ -386,7 +385,7 @@ bool is_stored(const Format& format, const scalar::BlockPlaces& places) {
 Share share_of(const scalar::BlockPlaces& places, bool in_chunks) {
   const std::int64_t elements = block_elements(places);
   const bool across_lines = places.distance > 1;
-  // Threads side by side have blocks side by side there, so few are needed for each.
+  // Adjacent threads have adjacent blocks there, so each block needs few of them.
   const std::int64_t few = elements <= 64 ? 1 : 8;
   const std::int64_t half = std::clamp<std::int64_t>(elements / 2, 1, kBlockThreads);
   const auto many = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(half)));
@@ -478,7 +477,7 @@ void quantize_fixed_blocks(Call& call) {
     const bool grows = name == "block_fp";
     const int bias = grows ? number(format, "exponent_bias") : 1 << (exponent_width - 1);
     const int highest = (1 << exponent_width) - 1 - bias;
-    // Every number of a block is a float, and no float is above the highest.
+    // The bounds keep every number of a block representable as a float.
     if (grows)
       return round(scalar::magnitude_blocks(m, std::max(-bias, m - 149), std::min(highest, 128),
                                             grows, false));
@@ -545,7 +544,7 @@ std::string_view accepts_gradient(const CallSite& site) {
 
 Rows gradient_groups(const Format& format, const Sizes& sizes) {
   const std::string_view name = format.def->name;
-  // a binary one has no constants that its gradient would need
+  // The gradient of `binary` needs no constants.
   if (name == "binary" || name == "binary_residual_sign") return whole_tensor(sizes);
   return groups_of(format, sizes);
 }
@@ -554,7 +553,7 @@ bool is_learned(const Format& format) {
   return format.def->name != "binary" && format.is("scale", "learned");
 }
 
-// Learned constants of a group.
+// Returns the number of learned constants per group.
 std::int64_t learned_count(const Format& format) {
   if (!is_learned(format)) return 0;
   return format.def->name == "binary_residual_sign" ? format["levels"] : 1;
@@ -567,7 +566,7 @@ std::int64_t gradient_workspace(const CallSite& site, const Bindings& bindings) 
          static_cast<std::int64_t>(sizeof(double));
 }
 
-// `bound`: of the codes, for the pace; `follows_sign`: values follow the magnitude of the constant.
+// `bound`: the largest code, for the gradient scale; `follows_sign`: values depend on the magnitude of the constant.
 template <typename Rule>
 void gradient_by_rule(Call& call, const Program& program, const Rule& rule, float bound,
                       bool follows_sign) {

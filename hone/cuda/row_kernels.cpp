@@ -7,8 +7,8 @@
 #include "hone/ops/rules.h"
 #include "hone/runtime/native_formats.h"
 
-// Operations on rows: of lengths that fit into a warp's registers by hone/cuda/source/rows.cu, of others by
-// wide_rows.cu. Values may be of 2 bytes; gains and biases, and their gradients, are float.
+// Operations on rows: hone/cuda/source/rows.cu for rows that fit into the registers of a warp, wide_rows.cu for longer
+// ones. Values are fp32, bf16 or fp16; gamma, beta and their gradients are fp32.
 namespace hone::cuda {
 namespace {
 
@@ -21,7 +21,7 @@ std::string_view takes_rows_and_gains(const CallSite& site) {
   return site.inputs[1].dtype == DType::f32 ? takes_rows(site) : "gamma is not f32";
 }
 
-constexpr std::int64_t kLongestRow = 1024;  // that fit into the registers of a warp
+constexpr std::int64_t kLongestRow = 1024;  // fits into the registers of a warp
 
 std::string_view takes_rows_for_codes(const CallSite& site) {
   if (!is_int_of_rows(site.attributes.get<Format>("format")))
@@ -30,13 +30,13 @@ std::string_view takes_rows_for_codes(const CallSite& site) {
   return takes_rows_and_gains(site);
 }
 
-/// How rows of one length are gone over.
+/// How kernels iterate over rows of one length.
 struct RowPlan {
   bool is_wide;
   Program program;
   std::int64_t rows, length;
 
-  // `floats` are operands of type f32 that are read beside the values.
+  // `floats` are fp32 operands that are read along with the values.
   RowPlan(const Tensor& x, std::initializer_list<const void*> values,
           std::initializer_list<const void*> floats = {})
       : rows(row_count(x)), length(row_length(x)) {
@@ -55,7 +55,7 @@ struct RowPlan {
     if (length % width != 0 || !std::ranges::all_of(values, is_aligned(width * size_bytes)) ||
         !std::ranges::all_of(floats, is_aligned(width * 4)))
       width = 1;
-    // Few programs for many lengths.
+    // A few sizes keep the number of programs small.
     std::int64_t packs = 1;
     for (const std::int64_t next : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
       packs = next;
@@ -66,13 +66,13 @@ struct RowPlan {
   int short_length() const { return static_cast<int>(length); }
 };
 
-// Few rows are spread over all of the GPU.
+// Few rows are spread over the whole GPU.
 std::int64_t warps_per_block(std::int64_t rows) { return rows < 1024 ? 1 : 4; }
 
-// As many threads as a wide row keeps busy.
+// Returns the number of threads that a wide row keeps busy.
 std::int64_t wide_threads(std::int64_t length) { return length < 4096 ? 256 : 512; }
 
-// Each row by itself. `arguments` follow the rows' number and length.
+// Launches a kernel that processes each row separately. `arguments` follow the number and the length of rows.
 template <typename... Arguments>
 void launch_rows(Device& device, const RowPlan& plan, const char* function,
                  const Arguments&... arguments) {
@@ -123,7 +123,7 @@ void layer_norm_codes(Call& call) {
               code_grid(format, optional_floats(call, 3)));
 }
 
-// Of dgamma and dbeta there are partial sums: of so many blocks, by the shape alone.
+// Returns how many blocks compute partial sums of dgamma and dbeta. It depends on the shape alone.
 std::int64_t blocks_of_partials(std::int64_t rows) {
   constexpr std::int64_t kRowsOfBlock = 16, kMostBlocks = 264;
   return std::min(ceil_divide(rows, kRowsOfBlock), kMostBlocks);
@@ -160,7 +160,7 @@ void layer_norm_gradient(Call& call) {
          partials, plan.length, dgamma, dbeta);
 }
 
-// ---- of tokens one vector, and of length 1
+// ---- embeddings: pooling tokens, normalizing to length 1
 
 void launch_norm(Call& call, const char* function, const std::vector<const std::byte*>& inputs) {
   const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
@@ -184,13 +184,13 @@ void normalize_gradient(Call& call) {
               {call.input(0).device_pointer(), call.input(1).device_pointer()});
 }
 
-// As hone/cuda/source/embeddings.cu numbers them.
+// Returns the number of the mode in hone/cuda/source/embeddings.cu.
 int pooling_mode(const Call& call) {
   const auto& mode = call.attributes.get<std::string>("mode");
   return mode == "mean" ? 0 : mode == "mean_sqrt_len" ? 1 : 2;
 }
 
-// Of texts, tokens and features; `arguments` are what follows the mask.
+// x is (texts, tokens, features). `arguments` follow the mask.
 template <typename... Arguments>
 void launch_pooling(Call& call, const char* function, const Arguments&... arguments) {
   const Tensor& x = call.input(0);

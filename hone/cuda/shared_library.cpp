@@ -7,7 +7,7 @@
 namespace hone::cuda {
 namespace {
 
-// "" first: where the system's loader looks.
+// "" comes first: the search path of the system's loader.
 constexpr const char* kFolders[] = {"", "/usr/local/cuda/lib64/", "/usr/lib/cuda/lib64/",
                                     "/opt/cuda/lib64/"};
 

@@ -12,18 +12,18 @@ namespace {
 
 using SumNest = kernels::LoopNest<1>;
 
-constexpr std::int64_t kSumThreads = 256;  // as sum.cu has it
-// Chunks are worth a second kernel from so many terms on, where results lie side by side or terms do.
+constexpr std::int64_t kSumThreads = 256;  // as in sum.cu
+// The least terms of a chunk that are worth a second kernel: if results are adjacent in memory, and if terms are.
 constexpr std::int64_t kColumnTerms = 64, kRowTerms = 8192;
 constexpr std::int64_t kMostChunks = 256;
 constexpr std::int64_t kMostPartialSums = 1 << 20;
 
-// How terms are cut up.
+// How terms are split.
 struct Chunks {
   std::int64_t count, terms;
 };
 
-// No more of them than there is room for their sums; up to twice the least number of terms stay one.
+// Returns no more chunks than there is room for sums. Up to twice `least` terms remain one chunk.
 Chunks chunks_of(std::int64_t terms, std::int64_t results, std::int64_t least) {
   if (terms <= 2 * least) return {1, terms};
   const std::int64_t most = std::clamp<std::int64_t>(kMostPartialSums / results, 1, kMostChunks);
@@ -31,13 +31,13 @@ Chunks chunks_of(std::int64_t terms, std::int64_t results, std::int64_t least) {
   return {ceil_divide(terms, terms_of_one), terms_of_one};
 }
 
-// The power of two that is no less, but none above `most`, which is one.
+// Returns `count` rounded up to a power of two, but at most `most`, which is one.
 std::int64_t threads_for(std::int64_t count, std::int64_t most) {
   return std::min<std::int64_t>(
       most, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count))));
 }
 
-// Both of f32, or one or both of a type of halves.
+// Returns the program for types that are each f32, bf16 or f16.
 const Program& sum_program(DType from, DType to) {
   static const auto programs = [] {
     std::map<std::pair<DType, DType>, Program> all;
@@ -49,7 +49,7 @@ const Program& sum_program(DType from, DType to) {
   return programs.at({from, to});
 }
 
-/// Where sums go.
+/// The destination of sums.
 struct SumTarget {
   void* data;
   DType dtype;
@@ -59,11 +59,11 @@ bool lies_on_fours(const void* pointer, DType dtype) {
   return std::bit_cast<std::uintptr_t>(pointer) % (4 * info(dtype).size_bytes) == 0;
 }
 
-/// A dense tensor as results and the terms of each.
+/// A dense tensor, split into results and the terms of each.
 struct SumGrid {
   SumNest kept, terms;
 
-  // Whether neighbours belong to several results.
+  // Returns whether adjacent elements belong to different results.
   bool keeps_innermost() const { return kept.inner_stride(0) == 1 && kept.elements() > 1; }
 };
 

@@ -13,7 +13,7 @@ constexpr int kStages = 2;
 constexpr std::int64_t kBoxColumns = 64;  // the 128 bytes that are swizzled
 constexpr std::int64_t kUnit = 8;         // elements in 16 bytes
 
-// ---- as the kernel's source has them
+// ---- constants and structs as in the kernel's source
 
 constexpr std::int64_t kTileKeys = 128;
 
@@ -61,7 +61,7 @@ std::int64_t query_tiles(const HeadsAttention& attention, const TileShape& tile)
   return ceil_divide(attention.queries, tile.queries);
 }
 
-/// Heads in boxes of 64 columns by `tokens` tokens of one head; what lies outside reads as 0.
+/// Describes heads in boxes of 64 columns by `box_tokens` tokens of one head. Elements outside read as 0.
 TensorMap map_of(const HeadsAttention& attention, const Heads& heads, std::int64_t tokens,
                  std::int64_t box_tokens) {
   constexpr int kFloat16 = 6, kBfloat16 = 9;  // CU_TENSOR_MAP_DATA_TYPE_...
@@ -144,7 +144,7 @@ void tensor_core_attention(CudaDevice& device, const HeadsAttention& attention) 
                   .query_tiles = static_cast<int>(head_tiles),
                   .tiles = static_cast<int>(tiles),
                   .scale = attention.scale};
-  // A block fills a multiprocessor, and goes on to further tiles.
+  // A block fills a multiprocessor and iterates over tiles.
   const std::int64_t blocks = std::min<std::int64_t>(tiles, device.info().multiprocessors);
   launch(device,
          {program_of(attention),

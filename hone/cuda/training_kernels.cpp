@@ -9,9 +9,8 @@
 #include "hone/cuda/sums.h"
 #include "hone/kernels/loop_nest.h"
 
-// What training does beside products: dropout, also together with a product of few outputs, sums of gradients, their
-// norm, and AdamW's step. Random keys, the norm, the rate and the step's number are read by the kernels where they
-// lie.
+// Kernels for training besides products: dropout, also fused with a product of few outputs, sums of gradients, their
+// norm, and AdamW's step. Kernels read random keys, the norm, the learning rate and the step's number from GPU memory.
 namespace hone::cuda {
 namespace {
 
@@ -25,7 +24,7 @@ bool on_fours(std::initializer_list<const void*> pointers, std::uintptr_t bytes 
 
 // ---- dropout
 
-// As hone/cuda/source/dropout.cuh has it.
+// The same struct as in hone/cuda/source/dropout.cuh.
 struct Drops {
   const std::int64_t* key;
   std::uint64_t stream;
@@ -36,7 +35,8 @@ struct Drops {
   kernels::LoopNest<1> words;
 };
 
-// Rows of x that draw one word after the other: its last dimension, without places also more or fewer of them.
+// Splits x into rows whose elements use consecutive random words: the last dimension, or, without places, all inner
+// dimensions that do.
 Drops drops_of(const Call& call, std::size_t places_at, bool by_last_dimension) {
   Sizes sizes = call.input(0).sizes();
   const Shape& limits = call.attributes.get<Shape>("limits");
@@ -61,7 +61,7 @@ Drops drops_of(const Call& call, std::size_t places_at, bool by_last_dimension) 
               has_places ? integers(call, places_at) : nullptr,
               length,
               {sizes, {strides}}};
-  // Neighbours of the nest's innermost dimension draw neighbouring words.
+  // Adjacent elements of the nest's innermost dimension use adjacent words.
   if (!by_last_dimension && !has_places && drops.words.inner_stride(0) == 1) {
     drops.length = drops.words.inner_size();
     --drops.words.rank;
@@ -108,12 +108,12 @@ void run_dropout(Call& call) {
          drops, x_at, y_at, groups, groups_per_row, aligned);
 }
 
-// ---- dropout together with a product
+// ---- dropout fused with a product
 
-constexpr std::int64_t kWarpsOfProduct = 4, kColumnsOfWarp = 128;  // as dropped.cu has them
+constexpr std::int64_t kWarpsOfProduct = 4, kColumnsOfWarp = 128;  // as in dropped.cu
 constexpr std::int64_t kLeastChunkRows = 32, kMostProductChunks = 64;
 
-/// A program that takes some outputs at a time.
+/// A program and the number of outputs that it computes at a time.
 struct DroppedProgram {
   const Program& program;
   std::int64_t outputs;
@@ -206,7 +206,7 @@ const Program& training_program() {
   return program;
 }
 
-// As training.cu has them.
+// As in training.cu.
 constexpr std::size_t kNormTensors = 128;
 constexpr std::int64_t kNormChunk = 16384;
 struct NormTensors {
@@ -227,7 +227,7 @@ void run_global_norm(Call& call) {
   constexpr std::int64_t kThreads = 256, kThreadsAtTheEnd = 1024;
   double* const sums = static_cast<double*>(call.workspace);
   NormTensors tensors{};
-  std::int64_t done = 0, chunks = 0;  // before, and of `tensors`
+  std::int64_t done = 0, chunks = 0;  // before `tensors`, and in them
   const auto sum_squares = [&] {
     if (chunks == 0) return;
     launch(call.device, {training_program(), "sum_squares", {chunks}, {kThreads}}, tensors,
@@ -268,7 +268,7 @@ void run_accumulate(Call& call) {
          sum, x, first, count);
 }
 
-// As training.cu has them.
+// The same struct as in training.cu.
 struct AdamWOptions {
   double beta1, beta2, eps, weight_decay, max_grad_norm;
 };
@@ -286,7 +286,7 @@ void run_adamw(Call& call) {
     call.set_output(static_cast<std::size_t>(output), call.input(static_cast<std::size_t>(input)));
   if (count == 0) return;
   const bool aligned = on_fours({parameter, gradient, m, v});
-  // Each block finds out the step's factors: no more of them than run at once.
+  // Each block computes the step's factors, so there are no more blocks than run at once.
   const std::int64_t blocks =
       std::min(ceil_divide(count, aligned ? 4 * kThreads : kThreads),
                kBlocksOfMultiprocessor * device_of(call.device).info().multiprocessors);

@@ -19,7 +19,7 @@ bool is_whole(double value) { return std::isfinite(value) && value == std::trunc
 
 using Names = std::vector<std::string>;
 
-// Calls `look` with every value; an empty one is a missing answer.
+// Calls `look` with every value that is not empty; an empty value is a missing label.
 template <typename Look>
 void look_at_values(const WrittenAnswer& answer, Look&& look) {
   const std::span<const std::string> values =
@@ -28,7 +28,7 @@ void look_at_values(const WrittenAnswer& answer, Look&& look) {
     if (!value.empty()) look(value);
 }
 
-// The elements of a list in one cell.
+// Returns the elements if a single cell contains a list.
 std::optional<Names> list_in(const WrittenAnswer& answer) {
   return answer.many ? std::nullopt : written_list(answer.value);
 }
@@ -44,7 +44,7 @@ std::size_t cells_with_text(std::span<const WrittenAnswer> answers) {
   }));
 }
 
-// How numbers become classes, or labels.
+// Returns a hint for users whose numbers are names of classes or labels.
 std::string taken_as_names(std::span<const WrittenAnswer> answers, bool lists) {
   if (lists) return "`problem_type` multi_label_classification takes them as names of labels";
   if (std::ranges::any_of(answers, &WrittenAnswer::no_class))

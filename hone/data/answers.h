@@ -9,44 +9,45 @@
 
 #include "hone/metrics/task.h"
 
-/// What the rows of files say of their texts, as it is written, and which task that makes.
+/// The labels of examples as the files write them, and the task that they imply.
 namespace hone {
 
-/// What one row says of its text.
+/// The label of one row, as it is written.
 struct WrittenAnswer {
-  std::string value = {};                ///< of one column
-  std::vector<std::string> values = {};  ///< of a list in one column, or of several columns
-  bool many = false;                     ///< `values` are the answer, if there are none too
-  /// The file says by a type that this is a number, and no class may be called by it: 0.5.
+  std::string value = {};                ///< the value of one column
+  std::vector<std::string> values = {};  ///< the elements of a list in one column, or the values of several columns
+  bool many = false;                     ///< use `values`, even when it is empty
+  /// The file's type makes this a number that cannot name a class: 0.5.
   bool no_class = false;
 };
 
-/// The place of an answer by its number: "reviews.csv: line 7".
+/// Returns the place of a label by its index: "reviews.csv: line 7".
 using AnswerPlace = std::function<std::string(std::size_t)>;
 
-/// The number that `text` writes, in decimal digits and with nothing but white space around them; none for other text.
-/// May be infinite or not a number, where that is what is written.
+/// Parses a decimal number with nothing but white space around it, and returns nothing for other text. The result may
+/// be infinite or NaN if the text says so.
 std::optional<double> written_number(std::string_view text);
 
-/// Whether there are answers, and all they say is -1, as in test parts of the hub.
+/// Returns whether there are labels and all of them are -1, as in test splits on the Hugging Face Hub.
 bool are_left_out(std::span<const WrittenAnswer> answers);
 
-/// The least share of values that are numbers where one that is none is taken for a slip.
+/// The minimum share of numeric values at which a non-numeric one is taken for a mistake.
 constexpr double kNearlyAll = 0.95;
 
-/// The task that answers are for, as they look: where all are numbers, one of which at least is not whole, regression;
-/// lists, texts that are all written lists (hone/data/written_list.h), or several columns, are sets of labels; and everything else is classes. Missing
-/// answers count for nothing. Adds to `notes` what was found, if it is not classes, and how to say otherwise. Throws
-/// `UserError` with the place of the first that is no number where nearly all are, and one of these is not whole.
+/// Infers the task from the labels. All numbers, at least one of them fractional: regression. Lists, cells that all
+/// contain written lists (hone/data/written_list.h), or several columns: multi-label classification. Anything else:
+/// classification. Missing labels are ignored. Unless the result is classification, adds to `notes` what was found and
+/// how to choose otherwise. Throws `UserError` with the place of the first non-numeric label if nearly all labels are
+/// numbers, and one of these is fractional.
 Task find_task(std::span<const WrittenAnswer> answers, const AnswerPlace& place,
                std::vector<std::string>& notes);
 
-/// Examples' targets, one after the other.
+/// The targets of examples, in order.
 struct Targets {
-  std::vector<std::string> names = {};  ///< of the numbers, or of the labels
-  /// Of each answer, one per name.
+  std::vector<std::string> names = {};  ///< names of the numbers or labels
+  /// One value per name for each example.
   std::vector<std::vector<float>> rows = {};
-  /// Of each answer, in one form, whatever names the targets have: what a fingerprint is made of.
+  /// The label of each example in a canonical form that does not depend on `names`; fingerprints are made of it.
   std::vector<std::string> written = {};
 };
 

@@ -10,10 +10,10 @@
 namespace hone {
 namespace {
 
-constexpr std::uint64_t kArrowRowBytes = 64;    // what a row costs besides its text
-constexpr std::uint64_t kArrowBlockBytes = 32;  // what a block of memory costs beyond its content
+constexpr std::uint64_t kArrowRowBytes = 64;    // memory of a row besides its text
+constexpr std::uint64_t kArrowBlockBytes = 32;  // overhead of one allocation
 
-/// The part of an array that is read.
+/// The range of an array to read.
 struct ArrowRange {
   std::int64_t begin = 0, end = 0;
 };
@@ -36,7 +36,7 @@ bool bit_at(std::string_view bits, std::int64_t index) {
           1) != 0;
 }
 
-// The first null in the range; its end where there is none.
+// Returns the index of the first null in the range, or its end.
 std::int64_t find_null(const ArrowArray& array, ArrowKind kind, const ArrowRange& range) {
   if (kind == ArrowKind::null) return range.begin;
   if (array.nulls == 0) return range.end;
@@ -90,7 +90,7 @@ std::vector<double> floats(const ArrowArray& array, int bits, const ArrowRange& 
   return values;
 }
 
-// Where the values in the range begin and end, rising and at most `size`.
+// Returns the offsets of the values in the range, which rise and are at most `size`.
 std::vector<std::int64_t> offsets_of(const ArrowArray& array, bool large, const ArrowRange& range,
                                      std::uint64_t size) {
   std::vector<std::int64_t> offsets;
@@ -121,7 +121,7 @@ std::vector<std::string> strings(const ArrowArray& array, bool large, const Arro
   return values;
 }
 
-// What its values are stored as.
+// Returns the kind of the stored values: dictionary indices are integers.
 ArrowKind kind_of(const ArrowField& field) {
   return field.in_dictionary ? ArrowKind::integer : field.kind;
 }
@@ -133,7 +133,7 @@ ColumnValues empty_values_of(const ArrowField& field) {
   return std::vector<std::string>();
 }
 
-/// One column of a file while it is read, batch by batch.
+/// Reads one column of a file, batch by batch.
 class ArrowColumnReader {
  public:
   ArrowColumnReader(const ArrowMessages& messages, std::size_t column, std::uint64_t file_bytes)
@@ -171,7 +171,7 @@ class ArrowColumnReader {
     return lists;
   }
 
-  // Whether no value is there, as the batches say.
+  // Returns whether every value is null according to the null counts of the batches.
   bool is_null() {
     bool all = true;
     for_each_batch(field_, [&](ArrowBatchReader& reader, std::int64_t rows) {
@@ -182,7 +182,7 @@ class ArrowColumnReader {
   }
 
  private:
-  // `values` is what may be in a dictionary: the column, or the elements of its lists.
+  // `values` is the field that may be in a dictionary: the column, or the elements of its lists.
   template <typename Read>
   void for_each_batch(const ArrowField& values, Read&& read) {
     for (const ArrowBatch& batch : messages_.batches) {
@@ -207,7 +207,7 @@ class ArrowColumnReader {
     budget_.charge(rows > UINT64_MAX / kArrowRowBytes ? UINT64_MAX : rows * kArrowRowBytes);
   }
 
-  // The column's array of a batch; all of its rows are there.
+  // Reads the column's array of a batch and checks that no row is null.
   ArrowArray next_rows(ArrowBatchReader& reader, std::int64_t rows) {
     const ArrowArray array = reader.next(field_);
     user_check(array.length == rows, "expected {} rows, the column has {}; the file is damaged",
@@ -271,7 +271,7 @@ class ArrowColumnReader {
   std::size_t column_;
   const ArrowField& field_;
   MemoryBudget budget_;
-  std::int64_t rows_ = 0;  // of the batches before
+  std::int64_t rows_ = 0;  // in earlier batches
   ColumnValues dictionary_;
 };
 

@@ -4,15 +4,16 @@
 
 #include "hone/data/column_file.h"
 
-/// Columns of Arrow IPC files, which Hugging Face `datasets` saves and caches:
+/// Reads columns of Arrow IPC files, which Hugging Face `datasets` saves and caches:
 ///
 ///     const ArrowFile file(bytes);
 ///     const StoredColumn text = file.read("text", pool);
 ///
-/// Both forms of the format are supported, the stream and the file that begins with "ARROW1", with dictionaries and with
-/// buffers compressed by zstd. Columns may be integers, floating point, booleans, strings, lists of these, and dictionaries of them.
-/// Nothing in a file is believed: every access is checked, and a column takes no more memory than `kMaxColumnExpansion`
-/// allows. The format: Apache Arrow, "Arrow Columnar Format", version 1.5; Message.fbs and Schema.fbs.
+/// Both forms of the format are supported, the stream and the file that begins with "ARROW1", with dictionaries and
+/// with buffers compressed by zstd. Columns may be integers, floating point, booleans, strings, lists of these, and
+/// dictionaries of them. Files are untrusted: every access is checked, and a column takes no more memory than
+/// `kMaxColumnExpansion` allows. The format: Apache Arrow, "Arrow Columnar Format", version 1.5; Message.fbs and
+/// Schema.fbs.
 namespace hone {
 
 class ArrowFile : public ColumnFile {

@@ -10,13 +10,13 @@ enum Header { kSchema = 1, kDictionaryBatch = 2, kRecordBatch = 3 };
 constexpr std::string_view kFileMagic = "ARROW1";
 constexpr std::uint32_t kContinuation = 0xFFFFFFFF;
 
-/// A message as the stream frames it.
+/// A message and its frame in the stream.
 struct Message {
   std::string_view metadata = {}, body = {};
   std::size_t position = 0, end = 0;
 };
 
-// The message at `position`; empty metadata where the stream ends.
+// Returns the message at `position`; its metadata is empty at the end of the stream.
 Message next_message(std::string_view bytes, std::size_t position) {
   Message message{.position = position, .end = position};
   if (position == bytes.size()) return message;
@@ -124,7 +124,7 @@ std::string_view ArrowBatchReader::next_buffer() {
   return unpack(batch_.body.substr(offset, size));
 }
 
-// Packed buffers begin with their size, or -1 where packing would not have paid.
+// Compressed buffers begin with their decompressed size, or -1 if the data is stored as it is.
 std::string_view ArrowBatchReader::unpack(std::string_view packed) {
   if (!compressed_ || packed.empty()) return packed;
   const auto size = number_at<std::int64_t>(packed, 0);
@@ -151,7 +151,7 @@ ArrowArray ArrowBatchReader::next(const ArrowField& field) {
   return array;
 }
 
-// How many buffers an array has: Columnar.rst, "Buffer Listing for Each Layout".
+// The number of buffers per array: Columnar.rst, "Buffer Listing for Each Layout".
 void ArrowBatchReader::skip(const ArrowField& field) {
   ++node_;
   switch (field.in_dictionary ? ArrowKind::integer : field.kind) {

@@ -6,16 +6,16 @@
 
 #include "hone/data/arrow_schema.h"
 
-/// The messages of an Arrow file (Message.fbs): the schema, and batches of arrays with the buffers they are made of.
+/// Messages of an Arrow file (Message.fbs): the schema, and batches of arrays with their buffers.
 namespace hone {
 
-/// Rows, or values of a dictionary, that are stored together.
+/// A batch of rows or of dictionary values.
 struct ArrowBatch {
   FlatTable header;  ///< the table RecordBatch
   std::string_view body = {};
-  std::size_t position = 0;  ///< of the message in the file
+  std::size_t position = 0;  ///< byte offset of the message in the file
   std::int64_t rows = 0;
-  /// Of a dictionary batch: the dictionary, which it begins anew unless `is_delta`.
+  /// A dictionary batch replaces `dictionary`, or extends it if `is_delta`.
   bool is_dictionary = false, is_delta = false;
   std::int64_t dictionary = 0;
 };
@@ -25,27 +25,27 @@ struct ArrowMessages {
   std::vector<ArrowBatch> batches = {};  ///< in order
 };
 
-/// Throws `UserError` for anything but an Arrow stream or file, and for damage.
+/// Reads the schema and finds the batches. Throws `UserError` if `bytes` is not an Arrow stream or file, or is damaged.
 ArrowMessages read_arrow_messages(std::string_view bytes, MemoryBudget& budget);
 
 /// The buffers of an array.
 struct ArrowArray {
   std::int64_t length = 0;
   std::int64_t nulls = 0;
-  std::string_view validity = {};  ///< a bit per value; empty: all are there
-  std::string_view offsets = {};   ///< of strings and lists
+  std::string_view validity = {};  ///< one bit per value; empty: no nulls
+  std::string_view offsets = {};   ///< for strings and lists
   std::string_view values = {};
 };
 
 /// Walks the arrays of a batch in the order of the schema.
 class ArrowBatchReader {
  public:
-  /// Unpacked buffers are kept in `unpacked`, which must outlive what is read.
+  /// Stores decompressed buffers in `unpacked`, which must outlive the arrays that are read.
   ArrowBatchReader(const ArrowBatch& batch, std::vector<std::unique_ptr<char[]>>& unpacked,
                    MemoryBudget& budget);
 
   void skip(const ArrowField& field);
-  /// The array of a flat field, of the indices of a field in a dictionary, or of a list, whose values come next.
+  /// Returns the array of a flat field, of dictionary indices, or of a list, whose values come next.
   ArrowArray next(const ArrowField& field);
 
  private:

@@ -9,10 +9,10 @@
 #include "hone/data/flat_buffer.h"
 #include "hone/data/memory_budget.h"
 
-/// The schema of an Arrow file (Schema.fbs of Apache Arrow) as the columns of a table.
+/// The schema of an Arrow file (Schema.fbs of Apache Arrow).
 namespace hone {
 
-/// How an array is stored; numbers as in Schema.fbs (union Type).
+/// Types of arrays, with the numbers of Schema.fbs (union Type).
 enum class ArrowKind : std::uint8_t {
   null = 1,
   integer = 2,
@@ -42,23 +42,23 @@ enum class ArrowKind : std::uint8_t {
   large_list_view = 26
 };
 
-/// A column, or what it is made of.
+/// A column or a child of one.
 struct ArrowField {
   std::string_view name = {};
   ArrowKind kind = ArrowKind::null;
-  int bits = 0;            ///< of a number
-  bool is_signed = false;  ///< of an integer
-  bool is_dense = false;   ///< of a union
+  int bits = 0;            ///< width of a number
+  bool is_signed = false;  ///< for integers
+  bool is_dense = false;   ///< for unions
   std::vector<ArrowField> children = {};
-  /// The values are indices of the type below into dictionary `dictionary`, whose values have the type above.
+  /// The array contains indices (type below) into dictionary `dictionary`, whose values have the type above.
   bool in_dictionary = false;
   std::int64_t dictionary = 0;
   int index_bits = 32;
   bool index_is_signed = true;
 
-  /// "string", "int64", "list<string>", "timestamp"
+  /// Returns "string", "int64", "list<string>", "timestamp", …
   std::string type() const;
-  /// Strings, integers, floating point, booleans or nulls.
+  /// Returns whether the values are strings, integers, floating point, booleans or nulls.
   bool is_flat() const;
   bool is_list() const { return kind == ArrowKind::list || kind == ArrowKind::large_list; }
 };
@@ -68,8 +68,8 @@ struct ArrowSchema {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads the table Schema of a message. What it takes in memory is charged to the budget. Throws `UserError` for
-/// big-endian files and damage.
+/// Reads the table Schema of a message, and charges its memory to the budget. Throws `UserError` for big-endian files
+/// and damage.
 ArrowSchema read_arrow_schema(const FlatTable& schema, MemoryBudget& budget);
 
 }  // namespace hone

@@ -34,7 +34,7 @@ std::optional<bool> written_truth(std::string_view text) {
   return std::nullopt;
 }
 
-// The only class of this name, or of this key.
+// Returns the only class with this name, else the only one with this key.
 std::int32_t class_called(std::string_view label, NameSpan classes) {
   const auto only = [&](auto&& is_called) {
     const auto first = std::ranges::find_if(classes, is_called);
@@ -59,10 +59,10 @@ ClassMatch match_names(NameSpan labels, NameSpan classes) {
   return match;
 }
 
-/// A name with one number in it: "4 stars".
+/// A name that contains one number: "4 stars".
 struct NumberedName {
   std::int64_t number;
-  std::string rest;  // its key without the number
+  std::string rest;  // the key without the number
 };
 
 std::optional<NumberedName> numbered(std::string_view name) {
@@ -83,7 +83,7 @@ std::optional<NumberedName> numbered(std::string_view name) {
   return result;
 }
 
-// "4" and "4 star" are called as "4 stars".
+// "4" and "4 star" match "4 stars".
 bool are_alike(const NumberedName& a, const NumberedName& b) {
   return a.number == b.number && (a.rest.starts_with(b.rest) || b.rest.starts_with(a.rest));
 }
@@ -107,7 +107,7 @@ std::optional<Classes> by_number_in_name(NameSpan labels, NameSpan classes) {
   return found;
 }
 
-// Class numbers below `count`, where all labels are such.
+// Returns the class numbers if all labels are numbers below `count`.
 std::optional<Classes> by_class_number(NameSpan labels, std::size_t count) {
   Classes found;
   for (const std::string& label : labels) {
@@ -118,8 +118,8 @@ std::optional<Classes> by_class_number(NameSpan labels, std::size_t count) {
   return found;
 }
 
-// Numbers of named classes are believed where every class occurs, or there are but two; names that are numbers leave no
-// room for others.
+// Numbers stand for named classes only if every class occurs, or there are two. Classes named by numbers match by name
+// only.
 std::optional<Classes> by_believable_number(NameSpan labels, NameSpan classes) {
   if (are_integers(classes)) return std::nullopt;
   std::optional<Classes> found = by_class_number(labels, classes.size());
@@ -135,7 +135,7 @@ Classes places_in(NameSpan labels, NameSpan order) {
   return found;
 }
 
-// Of labels that are numbers, those that are no class number have no class.
+// Numbers outside the range of class numbers get no class.
 ClassMatch match_numbers(NameSpan labels, std::size_t count) {
   ClassMatch match;
   for (const std::string& label : labels)
@@ -154,7 +154,7 @@ ClassMatch match_unnamed(NameSpan labels, NameSpan classes) {
   }
   const bool numbers = are_integers(labels);
   const std::vector<std::string> order = ordered_labels(labels);
-  // "5" is no class of a model whose classes are "0" to "4".
+  // "5" is not a class of a model with the classes "0" to "4".
   if (numbers && order.size() == classes.size() && !are_integers(classes))
     return {.class_of = places_in(labels, order),
             .how = "by their values, as the model does not name its classes",
@@ -210,7 +210,7 @@ std::string folded_name(std::string_view name) {
       if (mark) marks += static_cast<char>(letter);
       continue;
     }
-    // Marks only separate words where there is one on either side: "-1" and "A-" are no "1" and "A".
+    // Marks separate words only between letters: "-1" and "A-" differ from "1" and "A".
     if (gap) key += key.empty() ? marks : " ";
     gap = false;
     marks.clear();
@@ -228,7 +228,7 @@ std::optional<std::vector<std::int32_t>> class_order(NameSpan a, NameSpan b) {
   std::map<std::string, std::int32_t> numbers;
   for (std::size_t i = 0; i < b.size(); ++i)
     if (!numbers.emplace(folded_name(b[i]), static_cast<std::int32_t>(i)).second)
-      return std::nullopt;  // two of them are called so
+      return std::nullopt;  // ambiguous
   std::set<std::int32_t> found;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const auto number = numbers.find(folded_name(a[i]));

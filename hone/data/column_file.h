@@ -9,19 +9,19 @@
 
 #include "hone/base/thread_pool.h"
 
-/// Files that store their tables by columns: Parquet and Arrow.
+/// Files that store tables by columns: Parquet and Arrow.
 namespace hone {
 
-/// All that a column takes in memory, for the moment or for good, stays below this many times the file's size (or
-/// 64 MiB, where that is more). Text and labels stay far below; files made to do harm do not.
+/// A column takes at most this many times the file's size in memory, temporary memory included (or 64 MiB, if that is
+/// more). Ordinary text and labels stay far below; malicious files do not.
 inline constexpr std::uint64_t kMaxColumnExpansion = 64;
 inline constexpr std::uint64_t kFreeColumnBytes = std::uint64_t{64} << 20;
 
-/// One value per row. Booleans and all integers are std::int64_t, all widths of floating point are double.
+/// One value per row. Booleans and all integers are stored as std::int64_t, all floating point as double.
 using ColumnValues =
     std::variant<std::vector<std::string>, std::vector<std::int64_t>, std::vector<double>>;
 
-/// Moves `more`, which holds the same type, behind the values of `all`.
+/// Appends `more`, which must contain the same type.
 void append(ColumnValues& all, ColumnValues&& more);
 
 struct StoredColumn {
@@ -39,8 +39,8 @@ struct StoredLists {
 struct ColumnSchema {
   std::string name;
   std::string type;       ///< for people: "string", "int64", "list<string>", "struct", "timestamp"
-  bool readable = false;  ///< else `read` refuses it: nested, or of a type that no model reads
-  bool is_list = false;   ///< `read_lists` reads it: lists of values that can be read
+  bool readable = false;  ///< false: `read` rejects it, as nested or of an unsupported type
+  bool is_list = false;   ///< lists of readable values, for `read_lists`
 };
 
 class ColumnFile {
@@ -51,22 +51,22 @@ class ColumnFile {
   virtual ~ColumnFile() = default;
 
   virtual std::int64_t rows() const = 0;
-  /// The columns a table shows, nested ones as one each.
+  /// Returns the top-level columns.
   virtual const std::vector<ColumnSchema>& columns() const = 0;
-  /// Key-value pairs: "huggingface" holds JSON with the names of classes.
+  /// Returns the key-value metadata; "huggingface" contains JSON with the class names.
   virtual const std::map<std::string, std::string>& metadata() const = 0;
 
-  /// Whether there are rows, and the column has no value in any of them.
+  /// Returns whether there are rows and the column is null in all of them.
   virtual bool is_null(std::string_view column) const = 0;
-  /// All rows of a column. Throws `UserError` for a column that is not there or not readable, a null (with its row), a
-  /// codec that is not supported, and anything damaged.
+  /// Reads all rows of a column. Throws `UserError` for a missing or unreadable column, a null (with its row), an
+  /// unsupported codec, and damage.
   virtual StoredColumn read(std::string_view column, ThreadPool& pool) const = 0;
-  /// All rows of a column of lists. Throws `UserError` as `read` does, also for a null in a list.
+  /// Reads all rows of a column of lists. Throws `UserError` as `read` does, also for a null in a list.
   virtual StoredLists read_lists(std::string_view column, ThreadPool& pool) const = 0;
 };
 
-/// The place of `name` among the columns. Throws `UserError` where there is none, or one that neither `read` nor, with
-/// `lists`, `read_lists` reads.
+/// Returns the index of column `name`. Throws `UserError` if it does not exist, or is not readable: by `read`, or with
+/// `lists`, by `read_lists`.
 std::size_t find_stored_column(const std::vector<ColumnSchema>& columns, std::string_view name,
                                bool lists);
 

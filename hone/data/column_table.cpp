@@ -17,12 +17,12 @@ std::string label_text(std::int64_t value, bool boolean) {
   return std::to_string(value);
 }
 
-// Values that float32 holds.
+// Returns whether float32 represents the values exactly.
 bool is_narrow(const std::string& type) {
   return type.find("float32") != std::string::npos || type.find("float16") != std::string::npos;
 }
 
-// Of whole numbers as integers; of others the shortest digits that read back the same.
+// Writes whole numbers as integers, others with the shortest digits that read back the same.
 WrittenAnswer number_answer(double value, bool narrow) {
   constexpr double kExact = 9007199254740992;  // 2^53
   if (std::abs(value) <= kExact && value == std::trunc(value))
@@ -67,7 +67,7 @@ std::vector<WrittenAnswer> answers_of(StoredColumn&& read, const ColumnSchema& s
   return answers;
 }
 
-// Rows of answers that are lists, of the answers to their values.
+// Groups the labels of all values into one list per row.
 std::vector<WrittenAnswer> cut(std::vector<WrittenAnswer>&& values,
                                const std::vector<std::size_t>& begins) {
   std::vector<WrittenAnswer> rows(begins.size() - 1, {.many = true});
@@ -92,7 +92,7 @@ std::vector<WrittenAnswer> read_answers(const ColumnFile& file, const std::strin
   return answers;
 }
 
-// Several columns are one answer.
+// Reads the labels; several columns make up one label.
 std::vector<WrittenAnswer> read_answers(const ColumnFile& file, const ColumnChoice& choice,
                                         ThreadPool& pool) {
   if (choice.labels.size() == 1) return read_answers(file, choice.labels[0], choice.task, pool);
@@ -106,7 +106,7 @@ std::vector<WrittenAnswer> read_answers(const ColumnFile& file, const ColumnChoi
   return answers;
 }
 
-// Of a column that is only shown.
+// Reads a column as text for display.
 std::vector<std::string> read_written(const ColumnFile& file, const std::string& column,
                                       ThreadPool& pool) {
   std::vector<std::string> texts;
@@ -146,7 +146,7 @@ std::vector<Record> read_rows(const ColumnFile& file, const std::vector<DataColu
   return records;
 }
 
-// What the hub's `datasets` writes beside the schema: {"info": {"features": {…}}}.
+// Hugging Face `datasets` stores class names in the metadata: {"info": {"features": {…}}}.
 std::vector<std::string> names_in(const ColumnFile& file, const std::string& column) {
   const auto found = file.metadata().find("huggingface");
   if (found == file.metadata().end()) return {};

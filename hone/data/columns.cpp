@@ -18,7 +18,7 @@ constexpr std::string_view kTextNames[] = {"text",    "sentence", "review",
                                            "content", "comment",  "tweet"};
 constexpr std::string_view kLabelNames[] = {"label",     "labels",   "class", "target",
                                             "sentiment", "category", "stars"};
-// What the two texts of a pair are called, without case and punctuation.
+// Names of the two texts of a pair, without case and punctuation.
 struct PairNames {
   std::string_view first;
   std::vector<std::string_view> second;
@@ -53,7 +53,7 @@ Names names_of(std::span<const DataColumn> columns) {
   return names;
 }
 
-// Names may hold commas.
+// Names are quoted because they may contain commas.
 std::string listed(std::span<const DataColumn> columns) {
   Names names;
   for (const DataColumn& column : columns)
@@ -63,7 +63,7 @@ std::string listed(std::span<const DataColumn> columns) {
   return fmt::format("the columns are: {}", fmt::join(names, ", "));
 }
 
-// The column called `name`, in any case if none is called exactly that; "" when there is none.
+// Returns the column called `name`, preferring an exact match over one in another case, or "".
 std::string called(std::span<const DataColumn> columns, std::string_view name) {
   for (const DataColumn& column : columns)
     if (column.name == name) return column.name;
@@ -96,10 +96,10 @@ struct ColumnPair {
   bool sure = true;
 };
 
-// The pairs of columns that are called so and may hold texts.
+// Returns the pairs of columns with such names that may contain texts.
 std::vector<ColumnPair> pairs_in(std::span<const DataColumn> columns, const Names& labels) {
   std::vector<ColumnPair> pairs;
-  // Premises repeat, and so do templates of hypotheses; an answer that repeats may be a label.
+  // Premises and templates of hypotheses may repeat; an answer that repeats may be a label.
   const auto is_text = [&](const DataColumn& column, bool may_repeat) {
     return column.words && (may_repeat || !column.few) &&
            std::ranges::find(labels, column.name) == labels.end();
@@ -141,7 +141,7 @@ bool has_names(std::span<const DataColumn> columns) {
   return std::ranges::any_of(columns, &DataColumn::named);
 }
 
-// The only column that `is_it`; "" where there is none or several.
+// Returns the only column that meets `is_it`; "" if there are none or several.
 template <typename IsIt>
 std::string only_column(std::span<const DataColumn> columns, const IsIt& is_it) {
   std::string only;
@@ -172,7 +172,7 @@ std::string choose_text(std::span<const DataColumn> columns, const ColumnChoice&
       fmt::join(kTextNames, ", "), listed(columns));
 }
 
-// Sets the text, or both texts of a pair, where neither is named.
+// Sets the text, or both texts of a pair, if neither is given.
 void choose_texts(std::span<const DataColumn> columns, ColumnChoice& choice, Names& notes) {
   const std::vector<ColumnPair> pairs = pairs_in(columns, choice.labels);
   if (pairs.empty()) {
@@ -190,7 +190,7 @@ void choose_texts(std::span<const DataColumn> columns, ColumnChoice& choice, Nam
                   choice.text, choice.text_pair));
 }
 
-// In a table without names. "": none, or several that may be it.
+// Chooses the label of a table without column names. Returns "" if there are no candidates or several.
 std::string choose_label(std::span<const DataColumn> columns, const ColumnChoice& choice) {
   const auto is_free = [&](const DataColumn& column) {
     return column.name != choice.text && column.name != choice.text_pair;
@@ -205,7 +205,7 @@ bool has_column(std::span<const DataColumn> columns, const std::string& name) {
   return std::ranges::find(columns, name, &DataColumn::name) != columns.end();
 }
 
-// The column called `given`, or those that it names between commas; classes stand in one column.
+// Returns the column called `given`, or the columns it lists between commas; classification uses one column.
 Names label_columns(std::span<const DataColumn> columns, const std::string& given,
                     const std::optional<Task>& task) {
   if (given.empty()) return {};
@@ -220,7 +220,8 @@ bool has_columns(std::span<const DataColumn> columns, const Names& names) {
                              [&](const std::string& name) { return has_column(columns, name); });
 }
 
-// With the columns that are remembered and there, where nothing is named. Both texts of a pair go together.
+// Returns `options` with the remembered columns that the table has, unless others are given. Both texts of a pair are
+// used together.
 DataOptions with_remembered(std::span<const DataColumn> columns, const DataOptions& options,
                             Names& notes) {
   DataOptions chosen = options;
@@ -266,7 +267,7 @@ void check_different(const ColumnChoice& choice) {
              choice.text_pair, fmt::join(choice.labels, ","));
 }
 
-// A column that nobody reads may be there twice.
+// Only columns that are not read may occur twice.
 void check_unique(std::span<const DataColumn> columns, const ColumnChoice& choice) {
   Names names = choice.labels;
   names.insert(names.end(), {choice.text, choice.text_pair});
@@ -275,7 +276,8 @@ void check_unique(std::span<const DataColumn> columns, const ColumnChoice& choic
                "the column '{}' is there twice; rename one; {}", name, listed(columns));
 }
 
-// Notes a column that nobody named, unless it has the `usual` name; `missing`: what the model was trained on.
+// Notes a column that was not given, unless it has the `usual` name. `missing`: the column that the model was trained
+// on.
 void note_found(const char* what, const std::string& name, std::string_view usual,
                 const std::string& missing, Names& notes) {
   if (!missing.empty())
@@ -286,7 +288,7 @@ void note_found(const char* what, const std::string& name, std::string_view usua
     notes.push_back(fmt::format("the {} is column '{}'", what, name));
 }
 
-// Whether a column that is not read meets the condition.
+// Returns whether any column that is not read meets the condition.
 template <typename MayBeIt>
 bool has_other(std::span<const DataColumn> columns, const ColumnChoice& choice,
                const MayBeIt& may_be_it) {
@@ -300,7 +302,7 @@ std::string guess_of(const char* what, const std::string& name) {
   return fmt::format("the {0} column was guessed: {1}; `{0}_column` names another", what, name);
 }
 
-// The one column of a label that is shown.
+// Chooses the column of the known label.
 void choose_gold(std::span<const DataColumn> columns, const Names& given,
                  const DataOptions& options, ColumnChoice& choice) {
   choice.gold = given.empty() ? "" : given[0];

@@ -11,24 +11,23 @@
 #include "hone/base/error.h"
 #include "hone/data/data_set.h"
 
-/// Which columns of a table are texts and labels.
+/// Choice of a table's text and label columns.
 namespace hone {
 
-/// A column as a file shows it before it is read.
+/// A column as its first rows describe it.
 struct DataColumn {
   std::string name;
   bool words = true;  ///< holds text, not numbers or anything nested
-  bool few = false;   ///< its first values repeat few different ones, as labels do
-  /// False: the file gives it no name. It is called by its number from 0, or "Unnamed: 2" where
-  /// other columns have names.
+  bool few = false;   ///< its first values repeat, as labels do
+  /// False: the file does not name it. Its name is then its index from 0, or "Unnamed: 2" if other columns have names.
   bool named = true;
-  std::string first_value = {};  ///< of a column without a name, for messages
+  std::string first_value = {};  ///< set for unnamed columns, for messages
 };
 
-/// Collects what the first values of a column say about it.
+/// Describes a column by its first values.
 class ColumnPreview {
  public:
-  /// `word`: the value is neither a number nor nested. Empty values count for nothing.
+  /// Adds a value. `word`: it is neither a number nor nested. Ignores empty values.
   void add(std::string_view value, bool word);
   void describe(DataColumn& column) const;
 
@@ -38,57 +37,55 @@ class ColumnPreview {
   bool words_ = false;
 };
 
-/// Returns whether a column of texts, pairs, labels or row numbers is usually called so, in any
-/// case.
+/// Returns whether `name` is a usual name, in any case, for a column of texts, pairs, labels or row numbers.
 bool is_usual_column(std::string_view name);
 
-/// Names of the columns to read. Empty: there is none.
+/// Names of the columns to read. Empty: no such column.
 struct ColumnChoice {
   std::string text;
   std::string text_pair = {};
   std::vector<std::string> labels = {};
-  /// Columns that are only shown, whatever they hold: what tells rows apart, and the label somebody gave.
+  /// Columns that are only displayed, of any type: an identifier of the row, and a known label.
   std::string id = {}, gold = {};
-  /// In place of `gold`, the several columns of such a label.
+  /// Set instead of `gold` if the label has several columns.
   std::vector<std::string> golds = {};
-  /// What the labels are for, where that is known: classes are no lists and no fractions.
+  /// The task of the labels, if known. Labels of classification must not be lists or fractions.
   std::optional<Task> task = {};
   /// See `DataSet::guessed`.
   std::string guessed = {};
 };
 
-/// A table has no column that is named as a label usually is.
+/// Thrown if no column of a table can be identified as the label.
 class NoLabelColumn : public UserError {
   using UserError::UserError;
 };
 
-/// Returns the columns that `options` names, else those it remembers where the table has them, else
-/// those with usual names.
+/// Returns the columns that `options` names, else the remembered ones if the table has them, else those with usual
+/// names.
 ///
-/// The text: `text`, sentence, review, content, comment or tweet, in this order and in any case, or
-/// the only column that holds words. Two columns that are usually a pair, such as premise and
-/// hypothesis, are read as one; where they need not be, an error asks. The label: `label`, labels,
-/// class, target, sentiment, category or stars; where no column is called so and the labels may be
-/// other than classes, `label_column` names several between commas. In a table without names the
-/// text is the only column of words that do not repeat, and the label the only other column, or the
-/// only one of few values. Adds to `notes` what was remembered, or is missing though it was, and what
-/// was chosen by another name than `text` and `label`.
+/// Text: `text`, sentence, review, content, comment or tweet, in this order and in any case, or the only column of
+/// words. Two columns that are usually a pair, such as premise and hypothesis, are read as one; ambiguous ones cause an
+/// error that asks. Label: `label`, labels, class, target, sentiment, category or stars. `label_column` may name
+/// several, separated by commas, if no single column has that name and the task is not classification. In a table
+/// without column names, the text is the only column of words that do not repeat; the label is the only other column,
+/// or the only one with few distinct values. Adds to `notes` the remembered columns that were used or are missing, and
+/// those with names other than `text` and `label`.
 ///
-/// Throws `UserError`, with the columns there are: a chosen name twice, a column that is not there,
-/// no or more than one column that could be it; `NoLabelColumn` where that is the label.
+/// Throws `UserError` with the list of columns: a name chosen twice, a missing column, no candidate or several;
+/// `NoLabelColumn` if that concerns the label.
 ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptions& options,
                             std::vector<std::string>& notes);
 
-/// The columns for texts that need no labels: as above, but without a label; `gold` is the one that would be it and `id`
-/// that of `options`, else the one called id, where there are such; `golds` where `options` names or remembers several, the latter with a note.
+/// Chooses columns for texts that need no labels. As above, but `labels` is empty and the label column becomes `gold`.
+/// `id` is that of `options`, else the column called id, if any. `golds` is set if `options` names or remembers several
+/// label columns; remembered ones are noted.
 ColumnChoice choose_shown_columns(std::span<const DataColumn> columns, const DataOptions& options,
                                   std::vector<std::string>& notes);
 
-/// Returns options that read further files of the same table: their header, or none, is that of the
-/// first one.
+/// Returns options for further files of the same table, which have a header if the first file has one.
 DataOptions as_the_first(const DataOptions& options, bool has_header, const ColumnChoice& choice);
 
-/// Index of the column called `name`. Throws `UserError` with the nearest name and all of them.
+/// Returns the index of the column called `name`. Throws `UserError` with the nearest name and all of them.
 std::size_t find_column(std::span<const DataColumn> columns, const std::string& name);
 
 }  // namespace hone

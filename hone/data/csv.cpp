@@ -36,7 +36,7 @@ void CsvReader::skip_line_end() {
 }
 
 void CsvReader::read_record(std::vector<std::string>& fields) {
-  // The memory of the record before is used again.
+  // Reuses the memory of the previous record.
   for (std::size_t count = 1;; ++count) {
     user_check(count <= kMostFields, "line {}: more than {} fields; is this a table?", record_line_,
                kMostFields);
@@ -55,7 +55,7 @@ void CsvReader::read_record(std::vector<std::string>& fields) {
       fields.resize(count);
       return skip_line_end();
     }
-    // A quote that closes a field lines below is often the opening one of another.
+    // If a field closes on a later line, its closing quote is often the opening one of another field.
     user_check(rest_.front() == separator_ || opened == line_,
                "line {}: the quoted field that begins here has no closing quote before line {}, "
                "where '{}' follows it; close the field, or write a quote inside quotes as \"\"",
@@ -68,7 +68,7 @@ void CsvReader::read_record(std::vector<std::string>& fields) {
   }
 }
 
-// Up to the next separator or end of a line.
+// Returns the size up to the next separator or line end.
 std::size_t CsvReader::unquoted_size() const {
   const char *const begin = rest_.data(), *const end = begin + rest_.size();
   const char* at = begin;

@@ -5,23 +5,22 @@
 #include <string_view>
 #include <vector>
 
-/// Records of delimited text as RFC 4180 defines it: fields in double quotes may hold the
-/// separator, line breaks and doubled quotes; lines end in LF or CRLF; a byte order mark at the
-/// start is skipped. Quotes may also be text, as in many files that are separated by tabs.
+/// Reads delimited text as RFC 4180 defines it: quoted fields may contain the separator, line breaks and doubled
+/// quotes; lines end in LF or CRLF; a byte order mark at the start is skipped. Quotes can also be read as text, as many
+/// tab-separated files need.
 namespace hone {
 
 class CsvReader {
  public:
-  /// `text` must outlive the reader. `quotes`: they enclose fields; else they are text.
+  /// `text` must outlive the reader. `quotes`: they enclose fields; otherwise they are text.
   CsvReader(std::string_view text, char separator, bool quotes = true);
 
-  /// Reads the next record that is not an empty line into `fields`. False at the end.
-  /// Throws `UserError` with the line for a quote that is never closed or is followed by text,
-  /// and for more than 10,000 fields.
+  /// Reads the next record into `fields`, skipping empty lines. Returns false at the end. Throws `UserError` with the
+  /// line for a quote that is never closed or is followed by text, and for more than 10,000 fields.
   bool next(std::vector<std::string>& fields);
-  /// Line on which the last record began, from 1.
+  /// Returns the line on which the last record began, from 1.
   std::int64_t line() const { return record_line_; }
-  /// An upper bound of the records that are left: as many as there are lines.
+  /// Returns an upper bound of the remaining records: the number of lines.
   std::size_t most_records() const;
 
  private:
@@ -34,7 +33,7 @@ class CsvReader {
   std::string_view rest_;
   char separator_;
   bool quotes_;
-  std::int64_t line_ = 1;  // of the front of `rest_`
+  std::int64_t line_ = 1;  // line at the front of `rest_`
   std::int64_t record_line_ = 0;
 };
 

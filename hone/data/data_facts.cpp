@@ -18,13 +18,13 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kFewRows = 10;      // of a class: no share of so few says much
-constexpr std::size_t kListedClasses = 6;  // by name
-constexpr std::int64_t kStrayFactor = 10;  // so many times rarer than an even share
+constexpr std::int64_t kFewRows = 10;      // per class; metrics on fewer rows are uncertain
+constexpr std::size_t kListedClasses = 6;  // listed by name
+constexpr std::int64_t kStrayFactor = 10;  // this many times rarer than an even share
 
 std::string number(std::int64_t count) { return grouped(static_cast<long long>(count)); }
 
-// "'bad' (3), 'good' (1)", the first of them by name; without the number where there are none.
+// Returns "'bad' (3), 'good' (1)" for the first classes, without the number if it is 0.
 std::string listed_classes(const std::vector<std::size_t>& classes, const PartFacts& facts,
                            const std::vector<std::string>& labels) {
   std::string text;
@@ -37,7 +37,7 @@ std::string listed_classes(const std::vector<std::size_t>& classes, const PartFa
   return text;
 }
 
-// ": test.csv: line 2 is train.csv: line 7; and 12 more", of those that have a place.
+// Returns ": test.csv: line 2 is train.csv: line 7; and 12 more", or "" if no places are known.
 std::string named_duplicates(const std::vector<DuplicateRow>& duplicates, std::int64_t all) {
   constexpr std::size_t kShown = 1;
   std::string text;
@@ -48,7 +48,7 @@ std::string named_duplicates(const std::vector<DuplicateRow>& duplicates, std::i
   return text.empty() || more <= 0 ? text : text + fmt::format("; and {} more", number(more));
 }
 
-// A class so much rarer than the others that it may be a slip.
+// Returns whether a class is so much rarer than the others that it may be a mistake.
 bool is_stray(std::int64_t rows, const PartFacts& facts) {
   if (rows == 0 || rows >= kFewRows) return false;
   const std::int64_t all =
@@ -56,7 +56,7 @@ bool is_stray(std::int64_t rows, const PartFacts& facts) {
   return rows * kStrayFactor < all / static_cast<std::int64_t>(facts.classes_present());
 }
 
-// Two digits behind the point, more of numbers that lie closer together and fewer of greater ones.
+// Formats with two decimals, more for a narrow range and fewer for a wide one.
 std::string number_text(double value, const NumberFacts& facts) {
   constexpr int kMostDigits = 6;
   const double range = facts.greatest - facts.least;
@@ -81,7 +81,7 @@ std::string ranges_text(const PartFacts& facts, const std::vector<std::string>& 
   return text;
 }
 
-// Of examples that have as many numbers each.
+// All examples have the same number of targets.
 std::vector<NumberFacts> facts_of_numbers(const std::vector<Example>& examples) {
   std::vector<NumberFacts> facts;
   for (const Example& example : examples) {
@@ -121,7 +121,7 @@ std::int64_t rows_in(const RowSet& set, std::span<const std::uint64_t> texts) {
   return std::ranges::count_if(texts, [&](std::uint64_t text) { return contains(set, text); });
 }
 
-// The same for models that call classes without names otherwise: "LABEL_0" is "0".
+// Normalizes the names of unnamed classes: "LABEL_0" becomes "0".
 std::vector<std::string> plain_names(const std::vector<std::string>& labels) {
   if (!are_unnamed(labels)) return labels;
   std::vector<std::string> numbers;
@@ -338,7 +338,7 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
   if (record && record->known()) {
     part.trained_on_rows = count_in(record->trained);
     part.chosen_on_rows = count_in(record->chosen);
-    // Of what the weights learned before the record began, nothing is known: none found is not none.
+    // An incomplete record does not cover everything the weights learned, so 0 rows found does not mean none.
     if (!record->complete && part.trained_on_rows == 0) part.trained_on_rows.reset();
     part.trained_on_more = !record->complete;
   }
@@ -408,12 +408,12 @@ bool is_negligible(std::int64_t count, const PartFacts& facts) { return 100 * co
 
 namespace {
 
-// Its name says that it is for choices.
+// The name of the validation split already says that it is used for choices.
 bool is_validation_split(const MeasuredPart& part) { return part.facts.part == "validation"; }
 
 const char* are(std::int64_t count) { return count == 1 ? "is" : "are"; }
 
-// "so the metrics are too optimistic"; of few examples, "so the accuracy may be up to 0.09 points too high"
+// Returns "so the metrics are too optimistic"; for few examples, "so the accuracy may be up to 0.09 points too high".
 std::string optimism_text(std::int64_t count, const MeasuredPart& part, std::string_view of = "",
                           bool may_be_more = false) {
   if (may_be_more || part.majority_label.empty() || !is_negligible(count, part.facts))
@@ -423,7 +423,7 @@ std::string optimism_text(std::int64_t count, const MeasuredPart& part, std::str
       std::ceil(1e4 * static_cast<double>(count) / static_cast<double>(part.facts.rows)) / 100);
 }
 
-/// Which cautions a text has.
+/// Cautions to include.
 struct CautionChoice {
   bool with_choices = true, with_negligible = true;
 };
@@ -523,7 +523,7 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
         are(facts.validation_duplicate_rows),
         optimism_text(facts.validation_duplicate_rows, part, " of the chosen model"),
         named_duplicates(facts.validation_duplicates, facts.validation_duplicate_rows)));
-  if (chosen > facts.validation_duplicate_rows && facts.part != "validation")  // whose name says so
+  if (chosen > facts.validation_duplicate_rows && facts.part != "validation")  // its name says so
     warnings.push_back(fmt::format("{}: {} of {} examples were used for choices, {}", facts.part,
                                    number(chosen), number(facts.rows),
                                    optimism_text(chosen, part)));
@@ -565,7 +565,7 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
   return warnings;
 }
 
-// Outputs of fresh weights lie near 0, and a step moves them by about the learning rate.
+// Outputs of new weights are near 0, and one step moves them by about the learning rate.
 void warn_of_far_numbers(const PartFacts& facts, const std::vector<std::string>& labels,
                          std::vector<std::string>& warnings) {
   constexpr double kFarthest = 100, kLeastRange = 0.05;

@@ -11,70 +11,71 @@
 #include "hone/data/data_set.h"
 #include "hone/data/trained_on.h"
 
-/// What is to be known of the texts of a job before its figures are believed.
+/// Facts about the data of a job that qualify its metrics: class counts, duplicates, and overlap between splits.
 namespace hone {
 
-/// A row whose text stands in another part too, by their places.
+/// Places of a row and of a row of another split with the same text.
 struct DuplicateRow {
   std::string row, other_row;
 };
 inline constexpr std::size_t kNamedDuplicates = 10;
 
-/// What numbers of one kind are.
+/// Range and mean of one regression target.
 struct NumberFacts {
   double least = 0, greatest = 0, mean = 0;
 };
 
-/// One part as it is used: after texts were set aside, and after `--max_train_samples` and `--max_eval_samples`.
+/// One split as it is used: after rows were set aside, and after `--max_train_samples` and `--max_eval_samples`.
 struct PartFacts {
-  std::string part;  ///< "train", "validation", "test", or "all" for data that has no parts
+  std::string part;  ///< "train", "validation", "test", or "all" for data without splits
   std::int64_t rows = 0;
   Task task = Task::single_label;
-  /// (classes), or (labels), of which a text may have several
+  /// Row counts, shape (classes) or (labels); an example may have several labels.
   std::vector<std::int64_t> class_rows = {};
-  std::int64_t unlabelled_rows = 0;       ///< of labels: texts that have none
-  std::vector<NumberFacts> numbers = {};  ///< of a regression, one per output; none without rows
+  std::int64_t unlabelled_rows = 0;       ///< multi-label: examples without labels
+  std::vector<NumberFacts> numbers = {};  ///< regression: one per output; empty without rows
   std::int64_t duplicate_rows =
-      0;  ///< their text is in the training part too; 0 for that part itself
+      0;  ///< text also in the training split; 0 for that split itself
   std::vector<DuplicateRow> duplicates =
-      {};  ///< the first of them, where they were read from files
+      {};  ///< the first of them, if they were read from files
   std::int64_t validation_duplicate_rows =
-      0;  ///< of the test part: their text is in the validation part too, where choices are made
+      0;  ///< test split: text also in the validation split, on which choices are made
   std::vector<DuplicateRow> validation_duplicates = {};
-  std::int64_t repeated_rows = 0;  ///< their text stands in a row before them in this part
-  double evidence = 1;             ///< of each row, as some repeat others: hone/metrics/evidence.h
-  std::string sample = {};         ///< "10 of 50 of them, drawn by seed 3"; empty: all of the part
+  std::int64_t repeated_rows = 0;  ///< text also in an earlier row of this split
+  double evidence = 1;             ///< per row, below 1 if rows repeat: hone/metrics/evidence.h
+  std::string sample = {};         ///< "10 of 50 of them, drawn by seed 3"; empty: the whole split
 
-  /// The number of different texts that would say as much as these rows.
+  /// Returns the effective sample size: the number of distinct texts with the same evidence.
   std::int64_t effective_rows() const;
-  /// The share of the most frequent class: the accuracy of always giving it. NaN without rows, and of other tasks.
+  /// Returns the share of the most frequent class, which is the accuracy of always predicting it. NaN without rows, and
+  /// for other tasks.
   double majority_share() const;
   std::size_t majority_class() const;
-  /// Of classes or labels, those that texts have.
+  /// Returns the number of classes or labels that occur.
   std::size_t classes_present() const;
 };
 
-/// `hashes` are the examples' (hone/data/row_hash.h).
+/// `hashes` are those of the examples (hone/data/row_hash.h).
 PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
                      std::span<const std::uint64_t> hashes, const LabelScheme& scheme,
                      const RowSet& training_rows);
 
-/// The first `kNamedDuplicates` of the examples whose text stands among the `others` too; both were read from `files`.
+/// Returns the first `kNamedDuplicates` examples whose text also occurs in `others`. Both were read from `files`.
 std::vector<DuplicateRow> duplicate_rows(const std::vector<Example>& examples,
                                          const std::vector<Example>& others,
                                          const std::vector<ReadFile>& files);
 
-/// Which data a result stands on.
+/// The data of a result.
 struct DataIdentity {
-  std::string source;               ///< as it was asked for
+  std::string source;               ///< as it was given
   std::string hash;                 ///< `DataSet::hash`
-  std::int64_t rows = 0;            ///< of the whole, before anything was left out
-  std::vector<std::string> labels;  ///< names of the classes, numbers or labels
+  std::int64_t rows = 0;            ///< all rows, before any were left out
+  std::vector<std::string> labels;  ///< names of classes, numbers or labels
   std::vector<PartFacts> parts;     ///< those that have rows
   NamedColumns columns = {};        ///< `DataSet::columns`
 };
 
-/// A split in results. What the task does not have is null.
+/// A split in results. Fields that do not apply to the task are null.
 struct SplitResult {
   template <typename T>
   using ByName = std::vector<std::pair<std::string, T>>;
@@ -89,7 +90,7 @@ struct SplitResult {
   std::optional<ByName<NumberFacts>> numbers = {};
   ByName<std::string> duplicates = {}, validation_duplicates = {};
 };
-/// Data in results.
+/// The data in results.
 struct DataResult {
   std::string source, hash;
   std::int64_t rows = 0;
@@ -100,32 +101,33 @@ const Fields& fields_of(const SplitResult*);
 const Fields& fields_of(const DataResult*);
 DataResult data_result(const DataIdentity& identity);
 
-/// "bad 900, good 1,100"; of many classes how many there are, and the rarest and the most frequent. Of labels how many
-/// texts have none, too: "rude 20, threat 5, none 175". Of numbers their range: "numbers from 0.00 to 5.00, mean 2.60".
+/// Returns "bad 900, good 1,100"; for many classes, their number and the rarest and most frequent. For labels, also the
+/// number of examples without any: "rude 20, threat 5, none 175". For numbers, their range: "numbers from 0.00 to 5.00,
+/// mean 2.60".
 std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels);
 
-/// What a figure was measured on.
+/// The split that a metric was measured on.
 struct MeasuredPart {
   PartFacts facts;
   std::string
-      origin;  ///< where the part comes from: "200 of 2,000 training examples, set aside by seed 42"
-  /// Rows whose text the model was trained on, that trainings set aside to choose on, and that ranges of quantizers were
-  /// taken from. None: that is not known of this model.
+      origin;  ///< "200 of 2,000 training examples, set aside by seed 42"
+  /// Rows whose text the model was trained on, that training set aside for choices, and that quantizers were calibrated
+  /// on. Nothing: not known for this model.
   std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
-  /// The weights come from some that kept no record: rows may be among what those had learned from.
+  /// The weights started from others without a record, which may have learned from these rows.
   bool trained_on_more = false;
-  /// What of the model that is measured is as it was drawn: "untrained weights", "untrained head", or nothing.
+  /// Randomly initialized parts of the measured model: "untrained weights", "untrained head", or empty.
   std::string untrained = {};
-  /// Choices are made on it and another part is reported: that choices were made on it before flatters nothing.
+  /// This split serves for choices and another one is reported, so earlier choices on it do no harm.
   bool is_for_choices = false;
-  std::string majority_label = {};  ///< of classes; empty: there is none
-  /// Of another task, what its texts are answered by: `class_counts_text`.
+  std::string majority_label = {};  ///< classification; else empty
+  /// Other tasks: `class_counts_text`.
   std::string answers = {};
-  /// Fingerprint of the texts with their answers, whatever their order: only what stands on equal ones may be ranked.
+  /// Fingerprint of the texts and labels in any order. Only results with equal fingerprints may be ranked.
   std::string texts_hash = {};
 };
 
-/// `hashes` are the examples' (hone/data/row_hash.h), `record` is what the model that is measured has learned from.
+/// `hashes` are those of the examples (hone/data/row_hash.h); `record` is the training record of the measured model.
 MeasuredPart measured_part(PartFacts facts, std::string origin,
                            const std::vector<Example>& examples,
                            std::span<const std::uint64_t> hashes,
@@ -146,37 +148,36 @@ struct MeasuredSplitResult {
 const Fields& fields_of(const MeasuredSplitResult*);
 MeasuredSplitResult measured_split_result(const MeasuredPart& part);
 
-/// So few examples change a metric by less than a point.
+/// Returns whether `count` examples are below 1% and so change a metric by less than a point.
 bool is_negligible(std::int64_t count, const PartFacts& facts);
 
-/// What flatters the figures of the part or makes them worthless, a few words each, the worst first: "80 of them trained on", "may be
-/// trained on", "all of them used for choices", "untrained head". `warnings_of` has sentences.
+/// Returns short cautions about metrics that are too optimistic or meaningless, the worst first: "80 of them trained
+/// on", "may be trained on", "all of them used for choices", "untrained head". `warnings_of` returns sentences.
 std::vector<std::string> cautions(const MeasuredPart& part);
-/// Those that concern at least 1% of the examples.
+/// Returns the cautions that concern at least 1% of the examples.
 std::vector<std::string> notable_cautions(const MeasuredPart& part);
-/// The first of some, if there is one: for texts and tables, as `warnings_of` has all.
+/// Returns at most the first caution, for running text and tables; `warnings_of` has all.
 std::vector<std::string> first_of(std::vector<std::string> cautions);
-/// That of the notable ones.
+/// Returns the first notable caution, if any.
 std::vector<std::string> first_caution(const MeasuredPart& part);
 
-/// "validation, n = 200"; with its first notable caution: "test, n = 200, 80 of them trained on". That the validation split is used
-/// for choices goes without saying.
+/// Returns "validation, n = 200", or with the first notable caution: "test, n = 200, 80 of them trained on". Omits that
+/// the validation split is used for choices.
 std::string name_and_size(const MeasuredPart& part);
-/// The same without a caution, for a page that has it elsewhere: "test, n = 200".
+/// Returns the same without a caution: "test, n = 200".
 std::string short_name_and_size(const MeasuredPart& part);
 
-/// "validation, n = 200: 200 of 2,000 training examples, set aside by seed 42; always predicting 'good' scores 50.5%", with its first
-/// caution;
-/// of numbers "…; numbers from 0.00 to 5.00, mean 2.60"
+/// Returns "validation, n = 200: 200 of 2,000 training examples, set aside by seed 42; always predicting 'good' scores
+/// 50.5%", with the first caution; for numbers "…; numbers from 0.00 to 5.00, mean 2.60".
 std::string describe(const MeasuredPart& part);
 
-/// What flatters the figures of the part or makes them unsure, a sentence each: texts that were trained on or stand in
-/// the training part, one class or one number only, classes or labels with next to no texts.
+/// Returns a sentence for each reason why metrics are too optimistic or uncertain: examples that were trained on or
+/// occur in the training split, a single class or value, classes or labels with very few examples.
 std::vector<std::string> warnings_of(const MeasuredPart& part,
                                      const std::vector<std::string>& labels);
 
-/// What is wrong with the texts to learn from: one text with different answers, a class or label of next to no texts (with
-/// the place where it stands).
+/// Returns a sentence for each problem of the training data: a text with different labels, a class or label with very
+/// few examples (with its place), regression targets of unsuitable scale.
 std::vector<std::string> training_warnings(const DataSet& data);
 
 }  // namespace hone

@@ -23,7 +23,7 @@ Paths& files_of(DataFiles& files, SplitRole role) {
   return role == SplitRole::validation ? files.validation : files.test;
 }
 
-// "00003-of-00005" in the name of a shard: 3 and 5.
+// Parses "00003-of-00005" in the name of a shard: 3 and 5.
 std::optional<std::pair<std::int64_t, std::int64_t>> shard_of(const fs::path& path) {
   const std::string name = path.filename().string();
   const std::size_t of = name.find("-of-");
@@ -38,7 +38,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> shard_of(const fs::path& pa
   return std::pair(index, count);
 }
 
-// Files of one name, whose shards must all be there.
+// Checks that files of one name include all shards.
 void check_shards(const Paths& files) {
   std::vector<std::int64_t> shards;
   std::int64_t count = 0;
@@ -77,7 +77,7 @@ std::string split_names_of(const std::vector<const NamedSplit*>& splits) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// What is called as the role is, else the first by name; all of them, where they are one.
+// Takes the split named like the role, else the first by name; all of them if they are merged.
 void take_role(const FolderSplits& folder, SplitRole role, DataFiles& files) {
   std::vector<const NamedSplit*> own;
   for (const NamedSplit& split : folder.splits)
@@ -151,12 +151,12 @@ DataFiles files_of_glob(const fs::path& pattern, const std::string& asked) {
   return files_of_splits(splits, pattern.string(), asked);
 }
 
-/// "FOLDER?config=NAME", as datasets.load_dataset(FOLDER, NAME).
+/// "FOLDER?config=NAME", like datasets.load_dataset(FOLDER, NAME).
 struct FolderConfig {
   std::string folder, config;
 };
 
-// None for another source: a '?' may be that of a glob, or of a name.
+// Returns nothing for other sources: a '?' may belong to a glob or a file name.
 std::optional<FolderConfig> folder_config(const std::string& source) {
   constexpr std::string_view kConfig = "config=";
   const std::size_t question = source.rfind('?');
@@ -169,7 +169,7 @@ std::optional<FolderConfig> folder_config(const std::string& source) {
   return FolderConfig{source.substr(0, question), assignment.substr(kConfig.size())};
 }
 
-// Refuses a path whose name is near that of data beside it.
+// Throws if a name similar to the missing path exists in the same folder.
 void check_no_slip(fs::path source) {
   if (!source.has_filename()) source = source.parent_path();  // "data/"
   std::vector<std::string> names;

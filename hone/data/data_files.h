@@ -8,41 +8,42 @@
 #include "hone/base/file.h"
 #include "hone/data/split_names.h"
 
-/// Which files make the splits of a data set. docs/reference/data.md describes the layouts.
+/// Finds the files of a dataset's splits. docs/reference/data.md describes the layouts.
 namespace hone {
 
-/// Files of one name.
+/// The files of a named split.
 struct NamedSplit {
   std::string name;                    ///< "validation_matched"
-  std::optional<SplitRole> role = {};  ///< that the name says, if it says one
+  std::optional<SplitRole> role = {};  ///< if the name implies one
   std::vector<fs::path> files = {};    ///< in order
 };
 
-/// The files of each split, in order, all of a split of one kind.
+/// The files of each split, in order. All files of a split have the same type.
 struct DataFiles {
   std::vector<fs::path> train = {}, validation = {}, test = {};
-  std::vector<std::string> notes = {};  ///< what was chosen or left out
-  std::vector<NamedSplit> named = {};   ///< all there are in a folder
-  /// The split that was asked for by its own name, and the one that its files are here.
+  std::vector<std::string> notes = {};  ///< choices made and files left out
+  std::vector<NamedSplit> named = {};   ///< all splits of a folder
+  /// The split that was requested by its own name, and the role that it takes here.
   std::optional<std::pair<std::string, SplitRole>> asked = {};
 };
 
-/// Finds the files that `source` stands for.
+/// Finds the files of `source`.
 ///
-/// - A file, or a glob (`*`, `?` in the file's name) over files of one split, is `train` whatever it is called.
-/// - A folder of `datasets.save_to_disk` has the splits that its dataset_dict.json lists.
-/// - `FOLDER?config=NAME` has those of a config of the folder's dataset card.
-/// - In any other folder files are sorted by the names that Hugging Face `datasets` knows (hone/data/split_names.h):
-///   `data/NAME-00000-of-00001.*` are splits called NAME; else the names of folders decide, else those of files; and files
-///   without such names are all `train`.
+/// - A file, or a glob (`*`, `?` in the file's name) over files of one split, is `train` regardless of its name.
+/// - A folder written by `datasets.save_to_disk` has the splits that its dataset_dict.json lists.
+/// - `FOLDER?config=NAME` has the splits of a config in the folder's dataset card.
+/// - In any other folder, files are assigned to splits by the names that Hugging Face `datasets` uses
+///   (hone/data/split_names.h). `data/NAME-00000-of-00001.*` are splits called NAME. Otherwise folder names decide,
+///   then file names; files without such names are all `train`.
 ///
-/// `split` may be train, validation, test, all or empty, which change nothing, or the own name of a split in
-/// the folder, which is then the only one of its role (test, where the name says none).
+/// `split` may be train, validation, test, all or empty, which change nothing. It may also be the own name of a split
+/// in the folder, which is then the only split of its role (test, if the name implies none).
 ///
-/// Throws `UserError`: nothing there, no split or config of that name, two kinds of files for one split, a shard missing.
+/// Throws `UserError` if nothing is found, no split or config has that name, a split has files of two types, or a shard
+/// is missing.
 DataFiles find_data_files(const std::string& source, const std::string& split = "");
 
-/// Whether `split` is train, validation, test, all or empty, not a name that files have.
+/// Returns whether `split` is train, validation, test, all or empty, rather than the own name of a split.
 bool is_role_or_all(const std::string& split);
 
 }  // namespace hone

@@ -34,7 +34,7 @@ std::vector<PartOfData> parts_of(DataSet& data) {
   return parts;
 }
 
-// "reviews.csv: 40 examples", "aclImdb: 25000 train, 25000 test"
+// Returns "reviews.csv: 40 examples" or "aclImdb: 25000 train, 25000 test".
 std::string description(const std::string& source, DataSet& data) {
   const std::vector<PartOfData> parts = parts_of(data);
   std::string text;
@@ -57,7 +57,7 @@ void warn_of_empty_texts(DataSet& data) {
   }
 }
 
-// `answer` gives the text of an answer by its number, through all parts.
+// `answer` returns the label's text by row number, counted through all splits.
 std::string hash_of(DataSet& data, const std::function<std::string(std::size_t)>& answer) {
   Fingerprint print;
   std::size_t row = 0;
@@ -69,7 +69,7 @@ std::string hash_of(DataSet& data, const std::function<std::string(std::size_t)>
   return print.text();
 }
 
-// Of all parts, one after the other.
+// Returns the examples of all splits in order.
 std::vector<Example*> examples_of(DataSet& data) {
   std::vector<Example*> examples;
   for (const PartOfData& part : parts_of(data))
@@ -77,7 +77,7 @@ std::vector<Example*> examples_of(DataSet& data) {
   return examples;
 }
 
-// Names several empty labels at once; `LabelTable` refuses the only one.
+// Reports several empty labels at once; `LabelTable` reports a single one.
 void check_labels_are_there(const WrittenData& written, const AnswerPlace& place) {
   constexpr std::size_t kNamed = 4;
   std::vector<std::string> places;
@@ -93,7 +93,7 @@ void check_labels_are_there(const WrittenData& written, const AnswerPlace& place
       empty > kNamed ? fmt::format(" and {} more", empty - kNamed) : "");
 }
 
-// The parts' labels are numbered each for itself.
+// Each split has its own `LabelTable`, so label numbers are offset by those of earlier splits.
 void take_classes(DataSet& data, const WrittenData& written, const KnownClasses& known,
                   const AnswerPlace& place) {
   check_labels_are_there(written, place);
@@ -118,7 +118,7 @@ void take_classes(DataSet& data, const WrittenData& written, const KnownClasses&
     data.label_places[static_cast<std::size_t>(classes.class_of[i])] = labels[i].where;
 }
 
-// Numbers, or the yes or no of labels.
+// Sets the numbers, or the presence of labels.
 void take_targets(DataSet& data, Targets targets, const AnswerPlace& place) {
   const std::vector<Example*> examples = examples_of(data);
   for (std::size_t row = 0; row < examples.size(); ++row)
@@ -132,7 +132,7 @@ void take_targets(DataSet& data, Targets targets, const AnswerPlace& place) {
         data.label_places[i] = place(row);
 }
 
-// Answers become classes, numbers or sets of labels.
+// Converts written labels to classes, numbers or sets of labels.
 DataSet finish(WrittenData written, const DataOptions& options) {
   DataSet data = std::move(written.data);
   const std::vector<Example*> examples = examples_of(data);
@@ -163,7 +163,7 @@ DataSet finish(WrittenData written, const DataOptions& options) {
   return data;
 }
 
-// Made labels have names, which those of a model may differ from.
+// Matches the generator's class names with those of the model, which may differ.
 void match_made_classes(DataSet& data, const DataOptions& options) {
   std::vector<WrittenLabel> labels;
   for (std::size_t i = 0; i < data.label_names.size(); ++i)

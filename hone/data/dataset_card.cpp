@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kCard = "README.md";
 
-// The YAML between two lines of "---" at the top; empty for a card without such lines.
+// Returns the YAML between two "---" lines at the top, or "".
 std::string_view front_matter(std::string_view text) {
   constexpr std::string_view kMark = "---", kBlanks = " \t\r\n";
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
@@ -72,7 +72,7 @@ decltype(CardConfig::data_files) data_files_of(const YAML::Node& node) {
   return splits;
 }
 
-// They do not change what is read.
+// These keys do not change what is read.
 bool is_description(std::string_view key) {
   return key == "version" || key == "description" || key == "features";
 }
@@ -111,7 +111,7 @@ bool parts_match(PathParts glob, PathParts path) {
     return named && fnmatch(glob.front().c_str(), path.front().c_str(), FNM_PERIOD) == 0 &&
            parts_match(glob.subspan(1), path.subspan(1));
   }
-  // Any number of folders; at the end, all that is in them.
+  // `**` matches any number of folders; at the end, everything in them.
   if (glob.size() == 1) return std::ranges::none_of(path, is_special);
   return parts_match(glob.subspan(1), path) ||
          (!is_special(path.front()) && parts_match(glob, path.subspan(1)));
@@ -126,7 +126,7 @@ std::vector<std::string> parts_of(const fs::path& path) {
 
 std::vector<CardConfig> parse_dataset_card(std::string_view text) {
   const std::string_view yaml = front_matter(text);
-  // Other cards need not be YAML.
+  // Cards without configs need not be valid YAML.
   if (yaml.find("configs") == std::string_view::npos) return {};
   try {
     const YAML::Node card = YAML::Load(std::string(yaml));

@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// What stands between the columns of the header when it is not what the name of the file says.
+// Returns the separator of the header, which may differ from the one the file name implies.
 char separator_of(std::string_view text, char usual) {
   const std::string_view header = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(header.size() + 1, text.size()));
@@ -24,12 +24,12 @@ char separator_of(std::string_view text, char usual) {
   return usual;
 }
 
-// In a table with names.
+// Returns whether a column of a table with a header lacks a name.
 bool is_unnamed(const DataColumn& column) {
   return !column.named && column.name.starts_with("Unnamed");
 }
 
-// Empty fields behind the columns do not count, nor missing ones of columns without a name.
+// Drops empty fields after the last column, and adds missing ones of unnamed columns.
 void fit_fields(std::int64_t line, const std::vector<DataColumn>& columns, RowFields& fields) {
   const std::size_t found = fields.size();
   while (fields.size() > columns.size() && fields.back().empty()) fields.pop_back();
@@ -40,7 +40,6 @@ void fit_fields(std::int64_t line, const std::vector<DataColumn>& columns, RowFi
              found);
 }
 
-// The first records.
 std::vector<RowFields> first_rows(CsvReader& reader) {
   std::vector<RowFields> rows;
   RowFields fields;
@@ -105,7 +104,7 @@ DataTable open_delimited(std::string_view text, char separator, const DataOption
                                       found == '\t' ? "tabs" : fmt::format("'{}'", found)));
   if (!quotes.note.empty()) table.notes.push_back(quotes.note);
   table.notes.insert(table.notes.end(), named.notes.begin(), named.notes.end());
-  // Each reading goes on from a copy.
+  // Each call reads from its own copy of the reader.
   table.read = [reader = named.header ? behind : reader, columns = table.columns](
                    const ColumnChoice& choice, ThreadPool&) {
     return read_rows(reader, columns, choice);

@@ -26,11 +26,11 @@ bool is_pairs(std::span<const Example> examples) {
                      [](const Example& example) { return example.text_pair.has_value(); });
 }
 
-constexpr std::int64_t kShareOfFirst = 16;  // the others are predicted by one text in so many
+constexpr std::int64_t kShareOfFirst = 16;  // one text in this many predicts the memory of the others
 
-// That the others take as much as the first `count` texts, each its share.
+// Predicts the memory of the others from the first `count` texts.
 void predict_others(const EncodedSet& set, std::int64_t count) {
-  constexpr double kOfBlock = 16;  // a block of memory has its size beside it
+  constexpr double kOfBlock = 16;  // overhead of one allocation
   double bytes = 0;
   for (std::int64_t row = 0; row < count; ++row)
     bytes += static_cast<double>(length_of(set, row)) * sizeof(std::int32_t) + kOfBlock;
@@ -109,10 +109,10 @@ EncodedSet select_examples(const EncodedSet& set, std::span<const std::int64_t> 
   EncodedSet some{.ids = {}, .labels = {}, .task = set.task, .target_width = set.target_width};
   some.pad_id = set.pad_id;
   some.images = set.images;
-  std::map<std::int32_t, std::int32_t> numbers;  // of texts, from 0 on again
+  std::map<std::int32_t, std::int32_t> numbers;  // renumbers texts from 0
   for (const std::int64_t row : rows) {
     const auto i = static_cast<std::size_t>(row);
-    // Of what not all sets have, nothing is taken.
+    // Optional arrays may be empty.
     const auto take = [&](const auto& from, auto& to) {
       if (i < from.size()) to.push_back(from[i]);
     };

@@ -11,52 +11,51 @@
 #include "hone/data/image_set.h"
 #include "hone/text/tokenizer.h"
 
-/// From labelled texts to the integer arrays a model takes.
+/// Converts labelled examples to the arrays that a model takes.
 ///
 ///     const EncodedSet set = encode_examples(pool, tokenizer, data.train, 512);
 ///     const Batch batch = make_batch(set, rows);
 namespace hone {
 
-/// Tokenized examples; or images, each of which counts as a text of one token, its number in `images`.
+/// Tokenized examples, or images; each image is stored as one token, its index in `images`.
 struct EncodedSet {
   std::vector<std::vector<std::int32_t>> ids;  ///< per text, with the special tokens
   std::vector<std::int32_t> labels;
   Task task = Task::single_label;
   std::vector<float> targets = {};  ///< (texts, target_width), row-major: `Example::targets`
-  std::int64_t target_width = 0;    ///< 0 where texts have classes
-  /// Per pair, where its tokens of type 1 begin (`Encoding::type_1_begin`); empty for single texts.
+  std::int64_t target_width = 0;    ///< 0 for classification
+  /// Per pair, the index of the first token of type 1 (`Encoding::type_1_begin`); empty for single texts.
   std::vector<std::int32_t> type_1_begins = {};
-  std::vector<char> truncated = {};  ///< per text, whether pieces were left out
+  std::vector<char> truncated = {};  ///< per text
   std::int64_t truncated_texts = 0;
-  /// Per text, `text_numbers` (hone/data/row_hash.h), where something is measured; else empty.
+  /// Per text, `text_numbers` (hone/data/row_hash.h) in sets for evaluation; else empty.
   std::vector<std::int32_t> text_numbers = {};
-  /// `unseen_rows`, where something is measured; else empty.
+  /// `unseen_rows` in sets for evaluation; else empty.
   std::vector<std::int64_t> unseen = {};
-  /// Ill-formed parts of UTF-8 in the parts of the texts that were read.
+  /// Ill-formed UTF-8 sequences in the parts of the texts that were read.
   std::int64_t replaced_bytes = 0;
-  std::int32_t pad_id = 0;  ///< what shorter texts of a batch are filled up with
-  std::shared_ptr<const ImageSet> images = nullptr;  ///< null where the examples are texts
+  std::int32_t pad_id = 0;  ///< pads shorter texts of a batch
+  std::shared_ptr<const ImageSet> images = nullptr;  ///< null for texts
 
   std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }
-  /// What its examples are called: "texts" or "images".
+  /// Returns the word for the examples: "texts" or "images".
   std::string_view noun() const { return images ? "images" : "texts"; }
 };
 
-/// Tokenizes all examples, pairs or single texts, by all threads of the pool. `task` is that of their data set; all have
-/// as many targets. `max_length` and `truncation` are as in `Tokenizer::encode`.
+/// Tokenizes all examples, pairs or single texts, on all threads of the pool. `task` is that of their dataset; all have
+/// the same number of targets. `max_length` and `truncation` are as in `Tokenizer::encode`.
 EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
                            std::span<const Example> examples, std::size_t max_length,
                            Task task = Task::single_label,
                            std::optional<Truncation> truncation = {});
 
-/// The rows of which `Example::seen` is false, where they are some of all; else none.
+/// Returns the rows whose `Example::seen` is false, or nothing if that is every row.
 std::vector<std::int64_t> unseen_rows(std::span<const Example> examples);
 
-/// The examples `rows` of a set, in this order.
+/// Returns the examples `rows` of a set, in this order.
 EncodedSet select_examples(const EncodedSet& set, std::span<const std::int64_t> rows);
 
-/// Rows of texts, padded to the longest of them. All arrays but `labels` and `targets` are row-major (batch,
-/// tokens).
+/// A batch of texts, padded to the longest. All arrays but `labels` and `targets` are row-major (batch, tokens).
 struct Batch {
   std::int64_t batch = 0;
   std::int64_t tokens = 0;
@@ -68,13 +67,13 @@ struct Batch {
   std::int64_t target_width = 0;
 };
 
-/// The tokens of each text.
+/// Returns the number of tokens of each text.
 std::vector<std::int64_t> lengths_of(const EncodedSet& set);
-/// Those of the longest; 0 without texts.
+/// Returns the number of tokens of the longest text; 0 without texts.
 std::int64_t longest_text(const EncodedSet& set);
 
-/// The examples `rows` of `set` in this order, padded to the longest, or to `least_tokens` if that is more. `rows` must
-/// not be empty.
+/// Returns the examples `rows` of `set` in this order, padded to the longest, or to `least_tokens` if that is more.
+/// `rows` must not be empty.
 Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows,
                  std::int64_t least_tokens = 0);
 

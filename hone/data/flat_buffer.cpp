@@ -3,7 +3,7 @@
 namespace hone {
 namespace {
 
-// What the offset at `position` points to.
+// Returns the target of the offset at `position`.
 std::size_t target_of(std::string_view buffer, std::size_t position) {
   const std::size_t target = position + number_at<std::uint32_t>(buffer, position);
   user_check(target < buffer.size(), "an offset points behind the end; the file is damaged");
@@ -12,7 +12,8 @@ std::size_t target_of(std::string_view buffer, std::size_t position) {
 
 }  // namespace
 
-// A table begins with the distance back to the list of its fields: its size, the table's, and offsets into the table.
+// A table begins with the distance back to its vtable: the vtable's size, the table's size, and field offsets into the
+// table.
 FlatTable::FlatTable(std::string_view buffer, std::size_t position)
     : buffer_(buffer), position_(position) {
   const auto back = number_at<std::int32_t>(buffer, position);

@@ -7,11 +7,11 @@
 
 #include "hone/base/error.h"
 
-/// FlatBuffers, the encoding of Arrow's metadata, read without generated code. Every access is checked against the end
+/// Reads FlatBuffers, the encoding of Arrow's metadata, without generated code. Every access is checked against the end
 /// of the buffer. Fields are numbered from 0 in the order of the schema; a union is two fields.
 namespace hone {
 
-/// A little-endian number at `position`. Throws `UserError` where it does not lie in `bytes`.
+/// Returns the little-endian number at `position`. Throws `UserError` if it is outside `bytes`.
 template <typename Number>
 Number number_at(std::string_view bytes, std::size_t position) {
   user_check(position <= bytes.size() && sizeof(Number) <= bytes.size() - position,
@@ -26,7 +26,8 @@ struct FlatVector {
   std::string_view buffer = {};
   std::size_t begin = 0, count = 0;
 
-  /// Element `index` of a vector of numbers, or a member of a struct: `offset` bytes into elements of `size` bytes.
+  /// Returns element `index` of a vector of numbers, or a member of a struct: `offset` bytes into elements of `size`
+  /// bytes.
   template <typename Number>
   Number at(std::size_t index, std::size_t size = sizeof(Number), std::size_t offset = 0) const {
     return number_at<Number>(buffer, begin + index * size + offset);
@@ -36,26 +37,26 @@ struct FlatVector {
 /// A table in a buffer, which must outlive it.
 class FlatTable {
  public:
-  /// The root of a buffer.
+  /// Returns the root table of a buffer.
   static FlatTable root(std::string_view buffer);
 
-  /// A number or boolean; `otherwise` where the table leaves it out.
+  /// Returns a number or boolean, or `otherwise` if the field is absent.
   template <typename Number>
   Number number(int field, Number otherwise = 0) const {
     const std::size_t at = find(field);
     return at == 0 ? otherwise : number_at<Number>(buffer_, at);
   }
   std::optional<FlatTable> table(int field) const;
-  /// Empty where the table leaves it out.
+  /// Returns "" if the field is absent.
   std::string_view text(int field) const;
-  /// A vector whose elements have `size` bytes each. Empty where the table leaves it out.
+  /// Returns a vector with elements of `size` bytes; empty if the field is absent.
   FlatVector vector(int field, std::size_t size) const;
-  /// Element `index` of a vector of tables, whose elements have 4 bytes.
+  /// Returns element `index` of a vector of tables, whose elements have 4 bytes.
   static FlatTable element(const FlatVector& tables, std::size_t index);
 
  private:
   FlatTable(std::string_view buffer, std::size_t position);
-  // Where the field begins; 0 where the table leaves it out.
+  // Returns the position of a field; 0 if it is absent.
   std::size_t find(int field) const;
 
   std::string_view buffer_;

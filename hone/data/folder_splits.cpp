@@ -16,7 +16,7 @@ namespace {
 
 using Paths = std::vector<fs::path>;
 
-// Of Hugging Face; they hold no examples.
+// Metadata files of Hugging Face, without examples.
 constexpr std::string_view kDescriptions[] = {
     "config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"};
 constexpr int kDeepestFolder = 8;  // folders may contain themselves by a link
@@ -24,8 +24,8 @@ constexpr int kDeepestFolder = 8;  // folders may contain themselves by a link
 /// A data file of the folder.
 struct Found {
   fs::path path;
-  std::string place = {};  ///< the folder, below the one that is given, whose splits it belongs to
-  std::string name = {};   ///< its own split's
+  std::string place = {};  ///< relative path of the folder that contains its split
+  std::string name = {};   ///< name of its split
   std::optional<SplitRole> role = {};
 };
 
@@ -44,7 +44,7 @@ void add_files(const fs::path& folder, int depth, Paths& files) {
   }
 }
 
-// In the order of `datasets`: that of whole paths, in which '-' comes before '/'.
+// Sorts by whole paths like `datasets`, where '-' comes before '/'.
 Paths find_files(const fs::path& folder) {
   Paths files;
   add_files(folder, 0, files);
@@ -52,7 +52,7 @@ Paths find_files(const fs::path& folder) {
   return files;
 }
 
-// Without what counts splits: "train" for train_1.
+// Removes trailing numbers: "train" for train_1.
 std::string without_number(std::string name) {
   name.resize(name.find_last_not_of("-._ 0123456789") + 1);
   return name;
@@ -63,7 +63,7 @@ std::optional<SplitRole> role_in(const std::string& name) {
   return roles.size() == 1 ? std::optional(roles[0]) : std::nullopt;
 }
 
-// The innermost folder below `root` whose name says a split.
+// Uses the innermost folder below `root` whose name implies a split.
 std::optional<Found> found_by_folder(const fs::path& file, const fs::path& root) {
   const fs::path below = file.parent_path().lexically_relative(root);
   for (fs::path folder = below; !folder.empty() && folder != "."; folder = folder.parent_path()) {
@@ -89,7 +89,7 @@ std::vector<Found> sort_files(const Paths& files, const fs::path& root) {
   return found;
 }
 
-// The folders whose splits are joined, as both have files of one.
+// Returns the folders whose splits are merged because they contain files of the same role.
 std::set<std::string> joined_places(const std::vector<Found>& found) {
   std::map<std::optional<SplitRole>, std::set<std::string>> places;
   for (const Found& file : found) places[file.role].insert(file.place.empty() ? "." : file.place);
@@ -109,7 +109,7 @@ std::vector<NamedSplit> by_name(const std::vector<Found>& found) {
   return splits;
 }
 
-// Where "-00000-of-00002" begins in a name; npos in others.
+// Returns the position of "-00000-of-00002" in a name, or npos.
 std::size_t shard_in(std::string_view name) {
   const auto digits = [&](std::size_t at) {
     return at + 5 <= name.size() &&
@@ -121,7 +121,7 @@ std::size_t shard_in(std::string_view name) {
   return std::string_view::npos;
 }
 
-// "data/NAME-00000-of-00002.parquet".
+// Finds files such as "data/NAME-00000-of-00002.parquet".
 std::vector<Found> find_shards(const Paths& files, const fs::path& root) {
   std::vector<Found> shards;
   for (const fs::path& file : files) {
@@ -134,7 +134,7 @@ std::vector<Found> find_shards(const Paths& files, const fs::path& root) {
   return shards;
 }
 
-// Of many the first ones.
+// Joins names; a long list is cut.
 std::string shown_first(std::vector<std::string> names) {
   constexpr std::size_t kMost = 12;
   if (names.size() > kMost) {
@@ -145,14 +145,14 @@ std::string shown_first(std::vector<std::string> names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Paths below the folder.
+// Joins paths relative to the folder.
 std::string listed_paths(const Paths& files, const fs::path& root) {
   std::vector<std::string> names;
   for (const fs::path& file : files) names.push_back(file.lexically_relative(root).string());
   return shown_first(std::move(names));
 }
 
-// The splits of the files, with notes on what is joined and on the other files.
+// Returns the splits of the files, with notes on merged splits and on the files left out.
 FolderSplits make_splits(const std::vector<Found>& found, const Paths& files) {
   FolderSplits splits{.splits = by_name(found)};
   Paths left_out;
@@ -233,7 +233,7 @@ FolderSplits splits_by_name(const std::vector<fs::path>& files) {
 
 namespace {
 
-// The files that a card names for one split, in its order.
+// Returns the files that a card lists for one split, in its order.
 Paths files_of_card(const CardConfig& config, const std::vector<std::string>& globs,
                     const Paths& files, const fs::path& root, const std::string& where) {
   Paths chosen;

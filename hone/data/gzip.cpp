@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// A zlib stream that ends itself.
+// Owns a zlib stream.
 class Inflater {
  public:
   Inflater() {
@@ -26,7 +26,7 @@ class Inflater {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
-// Makes room for the next piece, and no more than `most` bytes in all.
+// Makes room for the next piece, up to `most` bytes in total.
 void grow(std::string& text, std::size_t size, std::size_t packed, std::size_t most,
           std::string_view where) {
   user_check(

@@ -6,9 +6,8 @@
 
 namespace hone {
 
-/// What the gzip file `packed` holds (RFC 1952; all its members, one after the other). `where` opens
-/// the messages. Throws `UserError`: not gzip, damaged or cut off, more than `most_bytes` when
-/// unpacked.
+/// Decompresses the gzip file `packed` (RFC 1952, all members in order). Messages begin with `where`. Throws
+/// `UserError` if it is not gzip, damaged or truncated, or decompresses to more than `most_bytes`.
 std::string gunzip(std::string_view packed, std::string_view where, std::size_t most_bytes);
 
 }  // namespace hone

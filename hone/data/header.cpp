@@ -15,7 +15,7 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kLongestHeading = 100;  // characters
-constexpr std::size_t kWordsOfText = 4;       // of a table's only column
+constexpr std::size_t kWordsOfText = 4;       // in a table's only column
 
 bool contains(const RowFields& fields, const std::string& value) {
   return std::ranges::find(fields, value) != fields.end();
@@ -29,7 +29,7 @@ std::optional<std::size_t> column_number(const std::string& name) {
   return number;
 }
 
-// The names of columns that somebody gave.
+// Returns the given names of columns.
 RowFields names_in(const NamedColumns& columns) {
   RowFields names = {columns.text, columns.text_pair};
   for (const std::string& label : split(columns.label, ',')) names.emplace_back(trim(label));
@@ -45,14 +45,14 @@ RowFields names_in(const DataOptions& options) {
   return names;
 }
 
-// 0, 1, 2, as pandas writes where columns have no names.
+// Returns whether the header is 0, 1, 2, …, which pandas writes for unnamed columns.
 bool is_numbered(const RowFields& first) {
   for (std::size_t i = 0; i < first.size(); ++i)
     if (first[i] != std::to_string(i)) return false;
   return true;
 }
 
-// The fields of a column below the first row.
+// Returns the non-empty fields of a column below the first row.
 RowFields column_of(std::span<const RowFields> rows, std::size_t column) {
   RowFields values;
   for (const RowFields& row : rows)
@@ -60,8 +60,8 @@ RowFields column_of(std::span<const RowFields> rows, std::size_t column) {
   return values;
 }
 
-// Whether a row has the same field in the column. A row that is equal in all columns may be the
-// header once more, as in files that were put together.
+// Returns whether another row has the same field in the column. A row equal in all columns does not count: concatenated
+// files repeat the header.
 bool is_repeated(const RowFields& first, std::size_t column, std::span<const RowFields> rows) {
   return std::ranges::any_of(rows, [&](const RowFields& row) {
     return column < row.size() && row[column] == first[column] &&
@@ -74,8 +74,7 @@ bool are_numbers(const RowFields& values) {
       values, [](const std::string& value) { return written_number(value).has_value(); });
 }
 
-// Whether the first row holds names that somebody gave, or that are usual and are no values of
-// their columns.
+// Returns whether the first row contains given names, or usual names that are not values of their columns.
 bool has_known_names(const RowFields& first, std::span<const RowFields> rows,
                      const DataOptions& options) {
   RowFields given = names_in(options), remembered = names_in(options.remembered);
@@ -90,7 +89,7 @@ bool has_known_names(const RowFields& first, std::span<const RowFields> rows,
   return usual > repeated || usual > 1;
 }
 
-// Whether somebody named columns by numbers.
+// Returns whether the options name columns by numbers.
 bool asks_for_numbers(const RowFields& first, const DataOptions& options) {
   const RowFields given = names_in(options);
   return std::ranges::any_of(given, [&](const std::string& name) {
@@ -103,7 +102,7 @@ std::size_t words_in(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count(trim(text), ' ')) + 1;
 }
 
-// Why the first row is no header; "" where it may be one.
+// Returns why the first row is not a header; "" if it may be one.
 std::string why_data(const RowFields& first, std::span<const RowFields> rows) {
   for (std::size_t i = 0; i < first.size(); ++i) {
     const std::string& field = first[i];

@@ -5,7 +5,7 @@
 #include <csetjmp>
 #include <cstdio>
 
-// behind <cstdio>, which it needs
+// after <cstdio>, which it needs
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -14,17 +14,18 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kColours = 3;  // as both libraries give them: red, green and blue
+constexpr std::int64_t kColours = 3;  // both libraries return red, green and blue
 
-/// A file that is decoded. The libraries leave by jumps, which run no destructors: all that decoders of theirs make lies here.
+/// A file being decoded. The libraries report errors by longjmp, which skips destructors, so this struct owns
+/// everything that the decoders allocate.
 struct Decoded {
-  std::string_view rest;  // of its bytes
+  std::string_view rest;  // unread bytes
   Picture picture = {};
   std::vector<png_bytep> rows = {};
-  std::string problem = {};  // why there is no picture; empty: there is one
+  std::string problem = {};  // why decoding failed; empty: it succeeded
   std::jmp_buf back = {};
 
-  // False where there are none, or more than anybody needs.
+  // Allocates the image; returns false if it is empty or too large.
   bool take_size(std::int64_t height, std::int64_t width) {
     if (height < 1 || width < 1 || height > kMostPicturePixels / width) {
       problem = fmt::format("a picture of {} x {} pixels; expected 1 to {} pixels", height, width,
@@ -57,8 +58,8 @@ void read_png_bytes(png_structp png, png_bytep to, std::size_t size) {
 
 void no_png_warning(png_structp, png_const_charp) {}
 
-// Eight bits of red, green and blue, whatever the file has: transparency is left out, of sixteen bits the upper eight are
-// taken, and a gamma is not looked at, as Pillow does it.
+// Decodes to eight bits of red, green and blue like Pillow: drops transparency, takes the upper eight of sixteen bits,
+// and ignores gamma.
 void decode_png(Decoded& decoded) {
   png_structp png =
       png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoded, leave_png, no_png_warning);
@@ -69,7 +70,7 @@ void decode_png(Decoded& decoded) {
   }
   if (setjmp(decoded.back) == 0) {
     png_set_read_fn(png, &decoded, read_png_bytes);
-    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // what is read is checked
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // `take_size` checks the size
     png_read_info(png, about);
     if (decoded.take_size(png_get_image_height(png, about), png_get_image_width(png, about))) {
       png_set_expand(png);
@@ -97,7 +98,8 @@ void decode_png(Decoded& decoded) {
   std::longjmp(decoded->back, 1);
 }
 
-// What is missing or damaged is filled up with grey by libjpeg, which warns alone. Bytes between its parts harm nothing.
+// libjpeg fills missing or damaged data with gray and only warns, so warnings are errors. Extraneous bytes between
+// segments are harmless.
 void take_jpeg_message(j_common_ptr decoder, int level) {
   if (level < 0 && decoder->err->msg_code != JWRN_EXTRANEOUS_DATA) leave_jpeg(decoder);
 }
@@ -132,7 +134,7 @@ void decode_jpeg(Decoded& decoded) {
 
 // ---- both
 
-// Brightness by ITU-R BT.601 in the fixed point numbers of Pillow, whose bits these are; of grey it is the grey itself.
+// Computes ITU-R BT.601 luma in Pillow's fixed-point arithmetic, with bit-identical results; gray stays unchanged.
 Picture brightness(const Picture& picture) {
   Picture grey{picture.height, picture.width, 1};
   grey.bytes.reserve(picture.bytes.size() / kColours);
@@ -171,7 +173,7 @@ Picture decode_picture(std::string_view bytes, std::int64_t channels) {
 }
 
 Picture read_picture(const fs::path& path, std::int64_t channels) {
-  const std::string bytes = read_file(path);  // says its path itself
+  const std::string bytes = read_file(path);  // its errors name the path
   return with_context(path.string(), [&] { return decode_picture(bytes, channels); });
 }
 

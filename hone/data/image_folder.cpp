@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// What is not hidden in it, by name; folders, or all else.
+// Returns the entries that are not hidden, sorted by name: only folders, or only other entries.
 std::vector<fs::path> visible(const fs::path& folder, bool folders) {
   std::error_code error;
   std::vector<fs::path> paths;
@@ -29,7 +29,7 @@ bool has_classes(const fs::path& folder) {
   return is_folder(folder) && std::ranges::any_of(visible(folder, /*folders=*/true), has_pictures);
 }
 
-/// A folder of classes that is a split.
+/// A split with one folder per class.
 struct ImageSplit {
   fs::path folder;
   SplitRole role;
@@ -51,7 +51,7 @@ std::vector<Example>& examples_of_role(DataSet& data, SplitRole role) {
   return role == SplitRole::validation ? data.validation : data.test;
 }
 
-// Appends the examples of a part; returns how many files were left out.
+// Appends the examples of a split; returns the number of files left out.
 std::size_t read_classes(const fs::path& folder, WrittenData& written,
                          std::vector<Example>& examples) {
   std::size_t left_out = 0;
@@ -89,7 +89,7 @@ WrittenData read_image_folder(const fs::path& folder, const DataOptions& options
   std::size_t left_out = 0;
   std::vector<ImageSplit> splits = splits_in(folder);
   if (splits.empty()) splits = {{folder, SplitRole::train}};
-  // The answers of each split follow those of the split before it.
+  // Labels are stored in the order train, validation, test.
   std::ranges::stable_sort(splits, {}, &ImageSplit::role);
   for (const ImageSplit& split : splits)
     left_out += read_classes(split.folder, written, examples_of_role(written.data, split.role));

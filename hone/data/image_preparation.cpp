@@ -20,7 +20,7 @@ double filter_value(Resampling resampling, double x) {
   return 0;
 }
 
-// The pixels that a pixel of the result is made of, from `first` on.
+// Weights of the source pixels of one result pixel, from `first` on.
 struct Weights {
   std::int64_t first;
   std::vector<std::int32_t> of;
@@ -53,7 +53,8 @@ std::vector<Weights> weights_of(std::int64_t from, std::int64_t to, Resampling r
   return all;
 }
 
-// A pixel's channel: `from` is that of the first pixel, `step` bytes lie between two.
+// Returns one channel of a result pixel. `from` is that of the first source pixel; the next ones are `step` bytes
+// apart.
 std::uint8_t weighted(const std::uint8_t* from, std::int64_t step, const Weights& weights) {
   std::int32_t sum = 1 << (kPrecisionBits - 1);
   for (const std::int32_t weight : weights.of) {
@@ -89,7 +90,7 @@ Picture resized_columns(const Picture& picture, std::int64_t height, Resampling 
 
 Picture resized(const Picture& picture, std::int64_t height, std::int64_t width,
                 Resampling resampling) {
-  // A picture that is far longer than wide grows by the ratio of both.
+  // A very elongated image grows by its aspect ratio.
   user_check(width <= kMostPicturePixels / std::max(height, picture.height),
              "a picture of {} x {} pixels cannot be made one of {} x {}: at most {} pixels lie "
              "between",

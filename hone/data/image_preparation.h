@@ -8,33 +8,34 @@
 
 namespace hone {
 
-/// By which values between pixels are found.
+/// Interpolation filters.
 enum class Resampling : std::uint8_t { bilinear, bicubic };
 
-/// How pictures become what a model reads.
+/// Preprocessing of images: resize, crop the center, rescale and normalize.
 struct ImagePreparation {
-  ImageSize size = {};  ///< what a model reads: the middle of the resized picture
-  /// Pixels of the shorter edge of the resized picture, `size` at least; 0: it is resized to `size`, whatever its shape was.
+  ImageSize size = {};  ///< input of the model: the center of the resized image
+  /// Length of the resized image's shorter edge in pixels, at least `size`; 0: resizes to `size` and ignores the aspect
+  /// ratio.
   std::int64_t shortest_edge = 0;
   Resampling resampling = Resampling::bicubic;
-  double rescale_factor = 1.0 / 255;  ///< of bytes
-  /// Of each channel, of rescaled values: what is read is (value - mean) / deviation.
+  double rescale_factor = 1.0 / 255;  ///< multiplies bytes
+  /// Per channel, of rescaled values: the model reads (value - mean) / deviation.
   std::vector<float> mean = {}, deviation = {};
 
   bool operator==(const ImagePreparation&) const = default;
 };
 
-/// A picture of another size. Pixels are weighted by a filter as wide as pixels of the smaller of both are, first along
-/// rows, then along columns, in the fixed point numbers of Pillow, whose bits each of the two has. Throws `UserError` for
-/// more than `kMostPicturePixels`.
+/// Resizes an image. The filter is as wide as a pixel of the smaller image, and is applied along rows, then along
+/// columns, in Pillow's fixed-point arithmetic, with bit-identical results. Throws `UserError` for more than
+/// `kMostPicturePixels`.
 Picture resized(const Picture& picture, std::int64_t height, std::int64_t width,
                 Resampling resampling);
 
-/// The picture as the model reads it, but for the factors and shifts of bytes: `to` has `preparation.size.values()`,
-/// channel after channel.
+/// Resizes and crops an image without rescaling and normalizing its bytes. Writes `preparation.size.values()` bytes to
+/// `to`, channel by channel.
 void prepare_picture(const Picture& picture, const ImagePreparation& preparation, std::uint8_t* to);
 
-/// An empty set of images of such a preparation.
+/// Returns an empty image set with the size, factors and shifts of `preparation`.
 ImageSet image_set(const ImagePreparation& preparation);
 
 }  // namespace hone

@@ -5,7 +5,7 @@
 
 namespace hone {
 
-/// What an image is to a model.
+/// The shape of a model's input image.
 struct ImageSize {
   std::int64_t channels = 3, height = 0, width = 0;
 
@@ -13,16 +13,17 @@ struct ImageSize {
   bool operator==(const ImageSize&) const = default;
 };
 
-/// Images of one size, as bytes of which a model reads `factors[channel] * byte + shifts[channel]`, or as what it reads.
+/// Images of one size: bytes, which a model reads as `factors[channel] * byte + shifts[channel]`, or values that it
+/// reads directly.
 struct ImageSet {
   ImageSize size;
   std::vector<std::uint8_t> bytes =
-      {};  ///< (images, channels, height, width); empty where there are values
-  std::vector<float> factors = {}, shifts = {};  ///< of each channel of bytes
+      {};  ///< (images, channels, height, width); empty if `values` is set
+  std::vector<float> factors = {}, shifts = {};  ///< per channel, for bytes
   std::vector<float> values = {};                ///< (images, channels, height, width)
 
   std::int64_t count() const;
-  /// Image `number` as a model reads it, `size.values()` numbers.
+  /// Writes image `number` as the model reads it, `size.values()` numbers.
   void write(std::int64_t number, float* to) const;
 };
 

@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-// Their values lie one behind the other.
+// Returns the bytes of one image; `images` is contiguous.
 std::string_view bytes_of_row(const Tensor& images, std::int64_t row) {
   const auto row_bytes = static_cast<std::size_t>(images.count() / images.size(0)) *
                          static_cast<std::size_t>(info(images.dtype()).size_bytes);

@@ -20,7 +20,7 @@ using LayoutKind = JsonLayout::Kind;
 bool is_array(std::string_view value) { return value.starts_with('['); }
 bool is_object(std::string_view value) { return value.starts_with('{'); }
 
-// The first element; empty where there is none.
+// Returns the first element, or "".
 std::string_view first_element(std::string_view array, const JsonText& file) {
   std::string_view rest = array.substr(1);
   skip_space(rest);
@@ -37,7 +37,7 @@ std::vector<JsonRow> lines_of(std::string_view text) {
   return rows;
 }
 
-// Values one after the other, over any number of lines.
+// Returns consecutive values, which may span several lines.
 std::vector<JsonRow> values_of(const JsonText& file) {
   std::vector<JsonRow> rows;
   std::string_view rest = file.text();
@@ -51,7 +51,7 @@ std::vector<JsonRow> values_of(const JsonText& file) {
   return rows;
 }
 
-// Whether the text begins with an object in one line, and another one follows in the next.
+// Returns whether the text begins with an object on one line, followed by another object.
 bool has_objects_in_lines(std::string_view text) {
   const std::string_view first = trim(text.substr(0, text.find('\n')));
   if (!is_object(first) || !first.ends_with('}')) return false;
@@ -138,7 +138,7 @@ JsonLayout layout_of_indexed_rows(const std::vector<JsonMember>& members) {
   return layout_of_rows(std::move(rows), "row");
 }
 
-// pandas' orient split; none where it is not.
+// Returns the layout if it is pandas' orient split.
 std::optional<JsonLayout> layout_of_split(const std::vector<JsonMember>& members,
                                           const JsonText& file) {
   std::string_view names, data;
@@ -160,7 +160,7 @@ Names keys_of(const std::vector<JsonMember>& members, const JsonText& file) {
   return keys;
 }
 
-// The value that is asked for, where one is.
+// Returns the value of the requested key, or "".
 std::string_view asked_for(const std::vector<JsonMember>& members, const JsonText& file,
                            const DataOptions& options) {
   const Names keys = keys_of(members, file);
@@ -181,7 +181,7 @@ bool has_usual_name(const std::vector<JsonMember>& members, const JsonText& file
   });
 }
 
-// Objects in an object: columns, unless only the inner ones have names that columns have.
+// An object of objects contains columns, unless only the inner keys are usual column names.
 JsonLayout layout_of_objects(const std::vector<JsonMember>& members, const JsonText& file,
                              const DataOptions& options) {
   std::vector<JsonMember> inner;
@@ -224,7 +224,7 @@ JsonLayout layout_of_object(std::string_view object, const JsonText& file,
     const std::string_view first = first_element(member.second, file);
     if (is_object(first) || (members.size() == 1 && is_array(first))) lists.push_back(member);
   }
-  // One record may hold lists of objects beside its text.
+  // A single record may contain lists of objects beside its text.
   if (!lists.empty() && (all_lists || !has_usual_name(members, file, options)))
     return layout_of_list_in(lists, file);
   if (!members.empty() && all_lists) return layout_of_lists(members, file);

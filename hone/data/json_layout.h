@@ -8,18 +8,18 @@
 #include "hone/data/data_set.h"
 #include "hone/data/json_slices.h"
 
-/// Where the rows of a JSON file are.
+/// Finds the rows of a JSON file.
 namespace hone {
 
 struct JsonRow {
   std::string_view text;
-  std::int64_t number;  ///< of its line or of its place among the rows, from 1
+  std::int64_t number;  ///< line or index of the row, from 1
 };
 
 struct JsonLayout {
   enum class Kind {
     objects,  ///< each row is an object
-    arrays,   ///< each row is an array, a value for each column
+    arrays,   ///< each row is an array with one value per column
     texts,    ///< each row is a string
     columns   ///< each column is a list of values
   };
@@ -27,20 +27,19 @@ struct JsonLayout {
   std::string unit = "line";  ///< what `JsonRow::number` counts
   std::vector<JsonRow> rows = {};
   std::vector<std::string> names =
-      {};  ///< of columns, and of those of arrays where the file gives them
-  std::vector<std::vector<std::string_view>> columns = {};  ///< the values of each
+      {};  ///< of columns; for arrays, if the file has them
+  std::vector<std::vector<std::string_view>> columns = {};  ///< values per column
   std::vector<std::string> notes = {};
 };
 
-/// Returns how the file is laid out:
-/// - values one after the other, each on a line of its own (JSON Lines) or over several: objects,
-///   arrays or strings;
-/// - one array of such;
-/// - one object that holds the rows under one key, that of `options.form.json_field`, else the only
-///   one whose value is a list of objects;
-/// - one object of columns, as pandas writes it: lists, objects by index, or `columns` and `data`
-///   (orient split); or one object of rows by index.
-/// Throws `UserError` for anything else, and for two lists of objects where none is named.
+/// Returns the layout of the file:
+/// - a sequence of values, one per line (JSON Lines) or over several lines: objects, arrays or strings;
+/// - one array of such values;
+/// - one object that contains the rows under one key: `options.form.json_field`, else the only key whose value is a
+///   list of objects;
+/// - one object of columns, as pandas writes it: lists, objects by index, or `columns` and `data` (orient split); or
+///   one object of rows by index.
+/// Throws `UserError` for anything else, and for several lists of objects if none is named.
 JsonLayout find_layout(const JsonText& file, const DataOptions& options);
 
 }  // namespace hone

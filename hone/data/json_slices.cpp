@@ -9,7 +9,7 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-// The number of bytes of the string at the front, with its quotes; 0: it is not closed.
+// Returns the size in bytes of the string at the front, quotes included; 0: it is not closed.
 std::size_t string_size(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"') return i + 1;
@@ -18,7 +18,7 @@ std::size_t string_size(std::string_view text) {
   return 0;
 }
 
-// The same of an array or object.
+// The same for an array or object.
 std::size_t nested_size(std::string_view text) {
   std::int64_t depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -36,7 +36,7 @@ std::size_t nested_size(std::string_view text) {
   return 0;
 }
 
-// The same of a number or a word.
+// The same for a number or a word.
 std::size_t word_size(std::string_view text) {
   std::size_t size = 0;
   while (size < text.size() && !is_space(text[size]) &&
@@ -51,8 +51,7 @@ std::size_t value_size(std::string_view text) {
   return word_size(text);
 }
 
-// Calls `read` with the rest of an array or object before each of its values; white space may stand
-// anywhere.
+// Calls `read` with the rest of an array or object before each of its values; white space may occur anywhere.
 template <typename Read>
 void read_between(std::string_view nested, char end, const JsonText& file, const Read& read) {
   const std::string_view expected = end == ']' ? "expected ',' or ']'" : "expected ',' or '}'";
@@ -126,7 +125,7 @@ void read_members(std::string_view object, const JsonText& file, std::vector<Jso
 std::string string_of(std::string_view quoted, const JsonText& file) {
   const std::string_view inside = quoted.substr(1, quoted.size() - 2);
   if (inside.find('\\') == std::string_view::npos) return std::string(inside);
-  // To know the place takes long, and most strings are well-formed.
+  // Finding the place is slow, and most strings are well-formed.
   try {
     return parse_json_part(quoted, {}).get<std::string>();
   } catch (const UserError&) {

@@ -6,11 +6,11 @@
 
 #include "hone/base/json_part.h"
 
-/// Values of a JSON file that are cut out as text, so that only what is asked for is parsed. What
-/// is inside of a value is for its parser to judge; what stands between values is checked here.
+/// Cuts values of a JSON file out as text, so that only the requested ones are parsed. The text between values is
+/// validated here; the text inside them by their parser.
 namespace hone {
 
-/// A file's text, to say where in it a piece begins.
+/// The text of a file, for locating its pieces.
 class JsonText {
  public:
   explicit JsonText(std::string_view text) : text_(text) {}
@@ -40,7 +40,7 @@ using JsonMember = std::pair<std::string_view, std::string_view>;
 /// Replaces `members` by those of `object`, which begins with '{', in their order.
 void read_members(std::string_view object, const JsonText& file, std::vector<JsonMember>& members);
 
-/// Returns the text of a string with its quotes; a key, usually.
+/// Returns the text of a quoted string, usually a key.
 std::string string_of(std::string_view quoted, const JsonText& file);
 
 }  // namespace hone

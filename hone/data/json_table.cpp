@@ -19,12 +19,12 @@ namespace {
 
 using LayoutKind = JsonLayout::Kind;
 
-// A file that has been laid out. Cells are pieces of its text.
+// A file with its layout. Cells are slices of its text.
 struct JsonFile {
   JsonText text;
   JsonLayout layout;
   std::vector<DataColumn> columns = {};
-  std::size_t first_row = 0;  // 1: the first one is a header
+  std::size_t first_row = 0;  // 1: the first row is a header
 
   std::size_t rows() const {
     if (layout.kind == LayoutKind::columns)
@@ -37,13 +37,13 @@ struct JsonFile {
   }
 };
 
-// A string that is its own text, as most are.
+// Returns whether a cell is a string without escapes, as most are.
 bool is_plain_string(std::string_view cell) {
   const auto is_plain = [](char c) { return c != '\\' && static_cast<unsigned char>(c) >= 0x20; };
   return cell.starts_with('"') && std::ranges::all_of(cell, is_plain) && is_utf8(cell);
 }
 
-// One row, of which only some cells are looked at.
+// One row, of which only the wanted cells are read.
 class Row {
  public:
   Row(const JsonFile& file, std::size_t row, const std::vector<std::string>& wanted)
@@ -64,7 +64,7 @@ class Row {
     }
   }
 
-  // Takes long in an array: the lines up to it are counted.
+  // Slow for arrays, because it counts lines.
   std::string where() const {
     if (file_.layout.unit == "line") return fmt::format("line {}", file_.number(row_));
     if (file_.layout.kind == LayoutKind::columns) return fmt::format("row {}", row_ + 1);
@@ -72,7 +72,7 @@ class Row {
                        file_.text.place_of(text().data()).line);
   }
 
-  // Empty: there is none.
+  // Returns "" if the cell does not exist.
   std::string_view cell(const std::string& name) const {
     const auto found = std::ranges::find(wanted_, name);
     return found == wanted_.end() ? "" : cells_[static_cast<std::size_t>(found - wanted_.begin())];
@@ -93,7 +93,7 @@ class Row {
   Json parse(std::string_view cell, std::int64_t& replaced) const {
     if (is_plain_string(cell)) return std::string(cell.substr(1, cell.size() - 2));
     const std::string own = is_utf8(cell) ? std::string(cell) : repair_utf8(cell, replaced);
-    // To know the place takes long, and most values are well-formed.
+    // Finding the place is slow, and most values are well-formed.
     try {
       return parse_json_part(own, {});
     } catch (const UserError&) {
@@ -142,7 +142,7 @@ class Row {
   const JsonFile& file_;
   std::size_t row_;
   const std::vector<std::string>& wanted_;
-  std::vector<std::string_view> cells_;  // of the wanted columns
+  std::vector<std::string_view> cells_;  // per wanted column
 };
 
 std::string take_text(const Row& row, const std::string& name, std::int64_t& replaced) {
@@ -167,7 +167,7 @@ std::string written_value(Json& value) {
   return value.dump();
 }
 
-// `task`: what the label is for; none: any of them.
+// `task`: the task of the label; nothing: any task.
 [[noreturn]] void refuse_label(const Json& value, const std::string& name, const Row& row,
                                const std::optional<Task>& task) {
   const char* expected = "is neither a whole number nor a string";
@@ -215,7 +215,7 @@ WrittenAnswer take_labels(const Row& row, const ColumnChoice& choice, std::int64
   return answer;
 }
 
-// Of a column that is only shown: any value, or none.
+// Reads a cell as text for display: any value, or none.
 std::string written(const Row& row, const std::string& name, std::int64_t& replaced) {
   const std::string_view cell = row.cell(name);
   if (cell.empty() || cell == "null" || cell == "NaN") return "";
@@ -271,12 +271,12 @@ bool has_no_values(const JsonFile& file, const std::string& column) {
   return file.rows() > 0;
 }
 
-// Whether a value is text, and what tells it from others; empty for none.
+// Adds a cell to the preview, strings as text; ignores null and empty strings.
 void add_value(std::string_view cell, ColumnPreview& values) {
   if (cell != "null" && cell != "\"\"") values.add(cell, cell.starts_with('"'));
 }
 
-// The keys of the first rows.
+// Returns the keys of the first rows.
 std::vector<DataColumn> columns_of_objects(const JsonText& text, const std::vector<JsonRow>& rows) {
   std::vector<DataColumn> columns;
   std::vector<ColumnPreview> values;
@@ -312,7 +312,7 @@ std::vector<DataColumn> columns_of_lists(const JsonLayout& layout) {
   return columns;
 }
 
-// A row as a delimited file would have it. Empty for what is nested.
+// Returns an array as the fields of a delimited row; nested values are empty.
 RowFields fields_of(std::string_view row, const JsonText& text) {
   RowFields fields;
   if (!row.starts_with('[')) return fields;
@@ -324,7 +324,7 @@ RowFields fields_of(std::string_view row, const JsonText& text) {
   return fields;
 }
 
-// Names what rows of arrays hold.
+// Names the columns of rows that are arrays.
 void name_arrays(JsonFile& file, const DataOptions& options) {
   JsonLayout& layout = file.layout;
   const bool named = !layout.names.empty();

@@ -5,15 +5,15 @@
 #include <utility>
 #include <vector>
 
-/// What somebody says that labels mean: the `label_map` of a command.
+/// User-defined mapping of labels to classes: the `label_map` option.
 namespace hone {
 
 struct LabelMap {
-  bool numbers = false;  ///< labels are class numbers, whatever names there are
+  bool numbers = false;  ///< labels are class numbers, even if classes have names
   std::vector<std::pair<std::string, std::string>> names = {};  ///< from a label to a class
 
   bool empty() const { return !numbers && names.empty(); }
-  /// The class that `label` is mapped to, or `label` itself.
+  /// Returns the class that `label` is mapped to, or `label` itself.
   const std::string& operator()(const std::string& label) const;
   std::vector<std::string> operator()(const std::vector<std::string>& labels) const;
 };

@@ -16,7 +16,7 @@ namespace hone {
 namespace {
 
 using Names = std::vector<std::string>;
-using Lists = std::vector<Names>;  // by answer
+using Lists = std::vector<Names>;  // per example
 
 constexpr std::string_view kSeparators = ",;|";
 
@@ -27,7 +27,7 @@ std::optional<bool> flag_of(std::string_view text) {
   return std::nullopt;
 }
 
-// What stands between the names of a cell; 0 where no cell has two.
+// Returns the separator of names in cells; 0 if no cell has several names.
 char separator_of(std::span<const WrittenAnswer> answers, const AnswerPlace& place) {
   char found = 0;
   std::size_t first = 0;
@@ -58,8 +58,8 @@ Names names_in(const std::string& cell, char separator, const std::function<std:
   return names;
 }
 
-// Of answers that are all lists, or all of them text. A place is asked for where there is an error only: the first list
-// is behind the last answer where there is none.
+// Returns the lists; all labels must be lists, or all text. `place` is called only for errors, because `first_list` is
+// past the end if there is no list.
 Lists lists_of(std::vector<WrittenAnswer> answers, const AnswerPlace& place, Names& notes) {
   const auto list = std::ranges::find_if(answers, &WrittenAnswer::many);
   const bool are_lists = list != answers.end();
@@ -88,7 +88,7 @@ Lists lists_of(std::vector<WrittenAnswer> answers, const AnswerPlace& place, Nam
   return lists;
 }
 
-// Whether the lists have a yes or no for every label, and do not name those there are.
+// Returns whether the lists contain a flag for every label rather than names or numbers of labels.
 bool are_flags(const Lists& lists, const KnownClasses& known, const AnswerPlace& place) {
   const std::size_t width = lists[0].size();
   bool words = false, repeats = false;
@@ -114,13 +114,13 @@ bool are_flags(const Lists& lists, const KnownClasses& known, const AnswerPlace&
       place(0), width, width == 1 ? "" : "s");
 }
 
-// The outputs of a model, and which of them each value of a row is.
+// Names of a model's outputs, and the output of each value in a row.
 struct Outputs {
   Names names;
   std::vector<std::size_t> of_value;
 };
 
-// `own` are the data's names of the values of a row; empty: it has none.
+// `own` contains the data's names of the values in a row; may be empty.
 Outputs find_outputs(const Names& own, std::size_t width, const KnownClasses& known,
                      const std::string& where, Names& notes) {
   const std::size_t expected = known.of_model.size();

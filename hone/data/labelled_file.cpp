@@ -19,7 +19,7 @@ using Notes = std::vector<std::string>;
 
 bool is_gzip(const std::string& ending) { return ending.ends_with(".gz"); }
 
-// The encoding of a file that is not UTF-8, and what to say about it.
+// Returns the encoding of a file that is not UTF-8, and notes how it was chosen.
 std::string encoding_of(std::string_view bytes, const DataOptions& options, Notes& notes) {
   if (!options.form.encoding.empty()) return options.form.encoding;
   if (std::string marked = encoding_of_mark(bytes); !marked.empty()) {
@@ -38,7 +38,7 @@ bool is_delimited(const std::string& ending) {
   return ending.starts_with(".csv") || ending.starts_with(".tsv");
 }
 
-// A table whose lines end in CR alone, as spreadsheets of old write them, with LF instead; else empty.
+// Converts line ends of CR alone, which old spreadsheets write, to LF; returns "" for other files.
 std::string with_line_feeds(std::string_view content, const std::string& ending) {
   if (!is_delimited(ending) || content.find('\n') != std::string_view::npos) return "";
   std::string lines(content);
@@ -46,7 +46,7 @@ std::string with_line_feeds(std::string_view content, const std::string& ending)
   return lines;
 }
 
-// Names of classes from the description that datasets.save_to_disk writes beside its files, where the file gives none.
+// Adds the class names from the dataset_info.json of datasets.save_to_disk, for files without their own.
 void add_saved_names(const fs::path& path, DataTable& table) {
   const fs::path description = path.parent_path() / "dataset_info.json";
   if (!path_exists(description)) return;
@@ -83,7 +83,7 @@ const std::vector<std::string>& text_file_endings() {
   return endings;
 }
 
-// Some programs write endings in capitals: "DATA.CSV".
+// Some programs write extensions in upper case: "DATA.CSV".
 std::string text_file_ending(const fs::path& path) {
   const std::string name = lower_ascii(path.filename().string());
   for (const auto* endings : {&labelled_file_endings(), &text_file_endings()})
@@ -129,7 +129,7 @@ LabelledFile open_labelled_file(const fs::path& path, const DataOptions& options
   LabelledFile file{path, std::make_shared<const MappedFile>(path), nullptr, {}};
   std::string_view content = file.mapped->text();
   if (is_gzip(ending)) {
-    // What is unpacked is read into texts next, which takes as much memory again.
+    // The decompressed content is then copied into texts, which takes as much memory again.
     const auto most = static_cast<std::size_t>(machine_memory().available_bytes / 3);
     file.content = std::make_shared<const std::string>(gunzip(content, path.string(), most));
     content = *file.content;

@@ -19,7 +19,7 @@ namespace {
 using Names = std::vector<std::string>;
 using Classes = std::vector<std::int32_t>;
 
-// Integers that begin at 0 (or are all 1) are class numbers already.
+// Integers that begin at 0 (or are all 1) are already class numbers.
 Names classes_of_labels(const Names& labels) {
   Names names = ordered_labels(labels);
   if (!are_integers(names)) return names;
@@ -32,7 +32,7 @@ Names classes_of_labels(const Names& labels) {
   return names;
 }
 
-// The integer `label` as the data names it, or the label itself.
+// Returns the data's name for the integer `label`, or the label itself.
 std::string name_in_data(const WrittenLabel& label, const Names& of_data) {
   const std::optional<std::int64_t> number = written_integer(label.text);
   if (!number || of_data.empty()) return label.text;
@@ -42,7 +42,7 @@ std::string name_in_data(const WrittenLabel& label, const Names& of_data) {
   return of_data[static_cast<std::size_t>(*number)];
 }
 
-// What the labels are called, as far as data and map say it.
+// Returns the names of labels according to the data and the map.
 Names names_of_labels(std::span<const WrittenLabel> labels, const KnownClasses& known) {
   const bool takes_numbers = known.map.numbers && !known.of_model.empty();
   const bool named = !are_unnamed(known.of_data) && !takes_numbers;
@@ -59,7 +59,8 @@ Names names_of_labels(std::span<const WrittenLabel> labels, const KnownClasses& 
   return names;
 }
 
-// "a=CLASS,b=CLASS"; of a model without names, which has as many classes, "a=0,b=1", whose numbers may be others.
+// Returns a template for `label_map`: "a=CLASS,b=CLASS", or for unnamed classes "a=0,b=1", whose numbers the user must
+// check.
 std::string map_to_fill_in(const Names& labels, const Names& classes) {
   const Names ordered = ordered_labels(labels);
   const bool numbered = are_unnamed(classes) && ordered.size() <= classes.size();
@@ -72,7 +73,7 @@ std::string map_to_fill_in(const Names& labels, const Names& classes) {
                      numbered ? ", with the number of each class" : "");
 }
 
-// Those without a class; all, where each of them has one.
+// Returns the labels without a class, or all labels if every one has a class.
 Names strangers(const Names& labels, const ClassMatch& match) {
   if (match.complete()) return labels;
   Names others;
@@ -103,7 +104,7 @@ void note_match(const ClassMatch& match, const Names& labels, const Names& class
       fmt::format("{} are matched with those of the model {}: {}", what, match.how, pairs));
 }
 
-// Class numbers, whatever names there are.
+// Reads labels as class numbers, even if classes have names.
 ClassMatch match_by_map(std::span<const WrittenLabel> labels, const Names& classes) {
   ClassMatch match{.how = "by class number, as `label_map` says"};
   for (const WrittenLabel& label : labels) {
@@ -118,7 +119,7 @@ ClassMatch match_by_map(std::span<const WrittenLabel> labels, const Names& class
   return match;
 }
 
-// Names of the data's integers say what the classes of a model without names are.
+// The data's names for integers become the class names of an unnamed model.
 std::optional<ClassMatch> match_by_names_of_data(const Names& labels, const KnownClasses& known) {
   if (known.of_data.size() != known.of_model.size() || !are_unnamed(known.of_model) ||
       are_unnamed(known.of_data))
@@ -158,11 +159,11 @@ LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownC
                   own, known.of_model, match);
   }
   note_match(match, own, known.of_model, "labels", notes);
-  // A model without names takes those of the data.
+  // An unnamed model adopts the names of the data.
   return {match.in_order ? ordered_labels(own) : known.of_model, match.class_of};
 }
 
-// The rarer of two names is the likelier slip.
+// The rarer of two names is more likely the mistake.
 void note_alike(const LabelClasses& classes, std::span<const WrittenLabel> labels, Names& notes) {
   const Names& names = classes.names;
   std::vector<std::int64_t> rows(names.size());
@@ -198,7 +199,7 @@ LabelClasses classes_of_data(std::span<const WrittenLabel> labels, const KnownCl
   return classes;
 }
 
-// Too many labels may be numbers; the first that is none is in the way of taking them so.
+// If nearly all labels are numbers, regression may be intended; names the first label that is not a number.
 std::string hint_at_numbers(std::span<const WrittenLabel> labels) {
   const auto is_other = [](const WrittenLabel& label) { return !written_number(label.text); };
   const auto others = static_cast<double>(std::ranges::count_if(labels, is_other));

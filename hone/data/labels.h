@@ -11,25 +11,25 @@
 #include "hone/base/text.h"
 #include "hone/data/label_map.h"
 
-/// From labels as files write them to the classes of a model.
+/// Maps labels in files to the classes of a model.
 namespace hone {
 
 /// A label as it is written.
 struct WrittenLabel {
   std::string text;
-  std::string where;      ///< of the first one: "reviews.csv: line 7"
-  std::int64_t rows = 1;  ///< that have it
+  std::string where;      ///< first place: "reviews.csv: line 7"
+  std::int64_t rows = 1;  ///< rows with this label
 };
 
-/// The different labels of some files, in the order in which they come. Examples keep the number of
-/// their label in this table until the classes are known.
+/// The distinct labels of files, in order of first occurrence. Examples store indices into this table until the classes
+/// are known.
 class LabelTable {
  public:
   static constexpr std::size_t kMostLabels = 1000;
 
-  /// The number of `text`; `where()` tells the place should it be a new one. Blanks around a label
-  /// are not part of it, and whole numbers written as floats ("1.0") count as integers. Throws
-  /// `UserError` with the place: an empty label, more than `kMostLabels` different ones.
+  /// Returns the index of `text`; `where()` returns its place, in case it is new. Ignores blanks around a label, and
+  /// reads whole numbers written as floats ("1.0") as integers. Throws `UserError` with the place for an empty label,
+  /// or more than `kMostLabels` distinct ones.
   template <typename Where>
   std::int32_t number_of(std::string_view text, const Where& where) {
     const std::string label = canonical(text);
@@ -40,9 +40,9 @@ class LabelTable {
     return found->second;
   }
   const std::vector<WrittenLabel>& labels() const { return labels_; }
-  /// Adds to `notes`, once, that blanks around a label were left out, if any were.
+  /// Notes once that blanks around labels were ignored, if any were.
   void note_blanks(std::vector<std::string>& notes) const;
-  /// The label without blanks around it, and without the ".0" of a whole number written as a float.
+  /// Returns the label without blanks around it, and without the ".0" of a whole number.
   static std::string canonical(std::string_view text);
 
  private:
@@ -53,39 +53,39 @@ class LabelTable {
   std::string first_with_blanks_;
 };
 
-/// What is known of the classes before the labels are seen.
+/// Class names that are known before labels are read.
 struct KnownClasses {
-  /// Names that the files give to the integers 0, 1, …, as Parquet files of the hub do.
+  /// Names that the files assign to the integers 0, 1, …, as Parquet files of the Hugging Face Hub do.
   std::vector<std::string> of_data = {};
   /// The classes of a model, in the order of its outputs.
   std::vector<std::string> of_model = {};
-  LabelMap map = {};  ///< what somebody says that labels mean
+  LabelMap map = {};  ///< user-defined mapping
 };
 
-/// The classes of a data set.
+/// The classes of a dataset.
 struct LabelClasses {
   std::vector<std::string> names;
-  std::vector<std::int32_t> class_of;  ///< one for each label
+  std::vector<std::int32_t> class_of;  ///< per label
 };
 
-/// A label is none of a model's classes.
+/// Thrown if a label matches none of a model's classes.
 class LabelMismatch : public UserError {
   using UserError::UserError;
 };
 
 /// Finds the class of each of `labels`, as docs/reference/labels.md says.
 ///
-/// An integer that the data names is a label of that name. With a model's classes, labels are matched
-/// with those (`match_classes`). Without, the classes are the names that the data gives; else integers
-/// that begin at 0 (or are all 1) stay what they are, and other labels are numbered in order. Adds to
-/// `notes` how labels were matched where it was not by equal names. Throws `UserError` with the place
-/// of a label that matches no class; `LabelMismatch` where they are the model's.
+/// Integers that the data names are replaced by their names. If a model's classes are given, labels are matched with
+/// those (`match_classes`). Otherwise the classes are the names that the data has; without names, integers that begin
+/// at 0 (or are all 1) are class numbers, and other labels are numbered in order. Notes how labels were matched, unless
+/// names are equal. Throws `UserError` with the place of a label that matches no class; `LabelMismatch` if the classes
+/// are the model's.
 LabelClasses find_classes(std::span<const WrittenLabel> labels, const KnownClasses& known,
                           std::vector<std::string>& notes);
 
-/// Which of the model's outputs each of the data's columns is, called `own`, of which there are as
-/// many: by name, or in their order where the model does not name its outputs. `what` are "labels" or
-/// "numbers". Adds to `notes` and throws as `find_classes`; `where` opens the message.
+/// Returns the model output of each data column in `own`; both have the same number. Matches by name, or in order if
+/// the model does not name its outputs. `what` is "labels" or "numbers". Adds to `notes` and throws as `find_classes`
+/// does; messages begin with `where`.
 std::vector<std::size_t> outputs_of_columns(const std::vector<std::string>& own,
                                             const KnownClasses& known, std::string_view what,
                                             const std::string& where,

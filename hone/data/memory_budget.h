@@ -5,13 +5,13 @@
 
 namespace hone {
 
-/// What reading one column may take in memory. Files are made that unpack to a million times their size; this is what
-/// stops them, whichever way they do it.
+/// Limits the memory for reading one column. It stops decompression bombs, files that expand to a million times their
+/// size.
 class MemoryBudget {
  public:
   explicit MemoryBudget(std::uint64_t bytes)
       : bytes_(bytes), left_(static_cast<std::int64_t>(bytes)) {}
-  /// Throws `UserError` when more than the budget is asked for in all. Threads may call it at once.
+  /// Throws `UserError` if the total exceeds the budget. Thread-safe.
   void charge(std::uint64_t bytes);
 
  private:

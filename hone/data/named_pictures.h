@@ -8,13 +8,13 @@
 #include "hone/base/thread_pool.h"
 #include "hone/data/image_file.h"
 
-/// Pictures that the texts of rows name.
+/// Images named by the texts of rows.
 namespace hone {
 
-/// `Example::image_hash` of a picture. Throws `UserError` for a file that cannot be read.
+/// Returns the `Example::image_hash` of an image. Throws `UserError` if the file cannot be read.
 std::uint64_t picture_hash(const fs::path& picture);
 
-/// Takes the fingerprints of the pictures that all texts name.
+/// Computes the fingerprints of the images that all texts name.
 template <typename Row>
 void take_picture_hashes(std::span<Row> rows, ThreadPool& pool) {
   constexpr std::int64_t kFilesPerChunk = 64;
@@ -26,8 +26,8 @@ void take_picture_hashes(std::span<Row> rows, ThreadPool& pool) {
       });
 }
 
-/// Where all texts of a table name pictures (`is_picture_name`), makes paths of them that begin with the table's folder,
-/// and takes their fingerprints.
+/// If all texts of a table name images (`is_picture_name`), turns them into paths relative to the table's folder and
+/// computes the fingerprints.
 template <typename Row>
 void take_pictures(const fs::path& table, std::span<Row> rows, ThreadPool& pool) {
   if (!std::ranges::all_of(rows, [](const Row& row) { return is_picture_name(row.text); })) return;

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// One cell may hold a list too.
+// A single cell may also contain a list.
 std::vector<std::string> written_values(WrittenAnswer answer) {
   if (answer.many) return std::move(answer.values);
   if (auto list = written_list(answer.value)) return std::move(*list);
@@ -31,7 +31,7 @@ float read_number(const std::string& text, const std::string& column,
       where(), shown_name(column), shorten(text, 60));
 }
 
-// What the data calls the numbers of a text.
+// Returns the data's names for the numbers of an example.
 std::vector<std::string> own_names(std::size_t width, const std::vector<std::string>& columns,
                                    const KnownClasses& known) {
   std::vector<std::string> names = columns.size() == width
@@ -47,7 +47,8 @@ std::vector<std::string> own_names(std::size_t width, const std::vector<std::str
   return names;
 }
 
-// Columns are the model's outputs by their names; one number is its only one, and lists have no names.
+// Matches columns with the model's outputs by name. A single number is the only output, and elements of lists have no
+// names.
 void take_names_of_model(Targets& targets, const std::vector<std::string>& columns,
                          const KnownClasses& known, const std::string& where,
                          std::vector<std::string>& notes) {

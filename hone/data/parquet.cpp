@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// What a row costs besides its text: the value, and what is held while a page is decoded.
+// Memory of a row besides its text: the value, and temporary memory for decoding a page.
 constexpr std::uint64_t kRowBytes = 64;
 
 /// A data page and the rows it fills: the work of one thread.
@@ -19,7 +19,7 @@ struct Piece {
   std::int64_t first_row;
 };
 
-/// Strings in `values` view `page`.
+/// A decoded dictionary; strings in `values` view `page`.
 struct Dictionary {
   UnpackedPage page;
   ParquetValues values;
@@ -29,10 +29,10 @@ std::string place(std::size_t row_group, const ParquetPage& page) {
   return fmt::format("row group {}, page at byte {}", row_group, page.position);
 }
 
-// `unit` and `first` are what to call the first of the values in messages.
+// Messages refer to the first value as `unit` `first`.
 void store(std::vector<std::string_view>& values, const ParquetLeaf&, const char*, std::int64_t,
            std::string* slots, MemoryBudget& budget) {
-  constexpr std::uint64_t kBlockBytes = 32;  // what a block of memory costs beyond its content
+  constexpr std::uint64_t kBlockBytes = 32;  // overhead of one allocation
   std::uint64_t bytes = 0;
   for (const std::string_view value : values) bytes += value.size() + kBlockBytes;
   budget.charge(bytes);
@@ -71,14 +71,14 @@ ColumnValues empty_values(ParquetPhysical physical, std::int64_t rows) {
   }
 }
 
-/// The levels of a page of lists, and the values that they speak of.
+/// The levels of a page of lists, and its values.
 struct ListPiece {
   std::vector<std::uint8_t> repetition, definition;
   ColumnValues values;
 };
 
-/// Cuts the values of a column into lists by what the levels say of each entry: it begins a row or goes on with it, and it
-/// is a value, an empty list, or missing.
+/// Groups the values of a column into lists by the levels of each entry. An entry begins or continues a row, and is a
+/// value, an empty list, or missing.
 class ListCutter {
  public:
   explicit ListCutter(const ParquetLevels& levels) : levels_(levels) {}
@@ -117,10 +117,10 @@ class ListCutter {
   const ParquetLevels& levels_;
   std::vector<std::size_t> begins_;
   std::size_t values_ = 0;
-  std::size_t first_row_ = 0;  // of the row group
+  std::size_t first_row_ = 0;  // first row of the row group
 };
 
-/// One column of a file while it is read.
+/// Reads one column of a file.
 class ColumnReader {
  public:
   ColumnReader(std::string_view file, const ParquetFooter& footer, std::size_t leaf)
@@ -164,7 +164,7 @@ class ColumnReader {
     return column;
   }
 
-  // Whether no value is there; looks at levels alone, up to the first value.
+  // Returns whether the column has no values; reads only levels, up to the first value.
   bool is_null() {
     if (leaf_.levels.definition == 0) return false;
     find_pieces();
@@ -180,7 +180,7 @@ class ColumnReader {
  private:
   bool is_list() const { return leaf_.levels.repetition > 0; }
 
-  // An entry of a list column is a value, or what stands for an empty list.
+  // In a list column, each entry is charged: a value, or the placeholder of an empty list.
   void prepare(ThreadPool& pool) {
     charge_rows(footer_.rows);
     if (is_list())
@@ -254,7 +254,7 @@ class ColumnReader {
     return list;
   }
 
-  // The page's `count` values go to `all` from `begin` on.
+  // Writes the page's `count` values to `all`, starting at `begin`.
   void decode(const Piece& piece, const UnpackedPage& unpacked, std::int64_t count,
               const char* unit, std::int64_t first, ColumnValues& all, std::int64_t begin) {
     const auto& dictionary = dictionaries_[piece.row_group];
@@ -273,7 +273,7 @@ class ColumnReader {
 
   std::string_view file_;
   const ParquetFooter& footer_;
-  std::size_t number_;  // of the leaf
+  std::size_t number_;  // index of the leaf
   const ParquetLeaf& leaf_;
   MemoryBudget budget_;
   std::vector<ParquetPages> pages_;  // by row group
@@ -286,7 +286,7 @@ class ColumnReader {
 
 struct ParquetFile::State {
   std::string where;
-  std::optional<MappedFile> file;  // none: `bytes` are the caller's
+  std::optional<MappedFile> file;  // unset: the caller owns `bytes`
   std::string_view bytes;
   ParquetFooter footer;
 };

@@ -10,23 +10,22 @@
 #include "hone/base/file.h"
 #include "hone/data/column_file.h"
 
-/// Columns of Parquet files, flat ones and lists, the tables of the Hugging Face hub:
+/// Reads columns of Parquet files, flat ones and lists, as the Hugging Face Hub stores them:
 ///
 ///     const ParquetFile file("train-00000-of-00001.parquet");
 ///     const StoredColumn text = file.read("text", pool);
 ///     std::get<std::vector<std::string>>(text.values)[0];
 ///
-/// The format is Apache's parquet-format 2.10 (README.md, Encodings.md, parquet.thrift). Read are
-/// all of its encodings but the abandoned BIT_PACKED, pages of both versions,
-/// open or packed by snappy, gzip or zstd. Nothing in a file is believed: a column
-/// takes no more memory than `kMaxColumnExpansion` allows.
+/// The format is Apache's parquet-format 2.10 (README.md, Encodings.md, parquet.thrift). All encodings except the
+/// deprecated BIT_PACKED are supported, with both page versions, uncompressed or compressed by snappy, gzip or zstd.
+/// Files are untrusted: a column takes no more memory than `kMaxColumnExpansion` allows.
 namespace hone {
 
 class ParquetFile : public ColumnFile {
  public:
   /// Maps the file and reads its footer. Throws `UserError` with the path.
   explicit ParquetFile(const fs::path& path);
-  /// Reads the footer of a file in memory. `bytes` must outlive the object; `where` opens the messages.
+  /// Reads the footer of a file in memory. `bytes` must outlive the object; messages begin with `where`.
   ParquetFile(std::string_view bytes, std::string where);
   ~ParquetFile() override;
   ParquetFile(ParquetFile&& other) noexcept;
@@ -36,7 +35,7 @@ class ParquetFile : public ColumnFile {
   const std::vector<ColumnSchema>& columns() const override;
   const std::map<std::string, std::string>& metadata() const override;
   bool is_null(std::string_view column) const override;
-  /// The pieces of a column are unpacked by all threads.
+  /// Decompresses and decodes the pages of a column on all threads.
   StoredColumn read(std::string_view column, ThreadPool& pool) const override;
   StoredLists read_lists(std::string_view column, ThreadPool& pool) const override;
 

@@ -94,7 +94,7 @@ void read_key_value(ThriftReader& reader, const ThriftField& record, ParquetFoot
   footer.metadata.insert_or_assign(std::string(key), std::string(value));
 }
 
-// Where the footer lies: before its length and the magic number at the end of the file.
+// Returns the footer, which precedes its length and the magic number at the end of the file.
 std::string_view footer_bytes(std::string_view file) {
   user_check(!file.ends_with(kMagicEncrypted),
              "the Parquet file is encrypted; write it without encryption");

@@ -8,10 +8,10 @@
 
 #include "hone/data/parquet_schema.h"
 
-/// What stands at the end of a Parquet file (parquet.thrift: FileMetaData), as far as flat columns need it.
+/// The footer of a Parquet file (parquet.thrift: FileMetaData), as far as flat columns and lists need it.
 namespace hone {
 
-/// The values of one leaf in one row group: a run of pages in the file.
+/// The values of one leaf in one row group: a contiguous sequence of pages.
 struct ParquetChunk {
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
@@ -24,13 +24,13 @@ struct ParquetChunk {
 struct ParquetFooter {
   std::int64_t rows = 0;
   ParquetSchema schema;
-  std::vector<std::vector<ParquetChunk>> row_groups;  ///< each with one chunk per leaf
-  std::vector<std::int64_t> row_group_rows;           ///< add up to `rows`
+  std::vector<std::vector<ParquetChunk>> row_groups;  ///< one chunk per leaf each
+  std::vector<std::int64_t> row_group_rows;           ///< sum: `rows`
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads the footer of a whole file. All counts in it agree with each other, and all chunks lie inside of the file.
-/// Throws `UserError`.
+/// Reads the footer of a whole file, and checks that its counts agree and all chunks are inside the file. Throws
+/// `UserError`.
 ParquetFooter read_parquet_footer(std::string_view file);
 
 }  // namespace hone

@@ -9,7 +9,7 @@
 #include "hone/base/text.h"
 #include "hone/data/thrift_compact.h"
 
-// Field numbers and those of codecs are those of parquet.thrift.
+// Field and codec numbers are those of parquet.thrift.
 namespace hone {
 namespace {
 
@@ -20,7 +20,7 @@ bool unpack_snappy(std::string_view packed, std::span<char> content) {
          snappy::RawUncompress(packed.data(), packed.size(), content.data());
 }
 
-// One gzip member after the other (RFC 1952). Sizes of pages have 31 bits.
+// Reads all gzip members (RFC 1952). Page sizes have 31 bits.
 bool unpack_gzip(std::string_view packed, std::span<char> content) {
   constexpr int kGzip = 16;
   z_stream stream{};
@@ -45,7 +45,7 @@ bool unpack_zstd(std::string_view packed, std::span<char> content) {
 struct Codec {
   std::int32_t number;
   std::string_view name;
-  bool (*unpack)(std::string_view packed, std::span<char> content);  // null: not known here
+  bool (*unpack)(std::string_view packed, std::span<char> content);  // null: not supported
 };
 constexpr Codec kCodecs[] = {
     {0, "none", nullptr},     {1, "snappy", unpack_snappy}, {2, "gzip", unpack_gzip},
@@ -66,7 +66,7 @@ const Codec& find_codec(std::int32_t number) {
        number);
 }
 
-/// A page header as it stands in the file.
+/// A page header as it is stored.
 struct Header {
   std::int64_t kind = -1, size_bytes = -1, packed_bytes = -1;
   std::optional<std::uint32_t> crc;
@@ -162,7 +162,7 @@ ParquetPage make_page(const Header& header, std::string_view packed) {
   page.compressed = header.compressed;
   page.crc = header.crc;
   if (header.kind == kDataPage2) {
-    // Both have 31 bits.
+    // Both have 31 bits, so the sum does not overflow.
     const std::int64_t bytes = header.repetition_bytes + header.definition_bytes;
     user_check(bytes <= header.size_bytes && static_cast<std::uint64_t>(bytes) <= packed.size(),
                "{}", kWrongLevels);
@@ -175,7 +175,7 @@ ParquetPage make_page(const Header& header, std::string_view packed) {
   return page;
 }
 
-// `content` must come out whole.
+// Decompresses `packed`; throws unless it yields exactly `size_bytes`.
 std::string_view unpack_bytes(std::string_view packed, std::uint64_t size_bytes, const Codec& codec,
                               UnpackedPage& page) {
   if (codec.unpack == nullptr) {

@@ -9,10 +9,10 @@
 #include "hone/data/memory_budget.h"
 #include "hone/data/parquet_footer.h"
 
-/// Pages of a Parquet file (parquet.thrift: PageHeader): found, checked and unpacked.
+/// Finds, checks and decompresses pages of a Parquet file (parquet.thrift: PageHeader).
 namespace hone {
 
-/// How the values of a page are written; numbers as in parquet.thrift (Encoding).
+/// Encodings of values, with the numbers of parquet.thrift (Encoding).
 enum class ParquetEncoding : std::int32_t {
   plain = 0,
   plain_dictionary = 2,
@@ -24,16 +24,16 @@ enum class ParquetEncoding : std::int32_t {
   byte_stream_split = 9
 };
 
-/// One page, still packed.
+/// One page, still compressed.
 struct ParquetPage {
-  std::uint64_t position = 0;    ///< of its header in the file
-  std::string_view packed;       ///< what follows the header
-  std::uint64_t size_bytes = 0;  ///< unpacked
+  std::uint64_t position = 0;    ///< byte offset of the header in the file
+  std::string_view packed;       ///< bytes after the header
+  std::uint64_t size_bytes = 0;  ///< decompressed
   std::int64_t values = 0;
   ParquetEncoding encoding = ParquetEncoding::plain;
   bool compressed = true;
-  std::optional<std::uint32_t> crc;  ///< of `packed`
-  /// In pages of version 2, the bytes of levels that stand before the values, never compressed.
+  std::optional<std::uint32_t> crc;  ///< checksum of `packed`
+  /// In pages of version 2, the size of the levels before the values, which are never compressed.
   struct LevelBytes {
     std::uint64_t repetition = 0, definition = 0;
   };
@@ -42,22 +42,22 @@ struct ParquetPage {
 
 struct ParquetPages {
   std::optional<ParquetPage> dictionary;
-  std::vector<ParquetPage> data;  ///< in order; their values add up to those of the chunk
+  std::vector<ParquetPage> data;  ///< in order; the sum of their values is that of the chunk
 };
 
-/// Finds the pages of a chunk by reading their headers. What they say they unpack to is charged to the budget.
-/// Throws `UserError` for damage, and for a codec that `unpack_page` does not know.
+/// Finds the pages of a chunk by reading their headers, and charges their decompressed sizes to the budget. Throws
+/// `UserError` for damage, and for a codec that `unpack_page` does not support.
 ParquetPages find_pages(std::string_view file, const ParquetChunk& chunk, MemoryBudget& budget);
 
-/// A page ready to be decoded.
+/// A decompressed page.
 struct UnpackedPage {
-  std::unique_ptr<char[]> memory;  ///< none where the page lies open in the file
-  std::string_view repetition_levels, definition_levels;  ///< empty where the column has none
+  std::unique_ptr<char[]> memory;  ///< null if the page is not compressed
+  std::string_view repetition_levels, definition_levels;  ///< empty if the column has none
   std::string_view values;
 };
 
-/// `levels`: those of the column; a dictionary has none. Throws `UserError` when the page does not unpack to its size, or to
-/// another check sum than it says.
+/// Decompresses a page. `levels` are those of the column; a dictionary has none. Throws `UserError` if the size or
+/// checksum differs from the header's.
 UnpackedPage unpack_page(const ParquetPage& page, std::int32_t codec, const ParquetLevels& levels);
 
 }  // namespace hone

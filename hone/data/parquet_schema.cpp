@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMaxSchemaDepth = 64;
 
-/// Logical types by their number in the union LogicalType.
+/// Logical types, with their numbers in the union LogicalType.
 enum class Logical {
   none = 0,
   string = 1,
@@ -29,13 +29,13 @@ enum class Logical {
 
 struct SchemaElement {
   std::string_view name;
-  std::optional<ParquetPhysical> physical;  // none: a group
+  std::optional<ParquetPhysical> physical;  // unset: a group
   std::int64_t repetition = 0;              // 0 required, 1 optional, 2 repeated
   std::int64_t children = 0;
   std::optional<std::int64_t> converted;  // ConvertedType, the older form of `logical`
   Logical logical = Logical::none;
   bool is_signed = true;
-  std::int64_t bits = 0;  // of Logical::integer
+  std::int64_t bits = 0;  // for Logical::integer
 };
 
 // IntType: width and sign.
@@ -86,11 +86,11 @@ SchemaElement read_schema_element(ThriftReader& reader, const ThriftField& recor
     }
   });
   user_check(!element.name.empty(), "an element of the schema has no name; the file is damaged");
-  if (element.children > 0) element.physical.reset();  // a group, whatever else it says
+  if (element.children > 0) element.physical.reset();  // a group, even with a type
   return element;
 }
 
-// The older form of logical types, where a writer gives no other.
+// Converts the older form of logical types, if there is no newer one.
 void adopt_converted(SchemaElement& element) {
   if (element.logical != Logical::none || !element.converted) return;
   const std::int64_t converted = *element.converted;
@@ -165,7 +165,7 @@ bool is_plain_value(const SchemaElement& element) {
          *element.physical != ParquetPhysical::fixed_byte_array;
 }
 
-/// Walks the schema, which lists a tree depth first, and gathers columns and leaves.
+/// Walks the schema, a tree listed depth first, and collects columns and leaves.
 class SchemaWalk {
  public:
   SchemaWalk(const std::vector<SchemaElement>& elements, ParquetSchema& schema)
@@ -196,14 +196,14 @@ class SchemaWalk {
     schema_.columns.push_back({std::string(element.name), type, flat && is_plain_value(element),
                                is_list(schema_.first_leaf.back(), type)});
   }
-  // Whether the column that was just read is one list of plain values. What stands between the leaves of another kind of
-  // column shows in its type: list<struct>, struct, map.
+  // Returns whether the last column is a single list of plain values. Other nested columns have other types:
+  // list<struct>, struct, map.
   bool is_list(std::size_t leaf, const std::string& type) const {
     const SchemaElement& element = elements_[position_ - 1];
     return schema_.leaves.size() == leaf + 1 && schema_.leaves[leaf].levels.repetition == 1 &&
            is_plain_value(element) && type == fmt::format("list<{}>", type_name(element));
   }
-  // The type of the element at hand, for people; leaves on the way are gathered.
+  // Reads the next element, collects its leaves, and returns its type for messages.
   std::string read_type(int depth, ParquetLevels levels) {
     user_check(depth < kMaxSchemaDepth, "the schema is nested deeper than {}; the file is damaged",
                kMaxSchemaDepth);
@@ -224,7 +224,7 @@ class SchemaWalk {
       if (i == 0) inner = std::move(type);
     }
     if (element.logical == Logical::map) return "map";
-    // The repeated group between a list and its element is no struct to people.
+    // Omits the repeated group between a list and its element, an artifact of the encoding.
     const bool between = element.repetition == 2 && element.children == 1;
     if (between) return inner;
     if (element.logical == Logical::list) return fmt::format("list<{}>", inner);

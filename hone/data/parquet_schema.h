@@ -6,10 +6,10 @@
 #include "hone/data/parquet.h"
 #include "hone/data/thrift_compact.h"
 
-/// The schema in a Parquet footer (parquet.thrift: SchemaElement), as the columns of a table.
+/// The schema in a Parquet footer (parquet.thrift: SchemaElement).
 namespace hone {
 
-/// How a value is stored; numbers as in parquet.thrift (Type).
+/// Physical types, with the numbers of parquet.thrift (Type).
 enum class ParquetPhysical : std::uint8_t {
   boolean = 0,
   int32 = 1,
@@ -21,30 +21,30 @@ enum class ParquetPhysical : std::uint8_t {
   fixed_byte_array = 7
 };
 
-/// How much of the path to a leaf has to be told of each of its values (Nested Encoding in parquet-format's README).
+/// Maximum levels of a leaf (Nested Encoding in parquet-format's README).
 struct ParquetLevels {
-  int repetition = 0;  ///< how many lists are around it
-  int definition = 0;  ///< how much of it may be missing: 0, a value is always there
-  /// Of a value in one list: the definition level from which on the list has an element; below it by one, the list is
-  /// empty, by more there is none.
+  int repetition = 0;  ///< number of enclosing lists
+  int definition = 0;  ///< number of optional or repeated nodes on the path; 0: never null
+  /// For values in one list: the definition level from which the list has an element. One level below, the list is
+  /// empty; further below, it is null.
   int element = 0;
 };
 
-/// A column of values, at the end of a path of groups.
+/// A column of values: a leaf of the schema tree.
 struct ParquetLeaf {
   ParquetPhysical physical = ParquetPhysical::byte_array;
   ParquetLevels levels = {};
-  bool is_unsigned = false;  ///< of integers
+  bool is_unsigned = false;  ///< for integers
 };
 
 struct ParquetSchema {
   std::vector<ColumnSchema> columns;
-  /// By column; its own leaf where the column is readable, alone or in lists.
+  /// First leaf per column; its only leaf if the column is readable, alone or in lists.
   std::vector<std::size_t> first_leaf;
   std::vector<ParquetLeaf> leaves;
 };
 
-/// Reads the list of schema elements. Throws `UserError` when it is no tree.
+/// Reads the list of schema elements. Throws `UserError` if they do not form a tree.
 ParquetSchema read_parquet_schema(ThriftReader& reader, const ThriftField& field);
 
 }  // namespace hone

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// `width` bits, at most 64, from bit `position` on, the low ones first. The bytes must reach.
+// Returns `width` bits, at most 64, from bit `position` on, low bits first. `bytes` must contain them.
 std::uint64_t bits_at(std::string_view bytes, std::uint64_t position, unsigned width) {
   if (width == 0) return 0;
   const std::uint64_t first = position / 8;
@@ -21,7 +21,8 @@ std::uint64_t bits_at(std::string_view bytes, std::uint64_t position, unsigned w
   return width == 64 ? value : value & ((std::uint64_t{1} << width) - 1);
 }
 
-// "RLE": runs of one value, or of values in `width` bits each, 8 at a time. Calls `run` with how often a value comes.
+// RLE/bit-packing hybrid: runs of one value, or groups of 8 values with `width` bits each. Calls `run` with a value and
+// its count.
 template <typename Run>
 void read_hybrid(std::string_view bytes, unsigned width, std::int64_t count, Run&& run) {
   ByteReader reader(bytes);
@@ -40,7 +41,7 @@ void read_hybrid(std::string_view bytes, unsigned width, std::int64_t count, Run
       count -= times;
       continue;
     }
-    // The last group of 8 may hold values beyond the count.
+    // The last group of 8 may contain values beyond the count.
     const std::uint64_t needed = (static_cast<std::uint64_t>(count) + 7) / 8;
     const std::string_view groups = reader.take(std::min(length, needed) * width);
     const std::int64_t values = static_cast<std::int64_t>(
@@ -123,7 +124,7 @@ ParquetValues decode_plain(std::string_view bytes, ParquetPhysical physical, std
   HONE_ASSERT(false, "columns of type {} are not readable", static_cast<int>(physical));
 }
 
-// The first bytes of all numbers, then the second ones, …
+// BYTE_STREAM_SPLIT: the first bytes of all numbers, then the second ones, …
 ParquetValues join_streams(std::string_view bytes, ParquetPhysical physical, std::int64_t count) {
   const bool narrow = physical == ParquetPhysical::int32 || physical == ParquetPhysical::float32;
   const std::size_t width = narrow ? 4 : 8;
@@ -136,7 +137,7 @@ ParquetValues join_streams(std::string_view bytes, ParquetPhysical physical, std
   return decode_plain(joined, physical, count);
 }
 
-// A byte for the width of the indices, then the indices.
+// Dictionary indices: one byte with their width, then the indices.
 ParquetValues look_up(std::string_view bytes, std::int64_t count, const ParquetValues& dictionary) {
   ByteReader reader(bytes);
   const unsigned width = reader.number<std::uint8_t>();
@@ -155,8 +156,8 @@ ParquetValues look_up(std::string_view bytes, std::int64_t count, const ParquetV
       dictionary);
 }
 
-// Blocks of differences to the value before: the least of a block, then what the others have more, packed in
-// miniblocks each with a width of its own.
+// DELTA_BINARY_PACKED: blocks of differences to the previous value. A block stores the least difference and the others
+// minus it, packed in miniblocks with widths of their own.
 std::vector<std::int64_t> read_deltas(ByteReader& reader, std::int64_t count) {
   constexpr std::uint64_t kMostPerBlock = 1 << 20;
   const std::uint64_t per_block = reader.varint();
@@ -206,7 +207,7 @@ std::uint64_t checked_length(std::int64_t length) {
   return static_cast<std::uint64_t>(length);
 }
 
-// All lengths, then all strings.
+// DELTA_LENGTH_BYTE_ARRAY: all lengths, then all strings.
 std::vector<std::string_view> delta_length_strings(ByteReader& reader, std::int64_t count) {
   const std::vector<std::int64_t> lengths = read_deltas(reader, count);
   auto values = filled<std::string_view>(count);
@@ -214,7 +215,7 @@ std::vector<std::string_view> delta_length_strings(ByteReader& reader, std::int6
   return values;
 }
 
-// How much of the string before each begins with, then what it has of its own.
+// DELTA_BYTE_ARRAY: the length of the prefix shared with the previous string, then the suffix.
 DecodedValues delta_strings(std::string_view bytes, std::int64_t count, MemoryBudget& budget) {
   ByteReader reader(bytes);
   const std::vector<std::int64_t> shared = read_deltas(reader, count);
@@ -242,7 +243,7 @@ DecodedValues delta_strings(std::string_view bytes, std::int64_t count, MemoryBu
   return decoded;
 }
 
-// Booleans, after the 4-byte length of the runs.
+// Booleans: the 4-byte length of the runs, then the runs.
 std::vector<std::int64_t> rle_booleans(std::string_view bytes, std::int64_t count) {
   ByteReader reader(bytes);
   const std::string_view runs = reader.take(reader.number<std::uint32_t>());

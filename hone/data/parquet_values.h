@@ -8,33 +8,34 @@
 
 #include "hone/data/parquet_page.h"
 
-/// The encodings of values in pages of Parquet files (Encodings.md of parquet-format).
+/// Decodes the values of Parquet pages (Encodings.md of parquet-format).
 namespace hone {
 
-/// Strings view the page they are of, or `storage` of DecodedValues.
+/// Strings view their page, or `storage` of DecodedValues.
 using ParquetValues =
     std::variant<std::vector<std::string_view>, std::vector<std::int64_t>, std::vector<double>>;
 
 struct DecodedValues {
   ParquetValues values;
-  std::string storage;  ///< of strings that are put together of pieces
+  std::string storage;  ///< strings that are joined from prefix and suffix
 };
 
-/// The bytes of a dictionary page as its `count` values.
+/// Decodes the `count` values of a dictionary page.
 ParquetValues decode_dictionary(std::string_view bytes, ParquetEncoding encoding,
                                 ParquetPhysical physical, std::int64_t count);
 
-/// The bytes of a data page as its `count` values. `dictionary` may be null where the column has none. What pieces of
-/// strings add up to is charged to the budget. Throws `UserError` for an encoding that is not read, or not of this
-/// type, and for bytes that do not give `count` values.
+/// Decodes the `count` values of a data page. `dictionary` may be null if the column has none. Joined strings are
+/// charged to the budget. Throws `UserError` for an encoding that is unsupported or invalid for this type, and if the
+/// bytes do not contain `count` values.
 DecodedValues decode_values(std::string_view bytes, ParquetEncoding encoding,
                             ParquetPhysical physical, std::int64_t count,
                             const ParquetValues* dictionary, MemoryBudget& budget);
 
-/// `count` levels of at most `most`, which is not 0.
+/// Decodes `count` levels of at most `most`, which is not 0.
 std::vector<std::uint8_t> decode_levels(std::string_view levels, int most, std::int64_t count);
 
-/// Where the first of `count` definition levels of a flat column is 0, which is a null; `count` where none is.
+/// Returns the index of the first null, a definition level of 0, among `count` rows of a flat column; `count` if there
+/// is none.
 std::int64_t find_null(std::string_view levels, std::int64_t count);
 
 }  // namespace hone

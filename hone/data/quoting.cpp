@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// Calls `look` with every line that is not empty, without its end, until it returns false.
+// Calls `look` with every non-empty line, without its line end, until it returns false.
 template <typename Look>
 bool all_lines(std::string_view text, const Look& look) {
   while (!text.empty()) {
@@ -22,8 +22,8 @@ bool all_lines(std::string_view text, const Look& look) {
   return true;
 }
 
-// Whether every line has as many fields as the first one where quotes are text; empty ones behind
-// them do not count.
+// Returns whether every line has as many fields as the first one if quotes are text; extra empty fields at the end do
+// not count.
 bool lines_are_rows(std::string_view text, char separator) {
   std::ptrdiff_t expected = -1;
   return all_lines(text, [&](std::string_view line) {
@@ -37,12 +37,12 @@ bool lines_are_rows(std::string_view text, char separator) {
   });
 }
 
-// What the text is where quotes enclose fields.
+// Properties of the text if quotes enclose fields.
 struct Enclosed {
   bool any = false;
-  bool valid = true;       // every quote is closed, and a separator or the end of a line follows
-  bool line_ends = false;  // some are enclosed
-  bool doubled = false;    // some quotes inside of others are doubled, as programs write them
+  bool valid = true;       // every quote is closed, and followed by a separator or line end
+  bool line_ends = false;  // some quoted fields contain line ends
+  bool doubled = false;    // some quotes inside fields are doubled, as programs write them
 };
 
 Enclosed look_at_enclosed(std::string_view text, char separator) {
@@ -73,7 +73,7 @@ bool is_enclosed(std::string_view field) {
   return field.size() >= 2 && field.starts_with('"') && field.ends_with('"');
 }
 
-// Whether the header or all of a column is quoted.
+// Returns whether the header or a whole column is quoted.
 bool has_quoted_column(std::string_view text, char separator) {
   std::vector<char> all_quoted;
   bool header = false;
@@ -92,7 +92,7 @@ bool has_quoted_column(std::string_view text, char separator) {
   return header || (rows > 2 && std::ranges::count(all_quoted, 1) > 0);
 }
 
-// Whether a column behind the header has a number in every line, where quotes are text.
+// Returns whether a column has a number in every line after the header if quotes are text.
 bool has_numbers_in_all_lines(std::string_view text, char separator) {
   std::vector<char> numbers;
   bool header = true;
@@ -133,7 +133,7 @@ Quoting find_quoting(std::string_view text, char separator, const std::string& q
   if (!quoting.empty()) return {.encloses = quoting == "minimal"};
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   if (text.find('"') == std::string_view::npos) return {};
-  // Most files are told by one of their first lines.
+  // For most files, one of the first lines decides.
   if (separator != '\t' && !lines_are_rows(text, separator)) return {};
   const Enclosed enclosed = look_at_enclosed(text, separator);
   if (!enclosed.any) return {};

@@ -14,12 +14,12 @@ namespace {
 constexpr Normalization kFolding{.split_cjk = false, .strip_accents = false};
 
 bool is_ascii(std::string_view text) {
-  unsigned char all_bits = 0;  // no way out on the first one, so that many are taken at once
+  unsigned char all_bits = 0;  // no early exit, so that the loop is vectorized
   for (const char c : text) all_bits |= static_cast<unsigned char>(c);
   return all_bits < 0x80;
 }
 
-// What `kFolding` makes of each ASCII character; 0: nothing.
+// ASCII characters normalized by `kFolding`; 0: removed.
 constexpr std::array<char, 0x80> kFoldedAscii = [] {
   std::array<char, 0x80> table = {};
   for (char c = ' '; c < 0x7f; ++c) table[static_cast<std::size_t>(c)] = c;
@@ -29,12 +29,12 @@ constexpr std::array<char, 0x80> kFoldedAscii = [] {
   return table;
 }();
 
-// Every character is written, and the end moves on if it stays: texts are hashed whole and often, and a branch for each
-// character would cost more than all the rest.
+// Branchless: writes every character and advances only if it stays. Texts are hashed often, and a branch per character
+// would dominate the cost.
 std::string folded_ascii(std::string_view text) {
   std::string folded(text.size(), '\0');
   std::size_t size = 0;
-  char last = ' ';  // none before the first character
+  char last = ' ';  // drops leading spaces
   for (const char c : text) {
     const char own = kFoldedAscii[static_cast<unsigned char>(c)];
     const bool stays = own != 0 && !(own == ' ' && last == ' ');
@@ -46,7 +46,7 @@ std::string folded_ascii(std::string_view text) {
   return folded;
 }
 
-// Without spaces before it, and one where there are several.
+// Normalizes, drops leading spaces and collapses repeated ones.
 std::string folded_unicode(std::string_view text) {
   std::string folded = normalize(kFolding, text);
   const auto both_spaces = [](char a, char b) { return a == ' ' && b == ' '; };
@@ -55,7 +55,7 @@ std::string folded_unicode(std::string_view text) {
   return folded;
 }
 
-// Nor with spaces behind it.
+// Also drops trailing spaces.
 std::string folded(std::string_view text) {
   std::string folded = is_ascii(text) ? folded_ascii(text) : folded_unicode(text);
   if (folded.ends_with(' ')) folded.pop_back();

@@ -6,18 +6,18 @@
 
 #include "hone/data/data_set.h"
 
-/// Texts that are known again without being kept.
+/// Fingerprints that identify texts without storing them.
 namespace hone {
 
-/// The fingerprint of an example's text, or of both texts of a pair. Letter case, control characters and the amount of
-/// white space do not count, since few models see them: what one model takes for a text that it learned from is not new to
-/// another. Nor does the label count. Of an image it is that of its bytes, whatever its name is.
+/// Returns the fingerprint of an example's text, or of both texts of a pair. It ignores letter case, control
+/// characters, the amount of white space, and the label: few models distinguish the former, so a text that one model
+/// learned must not count as new for another. For images, the fingerprint of the bytes, independent of the name.
 std::uint64_t row_hash(const Example& example);
 
-/// One for each example, in their order.
+/// Returns the fingerprint of each example, in order.
 std::vector<std::uint64_t> row_hashes(std::span<const Example> examples);
 
-/// For each row the number of its text, from 0 in the order in which they are met: rows of one hash have one number.
+/// Returns the number of each row's text, from 0 in order of first occurrence; rows with equal hashes share a number.
 std::vector<std::int32_t> text_numbers(std::span<const std::uint64_t> row_hashes);
 
 }  // namespace hone

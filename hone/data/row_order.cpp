@@ -50,7 +50,7 @@ void group_by_length(std::span<const std::int64_t> lengths, std::int64_t batch_s
       return lengths[static_cast<std::size_t>(a)] > lengths[static_cast<std::size_t>(b)];
     });
     std::vector<std::span<const std::int64_t>> groups = batches(rows, batch_size);
-    // A shorter batch stays at the end: all others must begin at multiples of the batch size.
+    // A shorter batch stays last: all others must begin at multiples of the batch size.
     const auto whole =
         static_cast<std::size_t>(static_cast<std::int64_t>(rows.size()) / batch_size);
     std::vector<std::span<const std::int64_t>> shuffled(

@@ -17,7 +17,7 @@ Json read_object(const fs::path& path) {
   return object;
 }
 
-// A name in a list, of a file or folder beside it.
+// Returns a name from a list, of a file or folder in the same folder.
 std::string name_in(const Json& name, const fs::path& where) {
   user_check(name.is_string(), "{}: expected names, got {}", where.string(), to_line(name));
   auto text = name.get<std::string>();

@@ -9,7 +9,7 @@ struct Keyword {
   std::string_view word;
   SplitRole role;
 };
-// Those of datasets/data_files.py.
+// From datasets/data_files.py.
 constexpr Keyword kKeywords[] = {{"train", SplitRole::train},
                                  {"training", SplitRole::train},
                                  {"validation", SplitRole::validation},

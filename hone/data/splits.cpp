@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// Moves the examples that are `chosen` from the training to the validation part; the order stays.
+// Moves the `chosen` examples from training to validation; keeps the order.
 void set_aside(DataSet& data, const std::vector<char>& chosen) {
   std::vector<Example> train;
   for (std::size_t i = 0; i < data.train.size(); ++i)
@@ -25,7 +25,7 @@ bool set_aside_by_seed(Splits& splits) {
   const SplitOptions& options = splits.options;
   DataSet& data = splits.source;
   const std::size_t all = data.train.size();
-  // The share that makes whole rows.
+  // Rounds the share to whole rows.
   const double rows = std::round(options.validation_split * static_cast<double>(all));
   if (rows == 0) return false;
   const std::vector<char> chosen =
@@ -39,7 +39,7 @@ bool set_aside_by_seed(Splits& splits) {
   return true;
 }
 
-// `complete`: the record knows of all that the model has learned.
+// `complete`: the record covers everything the model has learned.
 std::string source_of_known(std::size_t all, std::size_t old, std::size_t fresh, bool complete) {
   const char* what = complete ? "are new to the model" : "its record does not know";
   if (fresh == 0)
@@ -52,7 +52,7 @@ std::string source_of_known(std::size_t all, std::size_t old, std::size_t fresh,
                      what);
 }
 
-// What the model was not trained on, of data that it was trained on.
+// Sets aside rows that the model was not trained on, in data that it was trained on.
 bool set_aside_as_before(Splits& splits) {
   const SplitOptions& options = splits.options;
   DataSet& data = splits.source;
@@ -66,7 +66,7 @@ bool set_aside_as_before(Splits& splits) {
   return true;
 }
 
-// Keeps `most` of the examples, drawn by seed, in their order; 0: all. Returns what to say of it, empty where all stay.
+// Keeps `most` of the examples, drawn by seed, in their order; 0: all. Returns a description, empty if all stay.
 std::string keep_sample(std::vector<Example>& examples, std::int64_t most, std::uint64_t seed,
                         std::string_view purpose) {
   const auto all = static_cast<std::int64_t>(examples.size());
@@ -84,14 +84,15 @@ std::vector<std::pair<std::string, const std::vector<Example>*>> parts_of(const 
   return {{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}};
 }
 
-// What to say of the parts of which a sample stays, by their names.
+// Descriptions of sampled splits, by name.
 using Samples = std::map<std::string, std::string>;
 
 std::string with_sample(const std::string& origin, const std::string& sample) {
   return sample.empty() ? origin : origin + "; " + sample;
 }
 
-// A part has no duplicates in itself; where choices are made on the test part, that is said of all of it.
+// Duplicates are counted against other splits only. With the original protocol, validation duplicates are not counted,
+// because all of the test split serves for choices.
 PartFacts facts_of_part(const std::string& name, const std::vector<Example>& examples,
                         std::span<const std::uint64_t> hashes, const Splits& splits,
                         const RowSet& training_rows) {
@@ -109,7 +110,7 @@ PartFacts facts_of_part(const std::string& name, const std::vector<Example>& exa
   return facts;
 }
 
-// The facts of every part that has examples.
+// Returns the facts of every split that has examples.
 DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& samples) {
   const DataSet& data = splits.source;
   DataIdentity identity{data.source, data.hash, rows, data.label_names, {}, data.columns};
@@ -123,12 +124,12 @@ DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& sa
   return identity;
 }
 
-// Marks the examples whose text the model was trained on, or that choices were made on, unless they are negligible or all. That the
-// validation split is used for choices goes without saying.
+// Marks the examples whose text was used for training or choices, unless they are negligible or all. The validation
+// split is used for choices by definition, so that does not count.
 void mark_seen(MeasuredTexts& texts, std::span<const std::uint64_t> hashes, const Splits& splits,
                const std::optional<TrainedOn>& record) {
   const std::string& name = texts.part.facts.part;
-  // All choices are made on it.
+  // All choices are made on the test split.
   if (name == "test" && splits.protocol == Protocol::original) return;
   std::vector<RowSet> used;
   if (record) used.push_back(record->trained);
@@ -267,7 +268,7 @@ MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
     texts.examples = examples;
     for (const auto& [own, of_part] : parts_of(source))
       if (of_part == &examples) part_name = own;
-    // Data without parts that is only measured is no training part.
+    // Data without splits that is only measured is not a training split.
     if (name.empty() && part_name == "train" && splits.options.use == DataUse::measurement)
       part_name = "all";
   }

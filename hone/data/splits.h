@@ -6,24 +6,24 @@
 #include "hone/data/data_facts.h"
 #include "hone/data/data_set.h"
 
-/// Data in three parts: what is learned from, what choices are made on, and what is measured once.
+/// Training, validation and test splits.
 namespace hone {
 
-/// Where choices (the best epoch, a format) are made.
+/// The split on which choices (the best epoch, a format) are made.
 enum class Protocol {
-  honest,   ///< on a validation part that is neither trained on nor reported
-  original  ///< on the test part, after training on everything else, as many scripts do
+  honest,   ///< a validation split that is neither trained on nor reported
+  original  ///< the test split, after training on all other data, as many scripts do
 };
 
-/// "honest" or "original"; throws `UserError` for anything else.
+/// Parses "honest" or "original"; throws `UserError` for anything else.
 Protocol parse_protocol(const std::string& text);
 std::string to_string(Protocol protocol);
 
-/// What a job does with the data that a model was trained on before, when it holds texts that are new to the model.
+/// The use of data that a model was trained on, if it also contains examples that are new to the model.
 enum class DataUse {
-  training,  ///< learns from them
-  compression,  ///< looks at the old training texts, and measures on the new ones where there is no test part
-  measurement  ///< measures on them
+  training,  ///< trains on the new examples
+  compression,  ///< uses the old training examples, and measures on the new ones if there is no test split
+  measurement  ///< measures on the new examples
 };
 
 struct SplitOptions {
@@ -31,29 +31,28 @@ struct SplitOptions {
   std::uint64_t seed = 42;
   Protocol protocol = Protocol::honest;
   DataUse use = DataUse::training;
-  std::int64_t max_train_samples = 0;  ///< of the training part, drawn by seed; 0: all
-  std::int64_t max_eval_samples = 0;   ///< of each part that is measured
-  /// What the model at hand has learned from, if that is known. Data that it was trained on falls into the same parts
-  /// again, whatever its order, `seed` and `validation_split`.
+  std::int64_t max_train_samples = 0;  ///< of the training split, drawn by seed; 0: all
+  std::int64_t max_eval_samples = 0;   ///< of each measured split; 0: all
+  /// The training record of the model, if known. Data that it was trained on is split as before, regardless of order,
+  /// `seed` and `validation_split`.
   std::optional<TrainedOn> record = {};
 };
 
-/// Which examples a validation split consists of.
+/// Origins of a validation split.
 enum class ValidationOrigin {
-  none,       ///< there is no validation split
+  none,       ///< no validation split
   data,       ///< the data's own validation split
   set_aside,  ///< examples of the data's training split
-  test        ///< the test split once more
+  test        ///< the test split itself
 };
 
-/// Where a validation split comes from.
+/// The origin of a validation split.
 struct ValidationSource {
   ValidationOrigin origin = ValidationOrigin::none;
-  std::string text = {};  ///< for people: "2,500 of 25,000 training examples, set aside by seed 42"
+  std::string text = {};  ///< "2,500 of 25,000 training examples, set aside by seed 42"
 };
 
-/// A data set in three parts. Choices are made on `validation`; `test` is looked at once, at the
-/// end.
+/// A dataset with three splits. Choices are made on `validation`; `test` is evaluated once, at the end.
 struct Splits {
   DataSet source;
   ValidationSource validation_source = {};
@@ -62,43 +61,42 @@ struct Splits {
   DataIdentity identity = {};
 };
 
-/// Rows of a training part that are none for a model.
+/// Rows of a training split that the model must not train on.
 struct SetAside {
   std::vector<char> rows = {};  ///< nonzero: set aside
   std::string source = {};      ///< as `ValidationSource::text`
 };
 
-/// The rows, by their `row_hash`es, of data that a model was trained on that its training set aside, and, with
-/// `takes_new`, those that are new to it. None for other data, and where there are no such rows.
+/// Returns the rows that training set aside and, with `takes_new`, those new to the model. `hashes` are the rows'
+/// `row_hash`es. Returns nothing if the model was not trained on this data, or there are no such rows.
 std::optional<SetAside> rows_set_aside_before(std::span<const std::uint64_t> hashes,
                                               const std::optional<TrainedOn>& record,
                                               bool takes_new);
 
-/// Sees to the validation part. Honest: the data's own if there is one; else what an earlier training of the model set
-/// aside; else a share of the examples of each class, drawn by seed so that equal texts stay on one side
-/// (hone/data/stratified_draw.h). Original: the test part once more. Adds warnings to the data's: texts that stand in two parts
-/// or under two labels, labels that may be slips.
-/// Throws `UserError` for a share outside of [0, 1), and for `original` without a test part.
+/// Provides the validation split. Honest: the data's own if it has one; else the rows that an earlier training of the
+/// model set aside; else a share of the examples of each class, drawn by seed, with equal texts on the same side
+/// (hone/data/stratified_draw.h). Original: the test split itself. Applies the sample limits and adds warnings to the
+/// data: texts with several labels, labels that may be mistakes. Throws `UserError` for a share outside of [0, 1), and
+/// for `original` without a test split.
 Splits split(DataSet data, const SplitOptions& options);
 
-/// The part called `asked` ("train", "validation", "test", or `DataOptions::split`); "" is the one to measure on: the first of
-/// test, validation and train that has examples.
-/// Throws `UserError` for another name and for an empty part.
+/// Returns the split called `asked` ("train", "validation", "test", or `DataOptions::split`); "" is the first of test,
+/// validation and train that has examples. Throws `UserError` for other names and for an empty split.
 const std::vector<Example>& part(const Splits& splits, const std::string& asked);
 
-/// Texts to measure on.
+/// Examples to measure on.
 struct MeasuredTexts {
   std::vector<Example> examples;
   MeasuredPart part;
 };
 
-/// The part called `name` (as in `part`, or "all" for all parts together), at most `max_eval_samples` of it, and what a
-/// model with this record knows of it.
+/// Returns at most `max_eval_samples` examples of the split called `name` (as in `part`, or "all" for all splits
+/// together), with facts about them for a model with this training record.
 MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
                              const std::optional<TrainedOn>& record);
 
-/// Throws `UserError` when the training part answers all texts alike, and there is nothing to learn: there are not two
-/// classes, all numbers are the same, or no label that some texts have and others have not.
+/// Throws `UserError` if the training split has nothing to learn from: fewer than two classes, all numbers equal, or no
+/// label that only some examples have.
 void check_trainable(const Splits& splits);
 
 }  // namespace hone

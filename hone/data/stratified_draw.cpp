@@ -11,17 +11,17 @@
 namespace hone {
 namespace {
 
-/// A stratum while its groups are drawn.
+/// State of a stratum during drawing.
 struct Stratum {
-  double wanted = 0;        // rows, less those already drawn
-  std::int64_t rows = 0;    // of the groups not yet decided on
-  bool left_over = false;   // a group of it was not drawn
-  std::uint64_t place = 0;  // in the random order of strata
+  double wanted = 0;        // rows still to be drawn
+  std::int64_t rows = 0;    // rows of undecided groups
+  bool left_over = false;   // a group was not drawn
+  std::uint64_t place = 0;  // position in the random order of strata
 };
 
 /// Groups of one size and stratum, in random order.
 struct Level {
-  std::int64_t rows = 0;  // of each group
+  std::int64_t rows = 0;  // per group
   std::int32_t stratum = 0;
   std::vector<std::size_t> groups = {};
 };
@@ -42,7 +42,7 @@ std::vector<Stratum> make_strata(std::span<const RowGroup> groups, double share,
   return strata;
 }
 
-// The largest groups first, and those of one size by the order of their strata.
+// Sorts by decreasing size, then by the order of strata.
 std::vector<Level> make_levels(std::span<const RowGroup> groups, std::span<const Stratum> strata,
                                RandomSequence& random) {
   std::vector<std::size_t> order(groups.size());
@@ -62,7 +62,7 @@ std::vector<Level> make_levels(std::span<const RowGroup> groups, std::span<const
   return sorted;
 }
 
-// 0 for the least tenth of the examples, to 9; equal numbers are in one.
+// Returns deciles from 0 to 9; equal numbers share one.
 std::vector<std::int32_t> tenths_of(std::span<const Example> examples) {
   std::vector<float> sorted;
   for (const Example& example : examples) sorted.push_back(example.targets[0]);
@@ -75,7 +75,7 @@ std::vector<std::int32_t> tenths_of(std::span<const Example> examples) {
   return tenths;
 }
 
-// The rarest label of each set; an empty one is of a stratum of its own.
+// Returns the rarest label of each example; examples without labels form their own stratum.
 std::vector<std::int32_t> rarest_labels(std::span<const Example> examples, std::size_t labels) {
   std::vector<std::int64_t> rows(labels, 0);
   for (const Example& example : examples)
@@ -90,7 +90,7 @@ std::vector<std::int32_t> rarest_labels(std::span<const Example> examples, std::
   return strata;
 }
 
-// The examples of each text are a group, whose stratum is that of most of them; of several, the first.
+// Groups examples by text. The stratum is that of most of them; the first one in a tie.
 std::vector<RowGroup> make_groups(std::span<const std::int32_t> texts,
                                   std::span<const std::int32_t> strata) {
   std::vector<std::pair<std::int32_t, std::int32_t>> rows;
@@ -122,9 +122,9 @@ std::vector<char> draw_groups(std::span<const RowGroup> groups, double share, st
   double all_wanted = 0;
   for (const Stratum& stratum : strata) all_wanted += stratum.wanted;
   const double always_drawn = std::max(1.0, all_wanted / 10);
-  const double most = (1 + share) / 2;  // of the rest: training keeps half of its due
+  const double most = (1 + share) / 2;  // of the rest: training keeps at least half of its share
   std::vector<char> drawn(groups.size(), 0);
-  // Systematic sampling over the strata: fractions of a group add up until they make one.
+  // Systematic sampling over the strata: fractions of a group accumulate to whole ones.
   double fraction = 0;
   std::int64_t size = 0;
   for (const Level& level : levels) {

@@ -6,32 +6,30 @@
 
 #include "hone/data/data_set.h"
 
-/// A random share of rows that keeps equal texts together and takes the same share of every class.
+/// Draws a random share of rows that keeps equal texts together and takes the same share of every class.
 namespace hone {
 
-/// Rows that are drawn together, since their texts are equal.
+/// Rows with equal texts, which are drawn together.
 struct RowGroup {
   std::int64_t rows = 1;
-  std::int32_t stratum = 0;  ///< the class, or whatever else the same share is taken of
+  std::int32_t stratum = 0;  ///< the class, or another stratum
 };
 
-/// Draws whole groups, so that `share` of the rows of each stratum is taken, or as near to it as
-/// whole groups allow. Returns for each group whether it is drawn, a function of the arguments alone.
+/// Draws whole groups so that `share` of the rows of each stratum is taken, as closely as whole groups allow. Returns
+/// whether each group is drawn; depends only on the arguments.
 ///
-/// Each group is drawn with the probability `share`, whatever its size: groups of one size are
-/// drawn together, the largest first, and what rounding leaves over or takes too much is made good by
-/// the smaller ones of the stratum. Two kinds of groups are exceptions. A group with more than twice
-/// the rows that its stratum still wants, and with more than a tenth of all wanted rows, is never drawn. And
-/// at least one group of each stratum is left over.
+/// Each group is drawn with probability `share`, regardless of its size. Groups of one size are drawn together, the
+/// largest first; smaller groups of the stratum make up for rounding. There are two exceptions. A group with more than
+/// twice the rows that its stratum still needs, and more than a tenth of all wanted rows, is never drawn. And at least
+/// one group of each stratum is left.
 std::vector<char> draw_groups(std::span<const RowGroup> groups, double share, std::uint64_t seed);
 
-/// The stratum of each example: its class; of a set of labels the rarest of them; of numbers the tenth
-/// of the examples, by the first number, that it belongs to.
+/// Returns the stratum of each example: its class; the rarest of its labels; or, for numbers, the decile of its first
+/// number.
 std::vector<std::int32_t> strata_of(std::span<const Example> examples, const LabelScheme& scheme);
 
-/// Draws `share` of the examples by `draw_groups`: those with equal texts (hone/data/row_hash.h) are a
-/// group, whose stratum is that of most of its examples. Returns for each example whether it is
-/// drawn.
+/// Draws `share` of the examples by `draw_groups`. Examples with equal texts (hone/data/row_hash.h) are a group, whose
+/// stratum is that of most of them. Returns whether each example is drawn.
 std::vector<char> draw_stratified(std::span<const Example> examples, const LabelScheme& scheme,
                                   double share, std::uint64_t seed);
 

@@ -8,7 +8,7 @@ namespace hone {
 namespace {
 
 constexpr double kStop =
-    0.25;  // of every further step of the difference: P(difference <= 8) = 1 - 0.75^8 = 0.9
+    0.25;  // probability of stopping at each step: P(difference <= 8) = 1 - 0.75^8 = 0.9
 constexpr std::uint64_t kMostDifference = 99;
 
 std::uint64_t draw_difference(RandomSequence& random) {

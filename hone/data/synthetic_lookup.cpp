@@ -3,8 +3,7 @@
 namespace hone {
 namespace {
 
-// Of each sign only the most frequent polarity words: the set tests where a model looks, not how
-// many words it knows.
+// Uses only the most frequent polarity words of each sign: the dataset tests attention, not vocabulary.
 constexpr std::uint64_t kAdjectives = 20;
 
 }  // namespace

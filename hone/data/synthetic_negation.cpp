@@ -5,15 +5,15 @@
 namespace hone {
 namespace {
 
-// Share of clauses with a negator: so near one half that single words tell little, and not so near
-// that a model finds no beginning.
+// Share of clauses with a negator: close enough to one half that single words tell little, but not so close that a
+// model finds no signal to start from.
 constexpr double kNegated = 0.42;
 constexpr double kWeak = 0.2;       // share of "hardly" among them
 constexpr double kModified = 0.3;   // share of clauses with an intensifier or a softener
-constexpr double kContrast = 0.15;  // share of joints that are "but"
+constexpr double kContrast = 0.15;  // share of clauses joined by "but"
 constexpr double kLeastScore = 0.75;
 
-// A text in the making, with the score of what it says so far.
+// A text under construction, and its score so far.
 struct Review {
   const Lexicon& lexicon;
   RandomSequence& random;

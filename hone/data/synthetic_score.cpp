@@ -6,10 +6,10 @@
 namespace hone {
 namespace {
 
-constexpr double kPolarity = 0.4;  // share of words that count; the others are fillers
-// Of each sign only the most frequent words: the set tests whether numbers are learned, not how many words.
+constexpr double kPolarity = 0.4;  // share of words with a value; the others are fillers
+// Uses only the most frequent words of each sign: the dataset tests regression, not vocabulary.
 constexpr std::uint64_t kWords = 20;
-constexpr double kNoise = 0.25;  // standard deviation: no model comes nearer than that
+constexpr double kNoise = 0.25;  // standard deviation, a lower bound of any model's error
 
 }  // namespace
 

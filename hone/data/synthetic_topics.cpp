@@ -3,7 +3,7 @@
 namespace hone {
 namespace {
 
-constexpr double kSaid = 0.3;  // how often a text is about a topic
+constexpr double kSaid = 0.3;  // probability of each topic
 constexpr std::size_t kWordsPerTopic = 8;
 
 }  // namespace

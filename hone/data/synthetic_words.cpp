@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kConsonants = "bdfgklmnprstvz";
 constexpr std::string_view kVowels = "aeiou";
-// Polarity words of each sign, and how many of them are whole tokens.
+// Number of polarity words per sign, and of those that are whole tokens.
 constexpr std::size_t kPolarityWords = 200;
 constexpr std::size_t kWholePolarityWords = 150;
 
@@ -21,8 +21,7 @@ std::vector<std::string> syllables() {
   return result;
 }
 
-// Draws new words. Shorter words must be drawn first: a word that begins with an earlier one is
-// drawn again.
+// Draws new words. Shorter words must be drawn first: a word that begins with an earlier one is redrawn.
 class WordMaker {
  public:
   std::string draw(std::size_t syllable_count) {

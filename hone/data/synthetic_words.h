@@ -6,29 +6,27 @@
 #include "hone/base/random.h"
 #include "hone/text/tokenizer.h"
 
-/// The language of the built-in data: words of syllables, the same in every run, and a WordPiece
-/// vocabulary for them.
+/// The language of the built-in data: words of syllables, identical in every run, and a WordPiece vocabulary for them.
 namespace hone {
 
-/// A word and what it adds to a score.
+/// A word and its contribution to a score.
 struct ScoredWord {
   std::string text;
   double value = 0;
 };
 
-/// All words with a meaning. No word begins with another one. Within a list, frequent words come
-/// first.
+/// All words with a role. No word begins with another one. Lists are sorted by decreasing frequency.
 struct Lexicon {
-  std::vector<std::string> fillers;   ///< mean nothing
-  std::vector<std::string> entities;  ///< things that facts are told about
+  std::vector<std::string> fillers;   ///< without meaning
+  std::vector<std::string> entities;  ///< subjects of facts
 
-  /// Words of `negation` and `lookup`: +1, +2, +3 in turn, and as many negative ones.
+  /// Words of `negation`, `lookup` and `score`: values cycle through 1, 2, 3, or their negatives.
   std::vector<ScoredWord> positive, negative;
-  std::vector<std::string> negators;      ///< flip the next polarity word
-  std::string weak_negator;               ///< times -1/2
-  std::vector<std::string> intensifiers;  ///< times 2
-  std::vector<std::string> softeners;     ///< times 1/2
-  std::string contrast;                   ///< divides by 4 all that came before
+  std::vector<std::string> negators;      ///< multiply the next polarity word by -1
+  std::string weak_negator;               ///< multiplies by -1/2
+  std::vector<std::string> intensifiers;  ///< multiply by 2
+  std::vector<std::string> softeners;     ///< multiply by 1/2
+  std::string contrast;                   ///< divides the score so far by 4
 
   /// Words of `tail`, alternately positive and negative.
   std::vector<ScoredWord> tail_common;  ///< +-1
@@ -38,13 +36,12 @@ struct Lexicon {
 
 Lexicon make_lexicon();
 
-/// The tokenizer of the built-in data, uncased. Its vocabulary: special tokens, ASCII marks, digits
-/// and letters, all syllables, and as whole words everything but the rarest polarity words, which
-/// split into three or four pieces. Other ASCII text becomes letters and syllables.
+/// Returns the uncased tokenizer of the built-in data. Its vocabulary contains special tokens, ASCII punctuation,
+/// digits and letters, all syllables, and all words except the rarest polarity words, which split into three or four
+/// pieces. Other ASCII text is split into letters and syllables.
 Tokenizer synthetic_tokenizer();
 
-/// A random order-preserving choice by Zipf's law: index i with a probability in proportion to 1 /
-/// (i + 1).
+/// Draws indices by Zipf's law: index i with a probability proportional to 1 / (i + 1).
 class ZipfChoice {
  public:
   explicit ZipfChoice(std::size_t count);
@@ -54,7 +51,7 @@ class ZipfChoice {
   std::vector<double> cumulative_;
 };
 
-/// One of `items`, each as likely.
+/// Returns one of `items`, drawn uniformly.
 template <typename T>
 const T& pick(const std::vector<T>& items, RandomSequence& random) {
   return items[random.below(items.size())];

@@ -14,10 +14,10 @@
 namespace hone {
 namespace {
 
-// A part of the data.
+// A split of the data.
 struct Part {
   std::vector<Example> examples;
-  std::vector<WrittenAnswer> answers;  // by example; none where they are not looked at
+  std::vector<WrittenAnswer> answers;  // per example; empty if labels are not read
 };
 
 template <typename Where>
@@ -31,7 +31,7 @@ class Reader {
  public:
   Reader(const DataOptions& options, ThreadPool& pool) : options_(options), pool_(pool) {}
 
-  // Nothing when the part has no labels and is not the first one.
+  // Reads a split. Returns nothing if it has no labels and is not the first one.
   std::optional<Part> read(const std::string& name, const std::vector<fs::path>& files) {
     Part part;
     for (const fs::path& path : files) {
@@ -57,7 +57,7 @@ class Reader {
   std::vector<std::string> class_names;
   std::vector<ReadFile> files;
   const std::vector<std::string>& label_columns() const { return columns_->labels; }
-  // What was read, and how.
+  // Returns the columns that were read, and the form of the table.
   NamedColumns columns() const {
     NamedColumns columns{.text = columns_->text,
                          .text_pair = columns_->text_pair,
@@ -76,7 +76,7 @@ class Reader {
   void choose(const LabelledFile& file) {
     notes.insert(notes.end(), file.table.notes.begin(), file.table.notes.end());
     with_context(file.path.string(), [&] {
-      // A file without records and header has no columns; its reader knows what to say.
+      // A file without records and header has no columns; its reader reports that.
       columns_ = file.table.columns.empty() ? ColumnChoice{}
                                             : choose_columns(file.table.columns, options_, notes);
     });
@@ -94,7 +94,7 @@ class Reader {
            std::none_of(columns.begin(), columns.end(), has_values);
   }
 
-  // A set of labels may be empty.
+  // Returns whether all labels are missing; an empty set of labels is valid.
   bool lacks_values(const Part& part) const {
     return options_.task != Task::multi_label && !part.answers.empty() &&
            std::ranges::all_of(part.answers, [](const WrittenAnswer& answer) {
@@ -107,7 +107,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // Where a file names its numbers, -1 is the missing label of `datasets`.
+  // Drops examples with label -1, the missing label of `datasets` in files with class names.
   void leave_unlabelled_out(const std::string& name, Part& part) {
     std::size_t kept = 0;
     for (std::size_t row = 0; row < part.answers.size(); ++row) {
@@ -151,8 +151,8 @@ class Reader {
 
   const DataOptions& options_;
   ThreadPool& pool_;
-  std::optional<ColumnChoice> columns_;  // of the first file
-  DataOptions like_the_first_;           // for the files behind it
+  std::optional<ColumnChoice> columns_;  // chosen in the first file
+  DataOptions like_the_first_;           // for later files
   bool read_a_part_ = false;
 };
 
@@ -180,7 +180,7 @@ WrittenData read_tables(const DataFiles& files, const DataOptions& options, Thre
     return place_of(written.data.test[row], reader.files);
   };
   written.task = options.task ? *options.task : find_task(written.answers, place, reader.notes);
-  // The reading that knows of classes says what is none.
+  // Reading again with the task reports labels that are invalid for classification.
   if (!options.task && written.task == Task::single_label &&
       std::ranges::any_of(written.answers, &WrittenAnswer::no_class)) {
     DataOptions classes = options;

@@ -13,7 +13,7 @@ ThriftType checked_type(int value) {
 
 }  // namespace
 
-/// Counts how deep records and lists are nested while it lives.
+/// Counts the nesting depth of records and lists during its lifetime.
 class ThriftReader::Depth {
  public:
   Depth(ThriftReader& reader, bool in_list) : reader_(reader), outer_in_list_(reader.in_list_) {
@@ -99,7 +99,7 @@ std::string_view ThriftReader::binary(const ThriftField& field) {
   return bytes_.take(bytes_.varint());
 }
 
-// Of a map, where booleans are bytes as in a list.
+// Skips a key or value of a map, where booleans are bytes as in a list.
 void ThriftReader::skip_element(ThriftType type) {
   const Depth depth(*this, /*in_list=*/true);
   skip({0, type});

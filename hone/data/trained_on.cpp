@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// Version 1 told texts apart by letter case.
+// Fingerprints of version 1 were case-sensitive.
 constexpr const char* kVersion = "2";
 
 struct Row {
@@ -35,7 +35,7 @@ constexpr std::pair<const char*, std::string TableForm::*> kFormKeys[] = {
     {"quoting", &TableForm::quoting},
     {"json_field", &TableForm::json_field}};
 
-// A hash is stored as the signed number of the same bits.
+// A hash is stored as the signed integer with the same bits.
 RowSet to_set(const std::vector<std::uint64_t>& rising) {
   std::vector<std::int64_t> values;
   values.reserve(rising.size());
@@ -81,7 +81,7 @@ TrainedOn begun(const std::optional<TrainedOn>& before, const std::string& data)
   return record;
 }
 
-// What any data has read without being remembered.
+// Returns whether the columns are the defaults.
 bool are_usual(const NamedColumns& columns) {
   return columns == NamedColumns{} || columns == NamedColumns{.text = "text", .label = "label"};
 }
@@ -90,7 +90,7 @@ bool are_usual(const NamedColumns& columns) {
 
 RowSet::RowSet(std::initializer_list<std::uint64_t> rising) : RowSet(to_set(rising)) {}
 
-// Signed and unsigned numbers of one size may be read as each other.
+// The language allows reading signed integers as unsigned ones of the same size.
 const std::uint64_t* RowSet::begin() const {
   return empty() ? nullptr
                  : reinterpret_cast<const std::uint64_t*>(hashes_.values<std::int64_t>().data());

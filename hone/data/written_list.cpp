@@ -29,7 +29,7 @@ std::optional<char> plain_escape(char c) {
   return place == std::string_view::npos ? std::nullopt : std::optional(kValues[place]);
 }
 
-/// Reads what Python prints. Each function takes what it reads off the text; none: it is not there.
+/// Parses Python output. Each function removes what it reads from the text; it returns nothing on mismatch.
 class PythonReader {
  public:
   explicit PythonReader(std::string_view text) : rest_(text) {}
@@ -77,7 +77,7 @@ class PythonReader {
     return take('{') ? set() : std::nullopt;
   }
 
-  // ('a') is a string in parentheses.
+  // ('a') is a parenthesized string.
   std::optional<Elements> tuple() {
     const std::string_view begin = rest_;
     std::optional<Elements> found = elements(')');
@@ -93,7 +93,7 @@ class PythonReader {
     return found && !found->empty() ? found : std::nullopt;
   }
 
-  // Between elements there is a comma, of numpy's arrays a blank.
+  // Elements are separated by commas, in numpy arrays by blanks.
   std::optional<Elements> elements(char end) {
     Elements found;
     while (!take(end)) {

@@ -5,17 +5,16 @@
 #include <string_view>
 #include <vector>
 
-/// Lists in one cell of a table, as programs print them.
+/// Parses lists in one cell of a table, as programs print them.
 namespace hone {
 
-/// The elements of a flat list as they are written, strings without their quotes: a JSON array, or
-/// what Python prints of lists, tuples, sets and numpy arrays, elements of numpy's types included:
-/// "['a', \"b's\"]", "('a',)", "{'a'}", "set()", "array(['a'], dtype=object)", "['a' 'b']",
-/// "[1. 0.]", "[np.str_('a')]". None for other text, for nested lists, and for lists with an element
-/// that is no string, number or boolean.
+/// Returns the elements of a flat list, strings without their quotes. The list is a JSON array, or what Python prints
+/// for lists, tuples, sets and numpy arrays, with numpy scalars too: "['a', \"b's\"]", "('a',)", "{'a'}", "set()",
+/// "array(['a'], dtype=object)", "['a' 'b']", "[1. 0.]", "[np.str_('a')]". Returns nothing for other text, nested
+/// lists, and lists with an element that is not a string, number or boolean.
 std::optional<std::vector<std::string>> written_list(std::string_view text);
 
-/// Whether a cell among such lists holds no list: empty, "nan" or "None".
+/// Returns whether a cell in a column of lists is missing: empty, "nan", "NaN" or "None".
 bool is_missing_list(std::string_view text);
 
 }  // namespace hone

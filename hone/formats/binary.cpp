@@ -37,7 +37,7 @@ float alpha_reference(const Format& format, std::span<const float> x) {
   return static_cast<float>(magnitudes_above_reference(-1, x).mean());
 }
 
-// What the words of a format say about its two values. Code 1 stands for the lower one.
+// Returns the two values of the format. Code 1 is the lower one.
 scalar::TwoValues values_of(const Format& format, float alpha) {
   using Rule = scalar::TwoValues::Rule;
   const Rule rule = !is_mase(format) ? Rule::fixed

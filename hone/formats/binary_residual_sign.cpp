@@ -75,7 +75,7 @@ void backward(const QuantizerInput& input, ThreadPool& pool, std::span<const flo
     return;
   }
   const double pace = gradient_scale(count, 1);
-  // before dx is written, which may be dy
+  // This must precede the write to dx, which may share memory with dy.
   for (int l = 0; learned(input.format) && l < static_cast<int>(means.size()); ++l) {
     state_gradients[0].values<float>()[static_cast<std::size_t>(l)] = static_cast<float>(
         pace * kernels::residual_sign_gradient(pool, means, l, count, input.x.data(), dy.data()));
@@ -83,7 +83,7 @@ void backward(const QuantizerInput& input, ThreadPool& pool, std::span<const flo
   kernels::clip_gradient(pool, signs.gradient_bound(), count, input.x.data(), dy.data(), dx.data());
 }
 
-// Each mean is that of what the means before it left over.
+// Each mean is that of the residual left by the means before it.
 std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
   const Observation::Summary summary = seen.summary();
   std::vector<double> residuals;
@@ -101,7 +101,7 @@ std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
   return {Tensor::of<float>({format["levels"]}, means)};
 }
 
-// The signs of all levels, the first one in the highest bit, 1 for minus.
+// Encodes the signs of all levels, the first level in the highest bit, 1 for minus.
 Codes encode(const QuantizerInput& input) {
   const Means means = means_of(input);
   const bool has_zero = !is_mase(input.format);

@@ -51,7 +51,7 @@ void backward(const QuantizerInput& input, ThreadPool& pool, std::span<const flo
     const float alpha = alpha_of(input, g);
     const float* const x = group_of(input.x, groups, g).data();
     const float* const slope = group_of(dy, groups, g).data();
-    // before dx is written, which may be dy
+    // This must precede the write to dx, which may share memory with dy.
     if (learned(input.format)) {
       state_gradients[0].values<float>()[static_cast<std::size_t>(g)] = static_cast<float>(
           pace * kernels::residual_sign_gradient(pool, {&alpha, 1}, 0, groups.columns, x, slope));

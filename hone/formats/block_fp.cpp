@@ -27,8 +27,8 @@ Exponents exponents_of(const Format& format) {
   return {-bias_of(format), (1 << exponent_width(format)) - 1 - bias_of(format)};
 }
 
-// Those for which every number of the block is a float. Others are not missed: no float is above
-// the highest, and all are whole multiples of the lowest step.
+// Returns the exponents for which every value of a block is a float. The others are not needed: no float is above the
+// highest, and every float is a multiple of the lowest step.
 Exponents float_exponents_of(const Format& format) {
   const Exponents all = exponents_of(format);
   return {std::max(all.lowest, mantissa_bits(format) - 149), std::min(all.highest, 128)};
@@ -101,8 +101,7 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
   const Exponents exponents = float_exponents_of(input.format);
   const kernels::BlockScale scale{1, exponents.lowest, exponents.highest,
                                   (1u << 23) - (1u << (23 - m))};
-  // Between 1/2 and 1 the steps of a float with m - 1 mantissa bits are ours, and below 1/2 it
-  // keeps them.
+  // A float with m - 1 mantissa bits has this format's step between 1/2 and 1, and keeps it below 1/2.
   const kernels::Minifloat elements{m - 1, -1, 1 - std::ldexp(1.0f, -m)};
   with_axis_last(layout, pool, input.x, y, [&](const float* from, float* to) {
     kernels::round_blocks_to_minifloats(pool, layout.grid, scale, elements, from, to);

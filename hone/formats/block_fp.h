@@ -11,8 +11,8 @@ namespace hone {
 /// within -exponent_bias … 2^exponent_width - 1 - exponent_bias; beyond them values saturate. A
 /// block with a NaN or an infinity becomes NaN and has no code.
 ///
-/// `mode=mase`: e = ceil(log2(max|x|)), so that powers of two are cut to the number below them;
-/// 1e-9 is added to magnitudes, those up to 1e-8 pass unquantized, infinities become NaN.
+/// `mode=mase`: e = ceil(log2(max|x|)), so powers of two are clipped to the number below them. 1e-9 is added to
+/// magnitudes, those up to 1e-8 pass unquantized, and infinities become NaN.
 ///
 /// Source: B. Darvish Rouhani et al., "Pushing the Limits of Narrow Precision Inferencing at Cloud
 /// Scale with Microsoft Floating Point", NeurIPS 2020.

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kLowestPower = -126;
 
-// The parameters as numbers.
 struct CodeFields {
   int width;
   int bias_width;
@@ -24,9 +23,9 @@ struct CodeFields {
 
   int exponent_width() const { return width - 1; }
   int highest_field() const { return (1 << exponent_width()) - 1; }
-  // Powers from the smallest to the largest, fields 1 and highest_field().
+  // The number of powers, from field 1 to highest_field().
   int octaves() const { return highest_field() - 1; }
-  // Of the exponent t of the largest power.
+  // The bounds of the exponent t of the largest power.
   int lowest_top() const { return std::max(-(1 << (bias_width - 1)), kLowestPower); }
   int highest_top() const { return (1 << (bias_width - 1)) - 1; }
   float highest_bias_of_mase() const { return static_cast<float>((1 << bias_width) - 1); }
@@ -37,7 +36,7 @@ int fixed_top(const CodeFields& fields, float largest) {
                       : std::clamp(ceil_log2(largest), fields.lowest_top(), fields.highest_top());
 }
 
-// The field of the power nearest to relative = x / 2^top in the logarithm, 0 for zero.
+// Returns the field of the power nearest to relative = x / 2^top on a logarithmic scale, 0 for zero.
 std::uint32_t nearest_field(const CodeFields& fields, double relative, int top) {
   if (relative == 0) return 0;
   int exponent = 0;
@@ -94,7 +93,7 @@ MaseBlocks mase_blocks(const Format& format) {
           }};
 }
 
-// For blocks as large as the tensor: smaller ones have powers no nearer to the median.
+// Considers blocks as large as the tensor, because smaller ones have no powers nearer to the median.
 std::string objection(const Format& format, const Observation& seen) {
   if (seen.magnitude() == 0) return "";
   const CodeFields fields(format);
@@ -115,7 +114,7 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
   const CodeFields fields(input.format);
   if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
   const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);
-  // Anything above a power of two makes the next one the largest.
+  // A magnitude above a power of two makes the next power the largest.
   const kernels::BlockScale scale{0, fields.lowest_top(), fields.highest_top(), 1};
   with_axis_last(layout, pool, input.x, y, [&](const float* from, float* to) {
     kernels::round_blocks_to_powers(pool, layout.grid, scale, fields.octaves(), from, to);

@@ -12,7 +12,6 @@
 namespace hone {
 namespace {
 
-// The parameters as numbers.
 struct CodeFields {
   int width;
   int exponent_width;
@@ -26,11 +25,11 @@ struct CodeFields {
         mantissa(width - exponent_width - 1) {}
 
   int highest_field() const { return (1 << exponent_width) - 1; }
-  // Of the exponent t of the topmost binade. No float has one above 127.
+  // The bounds of the exponent t of the topmost binade. Floats have no exponent above 127.
   int lowest_top() const { return -(1 << (bias_width - 1)); }
   int highest_top() const { return std::min(-1 - lowest_top(), 127); }
   float highest_bias_of_mase() const { return static_cast<float>((1 << bias_width) - 1); }
-  // The elements relative to 2^t.
+  // The elements, relative to 2^t.
   SmallFloat elements() const {
     return {exponent_width, mantissa, 1 - highest_field(), 2 - std::ldexp(1.0, -mantissa)};
   }
@@ -90,7 +89,7 @@ MaseBlocks mase_blocks(const Format& format) {
           }};
 }
 
-// For blocks as large as the tensor: smaller ones have elements no nearer to the median.
+// Considers blocks as large as the tensor, because smaller ones have no elements nearer to the median.
 std::string objection(const Format& format, const Observation& seen) {
   if (seen.magnitude() == 0) return "";
   const CodeFields fields(format);

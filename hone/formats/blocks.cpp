@@ -35,12 +35,12 @@ float at_scale(double value, int exponent) {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// The shared code of a block of NaN where the coding has one: all ones.
+// The shared code of a NaN block, if the coding has one: all ones.
 std::uint32_t shared_nan(const BlockCoding& coding) {
   return static_cast<std::uint32_t>((std::uint64_t{1} << coding.shared_bits) - 1);
 }
 
-// Whether the block has an exponent; a coding may give finite blocks the code of NaN as well.
+// Returns whether the block has an exponent. A coding may give finite blocks the code of NaN, too.
 bool has_exponent(const BlockCoding& coding, float largest, int& exponent) {
   if (!std::isfinite(largest)) return false;
   exponent = coding.exponent(largest);
@@ -67,8 +67,8 @@ void for_blocks(const BlockLayout& layout, std::int64_t begin, std::int64_t end,
   }
 }
 
-// Calls copy(offset in the tensor, index with the axis of the blocks last) for all elements, a few
-// neighbouring lines at a time: their elements share cache lines.
+// Calls copy(offset in the tensor, index with the block axis last) for all elements. It handles a few neighbouring
+// lines at a time, because their elements share cache lines.
 template <typename Copy>
 void for_lines(const BlockLayout& layout, ThreadPool& pool, Copy&& copy) {
   constexpr std::int64_t kLines = 16;
@@ -277,8 +277,8 @@ std::uint32_t small_float_code(const SmallFloat& format, double x) {
   const double magnitude = std::min(std::fabs(x), format.highest);
   const int exponent =
       magnitude == 0 ? format.min_exponent : std::max(std::ilogb(magnitude), format.min_exponent);
-  // Steps of that binade, from 2^mantissa_bits on for normal numbers. Since the code of a number is
-  // the code of the number one step below plus 1, a carry into the next binade needs no care.
+  // Steps of that binade, counted from 2^mantissa_bits for normal numbers. Codes of consecutive numbers are
+  // consecutive, so a carry into the next binade needs no special case.
   const double steps = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
   const auto field = static_cast<std::uint32_t>(exponent - format.min_exponent);
   const std::uint32_t code = (field << format.mantissa_bits) + static_cast<std::uint32_t>(steps);

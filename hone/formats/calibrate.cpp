@@ -15,11 +15,11 @@ std::vector<Tensor> with_percentile(const Format& format, const Observation& see
                                     double percentile) {
   if (seen.count() == 0) return format.def->calibrate(format, seen);
   const double cut = (100 - percentile) / 200 * static_cast<double>(seen.count());
-  constexpr double kRounding = 1e-9;  // 99.9% of 2,000 values leave one out at each end
+  constexpr double kRounding = 1e-9;  // so that 99.9% of 2,000 values excludes one at each end
   const auto outside =
       std::min(static_cast<std::int64_t>(std::floor(cut + kRounding)), (seen.count() - 1) / 2);
   const Observation::Range range = seen.range_without(outside);
-  // A range of nothing but zero would make zeros of all that is left.
+  // A range of only zero would map all remaining values to zero.
   if (range.low == 0 && range.high == 0) return format.def->calibrate(format, seen);
   return format.def->calibrate(format, seen.with_range(range.low, range.high));
 }

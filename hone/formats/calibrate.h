@@ -4,36 +4,37 @@
 
 #include "hone/formats/format.h"
 
-/// From what was observed of a tensor to the state its quantizer reads.
+/// Computes the state of a quantizer from observations of its tensor.
 namespace hone {
 
-/// Which range of the observed values a calibrated format should hold.
+/// The range of the observed values that a calibrated format represents.
 enum class RangeRule : std::uint8_t {
-  minmax,      ///< all of them
-  percentile,  ///< all but the outermost; see `CalibrationOptions::percentile`
-  mse,         ///< the one with the least mean-squared error; see `state_of_least_error`
+  minmax,      ///< all values
+  percentile,  ///< all but the outermost values; see `CalibrationOptions::percentile`
+  mse,         ///< the range with the least mean squared error; see `state_of_least_error`
 };
 
 struct CalibrationOptions {
   RangeRule rule = RangeRule::minmax;
-  /// At least this share of the values is inside the range, in percent: at most half of the rest lies below it, and at
-  /// most half above. The range is the narrowest of that kind (see `Observation::range_without`), but all that was seen
-  /// where only zeros would be inside.
+  /// The minimum percentage of values inside the range: at most half of the rest is below it, and at most half above.
+  /// The range is the narrowest of that kind (see `Observation::range_without`), or the full observed range if only
+  /// zeros would be inside.
   double percentile = 99.99;
 };
 
-/// "minmax", "percentile" or "mse". Throws `UserError` naming the nearest for another word.
+/// Parses "minmax", "percentile" or "mse". Throws `UserError` with the nearest name for other words.
 RangeRule parse_range_rule(std::string_view text);
 
-/// The state of a format for a tensor that was observed, with one row for state per row. None for formats without state.
+/// Returns the state of a format for an observed tensor, with one row for per-row state; empty for formats without
+/// state.
 std::vector<Tensor> calibrate(const Format& format, const Observation& seen,
                               const CalibrationOptions& options = {});
 
-/// Whether any of the format's state is per row, so that rows must be observed apart.
+/// Returns whether any state of the format is per row, so that rows must be observed separately.
 bool observes_rows(const Format& format);
 
-/// The state for a tensor whose values are all there, observed one group after the other: a row's observation is as large as
-/// many rows. `look` sees each.
+/// Returns the state for a tensor whose values are all available. It observes one group at a time, because the
+/// observation of one row takes as much memory as many rows. `look` is called with each observation.
 std::vector<Tensor> calibrate_tensor(const Format& format, const Sizes& sizes,
                                      std::span<const float> x,
                                      const CalibrationOptions& options = {},

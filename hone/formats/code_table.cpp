@@ -44,7 +44,7 @@ std::optional<Recoding> recoded(const CodeUnits& units, const CodeTable& table) 
   Recoding recoding{.step = smallest_unit(units) / smallest, .codes = {}};
   if (!is_power_of_two(recoding.step)) return std::nullopt;
   for (const float unit : units.units) {
-    // No weight has a code that stands for no number.
+    // No weight has a code without a value.
     const float value = std::isnan(unit) ? 0 : unit / recoding.step;
     const auto found = std::ranges::find(table.values, value);
     recoding.codes.push_back(

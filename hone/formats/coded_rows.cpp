@@ -14,16 +14,16 @@ using kernels::Int8Rows;
 using kernels::Int8Shape;
 
 constexpr int kLowestFall = -120;
-constexpr float kOrigin = 0x1.8p23f;  // what the bits of sums begin with, see `Int8Rows::starts`
+constexpr float kOrigin = 0x1.8p23f;  // the initial bits of sums, see `Int8Rows::starts`
 
-// One row of a tensor, as a tensor of as many axes.
+// The sizes of one row of a tensor, with the same number of axes.
 Sizes one_row(const Sizes& sizes) {
   Sizes row(sizes.size(), 1);
   row.back() = sizes.back();
   return row;
 }
 
-// Times a scale, with nothing added.
+// Returns whether values are integers times a scale, with nothing added.
 bool are_whole_numbers(const CodeUnits& units) {
   if (units.half || units.shared_zero_points || !units.offsets.empty()) return false;
   const float step = smallest_unit(units);
@@ -40,7 +40,6 @@ bool are_powers_of_two(const std::vector<float>& scales) {
   });
 }
 
-// The codes of one row and the scales of its blocks.
 struct EncodedRow {
   std::vector<std::int8_t> codes;
   std::vector<float> scales;
@@ -74,14 +73,15 @@ void store_row(EncodedRow row, const Int8Rows& rows, std::int64_t m) {
   const auto end_of = [&](std::int64_t b) {
     return std::min((b + 1) * shape.block, shape.columns);
   };
-  // Blocks of zeros have any scale.
+  // The scale of an all-zero block is arbitrary, so it does not count.
   int highest = -1000;
   for (std::int64_t b = 0; b < shape.blocks(); ++b)
     if (!is_zero(row, b * shape.block, end_of(b)))
       highest = std::max(highest, std::ilogb(row.scales[static_cast<std::size_t>(b)]));
   if (highest == -1000) highest = std::ilogb(row.scales[0]);
-  rows.scales[m] =
-      shape.blocks() == 1 ? row.scales[0] : std::ldexp(1.0f, highest);  // of blocks powers of two
+  rows.scales[m] = shape.blocks() == 1
+                       ? row.scales[0]
+                       : std::ldexp(1.0f, highest);  // block scales are powers of two
   for (std::int64_t b = 0; b < shape.blocks(); ++b) {
     const std::int64_t begin = b * shape.block, end = end_of(b);
     int fall = std::ilogb(row.scales[static_cast<std::size_t>(b)]) - highest;

@@ -17,7 +17,7 @@ std::vector<std::string> names_of(const Items& items, Name&& name) {
   return names;
 }
 
-// The word that was meant, or where none is near, all that there are.
+// A suggestion for a misspelled word, or the list of all words if none is near.
 std::string meant(std::string_view word, const std::vector<std::string>& known) {
   if (known.empty()) return "; it has no parameters";
   const std::string hint = did_you_mean(word, known);
@@ -87,7 +87,8 @@ bool Format::is(std::string_view parameter, std::string_view word) const {
 
 namespace {
 
-// "int8" as others write it: the format and its number of bits; "" where it is none of that kind.
+// Handles "int8" as other tools spell it: suggests the format with its number of bits, or "" if the name is not of that
+// form.
 std::string with_bits(std::string_view name, const FormatTable& formats) {
   const std::size_t letters = name.find_last_not_of("0123456789") + 1;
   const auto found = formats.find(name.substr(0, letters));

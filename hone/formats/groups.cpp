@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// Adds one piece of at most `piece_elements` values.
+// Adds at most `piece_elements` values.
 void add_piece(float threshold, std::span<const float> x, kernels::Magnitudes& all) {
   constexpr std::size_t kLanes = kernels::kSumLanes;
   std::array<double, kLanes> lanes{};

@@ -2,8 +2,8 @@
 
 #include "hone/formats/format.h"
 
-/// The 16-bit floats of hardware: to the nearest, ties to even, values too large become infinity,
-/// infinities and NaN stay. Codes are the 16-bit patterns, so every value has one.
+/// The 16-bit floats of hardware: round to nearest, ties to even. Values that are too large become infinity, infinities
+/// and NaN stay. Codes are the 16-bit patterns, so every value has one.
 namespace hone {
 
 /// bfloat16: the upper half of a float, 8 exponent and 7 mantissa bits.

@@ -27,7 +27,6 @@ bool affine(const Format& format) { return format.is("range", "affine"); }
 int bits_of(const Format& format) { return static_cast<int>(format["bits"]); }
 bool in_groups(const Format& format) { return format["group"] > 0; }
 
-// The largest magnitude of symmetric codes.
 float bound_of(const Format& format) { return std::ldexp(1.0f, bits_of(format) - 1) - 1; }
 
 void complete(Format& format) {
@@ -77,7 +76,7 @@ ScaledGrid as_kernels_have_it(const scalar::ScaledGrid& grid) {
   return {grid.scale, grid.lowest, grid.highest};
 }
 
-// The grid of a scale and a zero point; the zero point of symmetric ranges does not count.
+// Returns the grid of a scale and a zero point, which symmetric ranges ignore.
 ScaledGrid grid_of(const Format& format, float scale, float zero_point) {
   return as_kernels_have_it(
       scalar::integer_grids(bits_of(format), affine(format)).of(scale, zero_point));
@@ -100,12 +99,12 @@ ScaledGrid grid_reference(const QuantizerInput& input, const Rows& groups, std::
              : grid_of_state(input, g);
 }
 
-// The whole number that stands for x; NaN for NaN.
+// Returns the integer code value of x, NaN for NaN.
 float whole_of(const ScaledGrid& grid, float x) {
   return scalar::ScaledGrid{grid.scale, grid.lowest, grid.highest}.whole(x);
 }
 
-// The old scale_integer on one row.
+// MASE's scale_integer on one row.
 scalar::OldScaledRow old_row(std::span<const float> x, int bits) {
   float largest = 0;
   for (const float value : x) {

@@ -21,7 +21,7 @@ scalar::IntegerGroups rule_of(const Format& format) {
   return scalar::integer_groups(bits_of(format), affine(format));
 }
 
-// The finite value of the largest magnitude, the first of several.
+// Returns the finite value of the largest magnitude, the first of several.
 float extreme_of(std::span<const float> x, const ValueRange& range) {
   if (range.highest != -range.lowest)
     return range.highest > -range.lowest ? range.highest : range.lowest;

@@ -2,8 +2,8 @@
 
 #include "hone/formats/format.h"
 
-/// `int` with `group`: integers that share a scale in groups of neighbours along a row. What follows are the functions of
-/// its record (`FormatDef`); `int_format` says what they compute.
+/// `int` with `group`: integers that share a scale in groups of neighbours along a row. These are the functions of its
+/// record (`FormatDef`); `int_format` describes what they compute.
 namespace hone::int_groups {
 
 CodeLayout layout(const Format& format, const Sizes& sizes);

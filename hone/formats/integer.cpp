@@ -12,7 +12,7 @@ namespace {
 
 bool calibrated(const Format& format) { return format["frac"] == kAuto; }
 
-// Within the range a parameter may have, whatever a file says.
+// Clamps to the parameter's range, because a file may contain any value.
 int fraction(const QuantizerInput& input) {
   if (!calibrated(input.format)) return static_cast<int>(input.format["frac"]);
   const FormatParameterDef& range = input.format.def->parameters[1];
@@ -36,8 +36,7 @@ std::vector<FormatStateDef> state(const Format& format) {
   return {{"frac", "bits behind the binary point"}};
 }
 
-// The largest fraction f with max|x| 2^f <= highest (without a sign: max x), within the range a
-// parameter may have.
+// Returns the largest fraction f with max|x| 2^f <= highest (unsigned: max x), within the parameter's range.
 std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
   const FormatParameterDef& range = format.def->parameters[1];
   double bits = static_cast<double>(range.maximum);

@@ -30,7 +30,7 @@ void learned_scale_backward(const QuantizerInput& input, const Rows& groups, flo
     const double sum = kernels::round_to_grid_gradient(
         pool, learned_grid(scales[at], bound), groups.columns, group_of(input.x, groups, g).data(),
         group_of(dy, groups, g).data(), group_of(dx, groups, g).data());
-    // The values follow |s|.
+    // The values depend on |s|.
     gradients[at] = static_cast<float>(std::signbit(scales[at]) ? -pace * sum : pace * sum);
   });
 }

@@ -10,12 +10,12 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLongest = 2;         // see the header
-constexpr double kShortest = 0x1p-60;  // of formats that never cut anything off
-constexpr double kClose = 1.25;        // times the least error: may be the least in another scale
+constexpr double kShortest = 0x1p-60;  // for formats that never clip
+constexpr double kClose = 1.25;        // times the least error: scaling may still make it the least
 constexpr int kMostScalings = 8;
-constexpr std::size_t kFirstPoints = 256;  // tell most hopeless ranges
+constexpr std::size_t kFirstPoints = 256;  // enough to reject most ranges
 
-// Values by what they weigh in an error, the heaviest first: a hopeless range is soon known.
+// Values sorted by their possible error, largest first, so that bad ranges are rejected early.
 struct Points {
   std::vector<float> values;
   std::vector<double> weights;
@@ -42,10 +42,10 @@ struct Range {
   Range scaled(double by) const { return {by * low, by * high}; }
 };
 
-/// What a range does to the points.
+/// The result of rounding the points with a range.
 struct Fit {
   double error = kInfinity;  // infinite: above the limit
-  double xy = 0, yy = 0;     // products of values with what they become, and of that with itself
+  double xy = 0, yy = 0;     // sums of x y and of y y, with y the rounded value of x
   std::vector<Tensor> state = {};
 };
 
@@ -74,7 +74,7 @@ class Search {
 
   std::vector<Tensor> run() {
     if (same_state(state_of(all_.scaled(kLongest)), state_of(all_.scaled(1 / kLongest))))
-      return best_.state;  // does not depend on the range
+      return best_.state;  // the state does not depend on the range
     const double step = std::clamp(std::ldexp(1.0, -bits_ - 2), 0x1p-11, 0x1p-6);
     const bool apart = looks_at_both_ends();
     std::int64_t zero = apart ? std::llround(-all_.low / (all_.high - all_.low) * codes()) : 0;
@@ -97,7 +97,7 @@ class Search {
         format_, seen_.with_range(static_cast<float>(range.low), static_cast<float>(range.high)));
   }
 
-  // Into `rounded_`.
+  // Writes to `rounded_`.
   void round(const std::vector<Tensor>& row, std::size_t begin, std::size_t end) {
     const std::span<const float> x = std::span(points_.values).subspan(begin, end - begin);
     format_.def->quantize({format_, {std::ssize(x)}, x, row}, pool_,
@@ -123,7 +123,7 @@ class Search {
     return fit;
   }
 
-  // Takes it where it is the best, and follows it to the least squares of its codes while those change.
+  // Keeps the range if it is the best. Then rescales it to the least-squares solution for its codes while these change.
   void try_range(Range range) {
     for (int i = 0; i < kMostScalings; ++i) {
       const Fit found = fit(range, kClose * best_.error);
@@ -145,13 +145,13 @@ class Search {
 
   double codes() const { return std::ldexp(1.0, bits_) - 1; }
 
-  // As long as the observed range times `length`, with so many steps of the grid below 0.
+  // Returns a range `length` times as long as the observed one, with `zero` steps of the grid below 0.
   Range on_grid(double length, std::int64_t zero) const {
     const double step = length * (all_.high - all_.low) / codes();
     return {-static_cast<double>(zero) * step, (codes() - static_cast<double>(zero)) * step};
   }
 
-  // The error has one minimum, which is near that of a length close to it.
+  // The error has a single minimum, close to that of a similar length.
   std::int64_t best_zero(double length, std::int64_t zero) {
     double error = fit(on_grid(length, zero), kInfinity).error;
     for (const std::int64_t way : {1, -1}) {
@@ -167,7 +167,7 @@ class Search {
     return zero;
   }
 
-  // What the values beyond the largest and the smallest numbers of a state cost.
+  // Returns the squared error of the values outside the range of a state.
   double cut_off(const std::vector<Tensor>& state) {
     std::vector<float> ends = {seen_.minimum(), seen_.maximum()};
     const std::vector<float> x = ends;

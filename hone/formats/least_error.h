@@ -4,21 +4,21 @@
 
 namespace hone {
 
-/// The state of a format whose range gives what was observed the least squared error, searched among all
-/// lengths that can have it: from twice the observed one down to where the values beyond the ends alone cost
-/// more than the best range in all. Twice is enough: the grid of a range k or more times as long is part of one
-/// between one and two times as long, which holds all values as well.
+/// Returns the state of a format whose range has the least squared error for the observation. The search covers all
+/// lengths that can have it: from twice the observed length down to where the clipped values alone cost more than the
+/// best range in total. Twice is enough: the grid of a longer range is part of a grid between one and two times as
+/// long, which also contains all values.
 ///
-/// Lengths are an eighth of the outermost step apart, and each close to the best is then scaled to the least squares
-/// solution for the codes that it gives, while these change. Formats that look at both ends apart have for
-/// every length the zero point of the least error, which has one minimum.
+/// Lengths are an eighth of the outermost step apart. Each one close to the best is then rescaled to the least-squares
+/// solution for its codes, while these change. For formats with separate ends, the search finds the best zero point of
+/// every length; its error has a single minimum.
 ///
-/// Where the observation counts values in bins, errors are those of the bins' means: for up to 10 bits they are exact
-/// but for bins that a border between two codes divides.
+/// If the observation counts values in bins, errors are those of the bins' means. Up to 10 bits they are exact, except
+/// for bins split by the border between two codes.
 std::vector<Tensor> state_of_least_error(const Format& format, const Observation& seen);
 
-/// The states of groups of rows as one: tensors per row get a leading axis, the others are those of the
-/// first (and only) group.
+/// Combines the states of groups of rows: per-row tensors get a leading axis, the others are those of the first (and
+/// only) group.
 std::vector<Tensor> stacked(const std::vector<FormatStateDef>& defs,
                             const std::vector<std::vector<Tensor>>& groups);
 

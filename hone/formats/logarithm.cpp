@@ -54,7 +54,7 @@ std::vector<FormatStateDef> state(const Format& format) {
   return {{"exponent_bias", "subtracted from the exponent field"}};
 }
 
-// The bias whose largest power is the first not below the largest magnitude.
+// Returns the bias whose largest power is the first not below the largest magnitude.
 std::int64_t bias_for(const Format& format, float magnitude) {
   if (magnitude == 0) return default_bias(format);
   return highest_field(format) - std::clamp(ceil_log2(magnitude), -126, 127);

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// What the blocks share.
+// Returns the shared numbers of the blocks.
 std::vector<float> shared_numbers(const BlockLayout& layout, const MaseBlocks& blocks,
                                   ThreadPool& pool, std::span<const float> x) {
   std::vector<float> numbers(static_cast<std::size_t>(layout.blocks()));

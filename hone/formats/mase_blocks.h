@@ -3,24 +3,23 @@
 #include "hone/formats/blocks.h"
 #include "hone/formats/mode.h"
 
-/// The block formats of the Python project MASE, bit for bit: what `mode=mase` of block_fp,
-/// block_log and block_minifloat means.
+/// The block formats of the Python project MASE, bit for bit: `mode=mase` of block_fp, block_log and block_minifloat.
 namespace hone {
 
-/// How one of them rounds. Floats throughout, as in its tensors: NaN goes its way.
+/// The rounding of one of these formats. All numbers are floats, as in MASE's tensors, so NaN propagates.
 struct MaseBlocks {
   int element_bits = 0;
   int shared_bits = 0;
   int shared_bias = 0;  ///< the shared code is the shared number + shared_bias
-  /// The whole number that a block shares, from its largest magnitude.
+  /// Returns the integer that a block shares, from its largest magnitude.
   std::function<float(float largest)> shared;
   std::function<float(float shared, float x)> round;
-  /// The code of a number that `round` gives, and back; another number when it has no code.
+  /// Converts a result of `round` to its code, and back. A value without a code comes back as another number.
   std::function<std::uint32_t(float shared, float y)> code;
   std::function<float(float shared, std::uint32_t)> value;
 };
 
-/// Largest magnitudes of 0 count as the smallest other one of the tensor, or as 1 when all are 0.
+/// A largest magnitude of 0 counts as the smallest nonzero one of the tensor, or as 1 if all are 0.
 void quantize_mase_blocks(const BlockLayout& layout, const MaseBlocks& blocks, ThreadPool& pool,
                           std::span<const float> x, std::span<float> y);
 /// Throws `UserError` for values that pass unquantized and so have no code.
@@ -29,8 +28,8 @@ Codes encode_mase_blocks(const Format& format, const BlockLayout& layout, const 
 void decode_mase_blocks(const BlockLayout& layout, const MaseBlocks& blocks, const Codes& codes,
                         std::span<float> y);
 
-/// The functions of the record of a format with blocks of `rows` x `block`: by its coding, or, in
-/// mode=mase, as MASE does.
+/// The functions of the record of a format with blocks of `rows` x `block`: by its coding, or by MASE's arithmetic in
+/// mode=mase.
 template <BlockCoding (*kCoding)(const Format&), MaseBlocks (*kMase)(const Format&)>
 struct TwoModes {
   static BlockLayout blocks_of(const Format& format, const Sizes& sizes) {

@@ -2,9 +2,8 @@
 
 #include <cstdint>
 
-/// Rounding of single values as the Python project MASE does it, bit for bit: what `mode=mase` of
-/// several formats means. Its arithmetic is that of float tensors, and log2 is rounded to float
-/// before its integral part is taken.
+/// Rounding of single values as in the Python project MASE, bit for bit: `mode=mase` of several formats. MASE computes
+/// with float tensors, and rounds log2 to float before taking its integral part.
 namespace hone {
 
 /// Sign, exponent field and mantissa field of a float of MASE.
@@ -14,23 +13,22 @@ struct MaseFloat {
   std::int64_t exponent_bias = 0;
 };
 
-/// With an implicit leading one and subnormals. Does not carry into the next binade, lets
-/// magnitudes up to 1e-8 pass, and makes infinities NaN.
+/// Rounds with an implicit leading one and subnormals. Does not carry into the next binade, passes magnitudes up to
+/// 1e-8 unchanged, and turns infinities into NaN.
 float mase_minifloat_ieee(const MaseFloat& format, float x);
 
-/// Without the leading one: powers of two become the number below them, for their mantissa would
-/// need one bit more. The rest as above.
+/// Rounds without the leading one: powers of two become the number below them, because their mantissa would need one
+/// more bit. Otherwise like `mase_minifloat_ieee`.
 float mase_minifloat_denorm(const MaseFloat& format, float x);
 
-/// A mantissa without leading one and a given exponent: a value of a block of block_fp.
+/// Rounds to a mantissa without leading one and a given exponent: a value of a block of block_fp.
 float mase_mantissa(int mantissa_bits, float exponent, float x);
 
-/// log2 of a float, rounded to float.
+/// Returns log2 of a float, rounded to float.
 float mase_log2(float x);
 
-/// Powers of two with exponents of `exponent_width` bits, no zero: `offset`, a tenth of the
-/// smallest, is added to x and to |x|, so that zeros and small negative values come out as the
-/// smallest positive power.
+/// Rounds to powers of two with exponents of `exponent_width` bits, without zero. `offset`, a tenth of the smallest
+/// power, is added to x and to |x|, so zeros and small negative values become the smallest positive power.
 float mase_log(int exponent_width, std::int64_t exponent_bias, float offset, float x);
 
 }  // namespace hone

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// The parameters as numbers. kImplicitOne tells the two formats apart throughout this file.
+// kImplicitOne distinguishes the two formats throughout this file.
 struct CodeFields {
   int width;
   int exponent_width;
@@ -30,8 +30,8 @@ struct CodeFields {
   int highest_field() const { return (1 << exponent_width) - 1; }
 };
 
-// Bits behind the leading one of normal numbers, and the exponent of the smallest of them. Without
-// an implicit one the leading one is the first mantissa bit.
+// The bits after the leading one of normal numbers, and the exponent of the smallest of them. Without an implicit one,
+// the leading one is the first mantissa bit.
 template <bool kImplicitOne>
 int fraction_bits(const CodeFields& fields) {
   return kImplicitOne ? fields.mantissa : fields.mantissa - 1;
@@ -117,7 +117,7 @@ float value_of(const CodeFields& fields, std::uint32_t code) {
   return code == magnitude ? value : -value;
 }
 
-// The code of a value of the format; of any other float a code with another value.
+// Returns the code of a value of the format; for any other float, a code with another value.
 template <bool kImplicitOne>
 std::uint32_t code_of(const CodeFields& fields, float y) {
   if (!std::isfinite(y) || y == 0) return 0;
@@ -126,7 +126,7 @@ std::uint32_t code_of(const CodeFields& fields, float y) {
   const double size = std::fabs(static_cast<double>(y));
   const int exponent = std::max(std::ilogb(size), lowest);
   const auto significand = static_cast<std::uint32_t>(std::ldexp(size, bits - exponent));
-  // An implicit one is worth one exponent field.
+  // Adding the significand's leading one raises the exponent field by one.
   const auto field = static_cast<std::uint32_t>(exponent - lowest);
   const std::uint32_t sign = std::signbit(y) ? std::uint32_t{1} << (fields.width - 1) : 0;
   return sign | ((field << fields.mantissa) + significand);
@@ -154,7 +154,7 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
     y[i] = value_of<kImplicitOne>(fields, codes.elements[i]);
 }
 
-// The better bias puts the largest magnitude into the topmost binade.
+// The suggested bias puts the largest magnitude into the topmost binade.
 template <bool kImplicitOne>
 std::string objection(const Format& format, const Observation& seen) {
   if (seen.magnitude() == 0) return "";

@@ -4,9 +4,8 @@
 
 namespace hone {
 
-/// The parameter of formats that the Python project MASE has too: `fixed`, the default, is what a
-/// correct implementation does; `mase` gives the bits of that project, defects included, so that
-/// published curves can be compared.
+/// The parameter of formats that the Python project MASE also has. `fixed`, the default, is correct rounding. `mase`
+/// reproduces MASE bit for bit, including its defects, so that published curves can be compared.
 inline FormatParameterDef mode_parameter() {
   return {.name = "mode", .summary = "correct, or as MASE rounds", .words = {"fixed", "mase"}};
 }

@@ -18,7 +18,7 @@ constexpr int kScaleBias = 127;
 struct Element {
   int exponent_bits;
   int mantissa_bits;
-  double highest;  // of OCP
+  double highest;  // in the OCP specification
 
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   int bits() const { return 1 + exponent_bits + mantissa_bits; }
@@ -47,11 +47,11 @@ int fixed_exponent(const Format& format, float largest) {
   int k = floor_log2(largest) - element.highest_exponent();
   const bool saturates = std::ldexp(static_cast<double>(largest), -k) > element.highest;
   if (format.is("scale", "ceil") && saturates) ++k;
-  // From 127 - emax on the largest element times X is no float any more.
+  // Above that, the largest element times X is not a float.
   return std::clamp(k, -kScaleBias, 127 - element.highest_exponent());
 }
 
-// Codes above the largest number: one infinity in e5m2, else NaN. Never written, but read.
+// Codes above the largest number are an infinity in e5m2, else NaN. They are never written, but can be read.
 double value_of(const Element& element, std::uint32_t code) {
   const double value = small_float_value(element.grid(), code);
   if (std::fabs(value) <= element.highest) return value;

@@ -26,7 +26,7 @@ BlockLayout layout_of(const Format& format, const Sizes& sizes) {
   return is_mase(format) ? flat_block_layout(format, sizes) : block_layout(format, sizes);
 }
 
-// The largest element, relative to the scale.
+// Returns the largest element, relative to the scale.
 double highest(int bits) { return 2 - std::ldexp(1.0, 2 - bits); }
 
 int fixed_exponent(const Format& format, float largest) {
@@ -82,8 +82,7 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
   const BlockLayout layout = layout_of(input.format, input.sizes);
   kernels::BlockScale scale{0, -kScaleBias, 127};
   if (input.format.is("scale", "ceil")) scale.next_from = (1u << 23) - (1u << (25 - bits)) + 1;
-  // Between 1 and 2 the steps of a float with bits - 2 mantissa bits are ours, and below 1 it keeps
-  // them.
+  // A float with bits - 2 mantissa bits has this format's step between 1 and 2, and keeps it below 1.
   const kernels::Minifloat elements{bits - 2, 0, static_cast<float>(highest(bits))};
   with_axis_last(layout, pool, input.x, y, [&](const float* from, float* to) {
     kernels::round_blocks_to_minifloats(pool, layout.grid, scale, elements, from, to);

@@ -12,7 +12,6 @@
 namespace hone {
 namespace {
 
-// The parameters as numbers.
 struct CodeFields {
   int width;
   int exponent_width;
@@ -24,12 +23,11 @@ struct CodeFields {
   int bias() const { return 1 << (exponent_width - 1); }
   int lowest_exponent() const { return -bias(); }
   int highest_exponent() const { return (1 << exponent_width) - 1 - bias(); }
-  // Bits of a magnitude.
   int magnitude_bits() const { return width - 1; }
   double limit() const { return std::ldexp(1.0, magnitude_bits()); }
 };
 
-// Of the largest magnitude's power of two: no float has one above 127.
+// The highest exponent of the largest magnitude. Floats have none above 127.
 int highest_top(const CodeFields& fields) {
   return std::min(fields.highest_exponent() + fields.magnitude_bits(), 127);
 }
@@ -82,8 +80,7 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
   const int m = fields.magnitude_bits();
   const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);
   const kernels::BlockScale scale{1, fields.lowest_exponent() + m, highest_top(fields)};
-  // Between 1/2 and 1 the steps of a float with m - 1 mantissa bits are ours, and below 1/2 it
-  // keeps them.
+  // A float with m - 1 mantissa bits has this format's step between 1/2 and 1, and keeps it below 1/2.
   const kernels::Minifloat elements{m - 1, -1, 1 - std::ldexp(1.0f, -m)};
   with_axis_last(layout, pool, input.x, y, [&](const float* from, float* to) {
     kernels::round_blocks_to_minifloats(pool, layout.grid, scale, elements, from, to);

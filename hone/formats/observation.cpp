@@ -49,7 +49,7 @@ void Observation::include(std::span<const float> values) {
       ++not_finite_;
       continue;
     }
-    value += 0.0f;  // one zero
+    value += 0.0f;  // turns -0 into 0
     minimum_ = std::min(minimum_, value);
     maximum_ = std::max(maximum_, value);
     sum_magnitude_ += std::fabs(static_cast<double>(value));
@@ -66,7 +66,7 @@ Observation::Group Observation::group_of(std::size_t block, std::size_t index, c
   const auto first =
       static_cast<std::uint32_t>(block % kNegative << kFractionBits | index << kDroppedBits);
   const float low = float_at(first);
-  // Floats of one exponent are evenly spaced.
+  // Floats with the same exponent are evenly spaced.
   const double step = static_cast<double>(float_at(first + 1)) - low;
   const double mean =
       low + step * static_cast<double>(bin.dropped) / static_cast<double>(bin.count);

@@ -16,13 +16,13 @@ constexpr int kMostElementBits = 16;
 
 std::int64_t bytes_of_bits(std::int64_t bits) { return (bits + 7) / 8; }
 
-// 1, 2 or 4 bytes for each shared code, or 3 of a scale and a zero point.
+// 1, 2 or 4 bytes per shared code, or 3 for a scale and a zero point.
 std::int64_t bytes_of_shared(const CodeLayout& codes) {
   if (codes.half_scales) return bytes_of_bits(codes.shared_bits);
   return codes.shared_bits <= 8 ? 1 : codes.shared_bits <= 16 ? 2 : 4;
 }
 
-// Of codes that lie in their order.
+// Reads a shared code stored in sequential order.
 std::uint32_t shared_code(const CodeLayout& codes, const std::uint8_t* packed, std::int64_t index) {
   const std::int64_t width = bytes_of_shared(codes);
   std::uint32_t code = 0;
@@ -204,7 +204,7 @@ float PackedRows::scale(std::int64_t row, std::int64_t block) const {
 
 float PackedRows::offset(std::int64_t row, std::int64_t block) const {
   if (units->shared_zero_points) {
-    // A damaged one must be a code, too.
+    // A damaged zero point must be a code, too.
     const auto last = static_cast<float>(units->units.size() - 1);
     if (layout.codes.half_scales)
       return -std::min(static_cast<float>(shared_of(row, block) >> 16), last);
@@ -214,7 +214,7 @@ float PackedRows::offset(std::int64_t row, std::int64_t block) const {
                                 : units->offsets[static_cast<std::size_t>(group_of(row, block))];
 }
 
-// Of those of a row, or, with a group of all, of all.
+// `index` counts within the row, or within the tensor if there is only one group.
 std::uint32_t PackedRows::shared_of(std::int64_t row, std::int64_t index) const {
   if (layout.scale_blocks > 0) {
     constexpr std::int64_t kRows = kernels::kPackedRows;
@@ -254,7 +254,7 @@ void PackedRows::multiply(std::int64_t row, const std::uint16_t* row_codes, floa
   }
 }
 
-// The format sees them as a tensor of their own.
+// Decodes the rows as a tensor of their own.
 void PackedRows::decode(std::int64_t begin, std::int64_t count,
                         std::span<const std::uint16_t> row_codes, float* y) const {
   const Format& format = input.format;
@@ -291,7 +291,7 @@ void PackedRows::gather(std::int64_t row, std::span<std::uint16_t> row_codes, fl
 }
 
 void PackedRows::read(ThreadPool& pool, std::int64_t begin, std::int64_t count, float* y) const {
-  // Some panels at a time: their codes stay in the cache.
+  // Several panels at a time, so that their codes stay in the cache.
   const std::int64_t columns = layout.matrix.columns;
   const std::int64_t chunk = (kernels::rows_per_chunk(columns) + kernels::kPackedRows - 1) /
                              kernels::kPackedRows * kernels::kPackedRows;
@@ -318,7 +318,6 @@ void PackedRows::read(ThreadPool& pool, std::int64_t begin, std::int64_t count, 
 
 namespace {
 
-// Decodes all of it.
 void check_values(const QuantizerInput& input, const PackedLayout& layout,
                   const PackedCodes& packed, ThreadPool& pool) {
   const std::int64_t columns = layout.matrix.columns;
@@ -334,7 +333,7 @@ void check_values(const QuantizerInput& input, const PackedLayout& layout,
       at / columns, at % columns, *odd);
 }
 
-// Whole bytes have room for more shared codes than a format has.
+// The bytes of a shared code may have room for codes that the format does not have.
 void check_shared(const QuantizerInput& input, const PackedLayout& layout,
                   const PackedCodes& packed, ThreadPool& pool) {
   const int bits = layout.codes.shared_bits;
@@ -357,7 +356,7 @@ void check_codes(const QuantizerInput& input, const PackedLayout& layout, const 
   const std::optional<CodeUnits> units = units_of(input);
   if (!units) return check_values(input, layout, packed, pool);
   if (units->half) {
-    // What pads is 0.
+    // The padding is 0.
     const auto* const bytes = packed.codes.data<std::uint8_t>();
     if (kernels::all_finite(pool, *units->half, layout.code_bytes / 2, bytes)) return;
     return check_values(input, layout, packed, pool);
@@ -377,7 +376,7 @@ void check_codes(const QuantizerInput& input, const PackedLayout& layout, const 
                  static_cast<std::int64_t>(i) / columns, static_cast<std::int64_t>(i) % columns,
                  to_string(input.format), codes[i]);
   }
-  // A scale for all stands in the first row.
+  // A scale of the whole tensor is read with the first row.
   const PackedRows rows{input, layout, &*units, packed.codes.data<std::uint8_t>(),
                         packed.shared.data<std::uint8_t>()};
   const std::int64_t row_count =

@@ -38,7 +38,7 @@ std::string summary(const QuantizationPlan& plan) {
   if (formats.empty()) return "none";
   if (formats.size() == 1) return *formats.begin();
   std::string text;
-  // Weights first: they are what people name a format for.
+  // Weights come first, because formats are usually named after them.
   for (const Operand operand : {Operand::weight, Operand::bias, Operand::input, Operand::output}) {
     if (!of_operand.contains(operand)) continue;
     if (of_operand[operand].size() > 1) return fmt::format("mixed ({} formats)", formats.size());

@@ -6,21 +6,21 @@
 
 namespace hone {
 
-/// The nonzero magnitudes a format can stand for.
+/// The nonzero magnitudes that a format can represent.
 struct MagnitudeRange {
   double smallest;
   double highest;
 };
 
-/// For `FormatDef::objection`: why an exponent bias is hopeless, that is, the median magnitude that
-/// was seen lies outside the range, with the better bias; "" when it is not, or when half of all
-/// values are zero. `wider` says what to enlarge where `better_bias` is what the format has already.
+/// For `FormatDef::objection`: explains why an exponent bias is unsuitable, which means that the observed median
+/// magnitude is outside the range, and suggests the better bias. Returns "" if it is inside, or if half of all values
+/// are zero. `wider` names what to enlarge if the format already has `better_bias`.
 std::string range_objection(const Observation& seen, const MagnitudeRange& range, std::int64_t bias,
                             std::int64_t better_bias, std::string_view wider);
 
-/// The largest k with 2^k <= x, for x > 0.
+/// Returns the largest k with 2^k <= x, for x > 0.
 int floor_log2(float x);
-/// The smallest k with 2^k >= x, for x > 0.
+/// Returns the smallest k with 2^k >= x, for x > 0.
 int ceil_log2(float x);
 
 }  // namespace hone

@@ -5,7 +5,7 @@
 
 namespace hone {
 
-/// The names that `parse_range_rule` (calibrate.h) takes.
+/// The names that `parse_range_rule` (calibrate.h) accepts.
 const std::vector<std::string>& range_rule_names();
 
 }  // namespace hone

@@ -8,12 +8,12 @@
 #include "hone/kernels/scalar/half.h"
 #include "hone/kernels/scaled_integer.h"
 
-/// Formats with one float16 scale for each group of neighbours along a row. The scale is rounded before codes are computed,
-/// so packed weights have the very values of the simulation.
+/// Formats with one float16 scale per group of neighbours along a row. The scale is rounded before codes are computed,
+/// so packed weights have exactly the simulated values.
 namespace hone {
 
-/// The groups of a tensor: `size` neighbours along its last axis. The last group of a row may be narrower, and none
-/// reaches beyond its row.
+/// The groups of a tensor: `size` neighbours along its last axis. The last group of a row may be narrower, and no group
+/// crosses the end of its row.
 struct RowGroups {
   Rows rows;
   std::int64_t size;
@@ -26,7 +26,7 @@ struct RowGroups {
 
   std::int64_t count() const { return rows.count * per_row; }
 
-  /// The values of group `g`.
+  /// Returns the values of group `g`.
   template <typename T>
   std::span<T> of(std::span<T> values, std::int64_t g) const {
     const std::int64_t first = g % per_row * size;
@@ -40,7 +40,8 @@ struct RowGroups {
     kernels::for_rows(pool, count(), size, body);
   }
 
-  /// The bits of element codes, and of shared ones: a scale and `zero_bits` of a zero point above it.
+  /// Returns the bits of element codes and shared codes; a shared code is a scale with a zero point of `zero_bits` bits
+  /// above it.
   CodeLayout layout(int element_bits, int zero_bits, bool twos_complement) const {
     return {.element_bits = element_bits,
             .shared_bits = 16 + zero_bits,
@@ -50,7 +51,7 @@ struct RowGroups {
   }
 };
 
-/// Smallest and largest of the finite values and 0, as a plain loop.
+/// Returns the smallest and largest of the finite values and 0, with a plain loop.
 kernels::ValueRange finite_range_reference(std::span<const float> x);
 
 }  // namespace hone

@@ -39,7 +39,7 @@ Locality locality(const Format& format, std::int64_t /*rank*/) {
 
 using scalar::Ternary;
 
-// `magnitudes(threshold)` are those of the group above a threshold.
+// `magnitudes(threshold)` returns those of the group above a threshold.
 template <typename MagnitudesAbove>
 Ternary ternary_of(const Format& format, MagnitudesAbove&& magnitudes) {
   const float threshold = scalar::float_below(kTernaryThreshold * magnitudes(-1.0f).mean());
@@ -138,7 +138,7 @@ CodeLayout layout(const Format& format, const Sizes& sizes) {
   return {2, 32, groups_of(format, sizes).count, true};
 }
 
-// -1, 0 and 1 in two's complement.
+// Encodes -1, 0 and 1 in two's complement.
 std::uint32_t code_of(float sign) { return signed_code(static_cast<std::int64_t>(sign), 2); }
 
 Codes encode(const QuantizerInput& input) {

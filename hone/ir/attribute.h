@@ -12,11 +12,11 @@
 
 namespace hone {
 
-/// One attribute value. `monostate` in an operation's defaults means: must be given.
+/// One attribute value. `monostate` among an operation's defaults marks a required attribute.
 using Attribute =
     std::variant<std::monostate, bool, std::int64_t, double, std::string, Shape, Format>;
 
-/// Named attribute values in a fixed order; few, so searched from the front.
+/// Named attribute values in a fixed order. They are few, so lookup is linear.
 class Attributes {
  public:
   Attributes() = default;
@@ -29,7 +29,7 @@ class Attributes {
       if (key == name) return &value;
     return nullptr;
   }
-  /// The value of `name` as a T. Throws `InternalError` when it is absent or of another type.
+  /// The value of `name` as a T. Throws `InternalError` if it is absent or has another type.
   template <typename T>
   const T& get(std::string_view name) const {
     const Attribute* value = find(name);

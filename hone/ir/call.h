@@ -8,33 +8,32 @@
 
 namespace hone {
 
-/// One execution of one operation: what a kernel is given. Inputs may be strided views.
+/// One execution of one operation: the arguments of a kernel. Inputs may be strided views.
 ///
-/// A kernel asks for an output by `output(i)`, or sets a view by `set_output`. It takes the pointers of its inputs first,
-/// for an output may lie in the memory of one. A kernel of the host is done when it returns; one of another device has put
-/// its work on the queue of `device` by then.
+/// A kernel gets the memory of an output from `output(i)`, or makes the output a view with `set_output`. It reads the
+/// pointers of its inputs first, because an output may reuse the memory of an input. A CPU kernel is done when it
+/// returns; a kernel of another device has then enqueued its work on the queue of `device`.
 class Call {
  public:
   const OpDef& op;
   const Attributes& attributes;
   std::span<const Tensor* const> inputs;
-  std::span<const char> input_dies;  ///< nobody reads that input after this call
+  std::span<const char> input_dies;  ///< this call is the last reader of the input
   std::span<const Type> types;       ///< of the outputs
   std::span<Tensor> outputs;
   const Bindings& bindings;
-  Device& device;            ///< where inputs and outputs lie
-  ThreadPool* host_threads;  ///< null on other devices than the host
+  Device& device;            ///< holds inputs and outputs
+  ThreadPool* host_threads;  ///< null on devices other than the CPU
   FunctionRef<Tensor(DType, Sizes)> allocate;
-  /// What the kernel made of weights and states (see `Kernel::prepare`).
+  /// State that the kernel prepared from weights and format states (see `Kernel::prepare`).
   const void* prepared = nullptr;
-  /// Memory of the device that the kernel asked for (see `Kernel::workspace_bytes`), contents undefined, aligned to a line of
-  /// the cache.
+  /// Scratch memory on the device, of `Kernel::workspace_bytes` bytes, uninitialized, aligned to a cache line.
   void* workspace = nullptr;
 
   const Tensor& input(std::size_t index) const { return *inputs[index]; }
   bool has_input(std::size_t index) const { return index < inputs.size(); }
 
-  /// The host's threads, for its kernels.
+  /// The CPU threads, for CPU kernels.
   ThreadPool& pool() const {
     HONE_ASSERT(host_threads != nullptr, "a kernel on {} asks for threads of the host",
                 to_string(device));
@@ -44,8 +43,8 @@ class Call {
   /// The concrete extents of an output.
   Sizes output_sizes(std::size_t index = 0) const { return resolve(types[index].shape, bindings); }
 
-  /// Memory for an output, contents undefined, contiguous: of the input that the operation may work in (see
-  /// `OpDef::in_place`) where that dies here and has no other view, else fresh.
+  /// Returns contiguous, uninitialized memory for an output. It reuses the memory of the `OpDef::in_place` input if
+  /// this call is the last reader and no other view exists; otherwise it allocates.
   Tensor& output(std::size_t index = 0) {
     if (!outputs[index].defined())
       outputs[index] = index == 0 && works_in_place()
@@ -53,7 +52,7 @@ class Call {
                            : allocate(types[index].dtype, output_sizes(index));
     return outputs[index];
   }
-  /// Makes an output a view of other memory: of an input, for views and updates.
+  /// Makes an output a view of other memory, such as an input: for views and updates.
   void set_output(std::size_t index, Tensor tensor) { outputs[index] = std::move(tensor); }
 
  private:

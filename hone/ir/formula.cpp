@@ -60,7 +60,7 @@ std::size_t argument_count(ScalarOp op) {
 
 FormulaSteps::FormulaSteps(std::span<const Formula> formulas) {
   std::map<const void*, std::size_t> of_term;
-  // By the bits of constants, for 0 and -0 are equal, and a NaN is not to itself.
+  // Constants are compared by their bits: 0 == -0, but they differ, and NaN != NaN.
   using Key = std::tuple<ScalarOp, std::uint64_t, std::size_t, std::array<std::size_t, 4>>;
   std::map<Key, std::size_t> known;
   const auto visit = [&](const auto& self, const Formula& formula) -> std::size_t {
@@ -108,7 +108,7 @@ std::vector<Formula> substitute(std::span<const Formula> formulas,
 
 namespace {
 
-// What a step with the value `y`, of the arguments `a`, whose own derivative is `d`, adds to those of its arguments.
+// Returns what a step with value `y`, arguments `a` and derivative `d` contributes to the derivatives of its arguments.
 std::vector<std::optional<Formula>> passed_on(ScalarOp op, std::span<const Formula> a,
                                               const Formula& y, const Formula& d) {
   switch (op) {

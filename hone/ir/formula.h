@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-/// What an element-wise operation makes of one element of each operand, as a value: from it follow the operation's reference,
-/// its gradient and generated code.
+/// The formula of an element-wise operation: its result as an expression of one element of each operand. The
+/// operation's reference, gradient and generated code are derived from it.
 ///
 ///     const Formula x = Formula::operand(0);
 ///     const Formula y = x / (1 + exp(-1.702 * x));
@@ -37,7 +37,7 @@ enum class ScalarOp : std::uint8_t {
 class Formula {
  public:
   Formula(double constant);                   // NOLINT(google-explicit-constructor): 1 + x reads so
-  static Formula operand(std::size_t index);  ///< that of the operation, from 0 on
+  static Formula operand(std::size_t index);  ///< operand of the operation, counted from 0
   static Formula of(ScalarOp op, std::vector<Formula> arguments);
 
  private:
@@ -58,7 +58,7 @@ Formula exp(const Formula& x);
 Formula erf(const Formula& x);
 Formula tanh(const Formula& x);
 
-/// A comparison, for `select`; false where one of both is NaN.
+/// A comparison, for `select`; false if either side is NaN.
 struct FormulaLess {
   Formula smaller, larger;
 };
@@ -66,43 +66,44 @@ inline FormulaLess operator<(const Formula& a, const Formula& b) { return {a, b}
 inline FormulaLess operator>(const Formula& a, const Formula& b) { return {b, a}; }
 Formula select(const FormulaLess& condition, const Formula& yes, const Formula& no);
 
-/// Formulas of the same operands, one step after the other: what is the same in several places is computed once.
+/// Formulas of the same operands as a list of steps, with common subexpressions computed once.
 struct FormulaSteps {
   struct Step {
     ScalarOp op = ScalarOp::constant;
     double value = 0;                           ///< of a constant
     std::size_t index = 0;                      ///< of an operand
-    std::array<std::size_t, 4> arguments = {};  ///< earlier steps; the op says how many
+    std::array<std::size_t, 4> arguments = {};  ///< earlier steps; see `argument_count`
   };
   std::vector<Step> steps;
-  std::vector<std::size_t> results;  ///< steps, one for each formula
+  std::vector<std::size_t> results;  ///< one step index for each formula
 
   explicit FormulaSteps(std::span<const Formula> formulas);
-  /// The number of steps that are no operands and no constants.
+  /// Returns the number of steps that are neither operands nor constants.
   std::size_t operation_count() const;
 };
 
-/// How many arguments a step of this kind has.
+/// Returns the number of arguments of a step of this kind.
 std::size_t argument_count(ScalarOp op);
 
-/// The formulas with `operands[i]` in the place of operand i.
+/// Returns the formulas with operand i replaced by `operands[i]`.
 std::vector<Formula> substitute(std::span<const Formula> formulas,
                                 std::span<const Formula> operands);
 
-/// For each of `operand_count` operands the sum over all formulas of `seeds[i]` times the derivative of formula i by that
-/// operand; nothing where none depends on it. The derivative of |x| at 0 is 0; what a comparison reads has none.
+/// Returns, for each of `operand_count` operands, the sum over all formulas of `seeds[i]` times the derivative of
+/// formula i by that operand, or nothing if no formula depends on the operand. The derivative of |x| at 0 is 0. The
+/// operands of a comparison get no derivative.
 std::vector<std::optional<Formula>> derivatives(std::span<const Formula> formulas,
                                                 std::span<const Formula> seeds,
                                                 std::size_t operand_count);
 
-/// "x0 + x1", results with "; " between them. What is read more than once has a name of its own, in front:
+/// Formats formulas like "x0 + x1", separated by "; ". Subexpressions used more than once are named in front:
 /// "t0 = x0 + x1; t0 * t0; tanh(t0)".
 std::string to_string(std::span<const Formula> formulas);
-/// What that text says. Throws `UserError` with what was expected and what came.
+/// Parses the text form. Throws `UserError` with the expected and the actual input.
 std::vector<Formula> parse_formulas(std::string_view text);
 
-/// The formulas of `count` elements of each operand, in double: each step is the C library's function.
-/// `operands[i]` has `count` elements, and so has `results[i]`.
+/// Evaluates the formulas in double, calling the C library's function for each step. Each `operands[i]` and each
+/// `results[i]` has `count` elements.
 void evaluate(const FormulaSteps& formulas, std::size_t count,
               std::span<const double* const> operands, std::span<double* const> results);
 

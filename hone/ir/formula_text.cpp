@@ -6,7 +6,7 @@
 #include "hone/base/error.h"
 #include "hone/ir/formula.h"
 
-// Formulas as people write them: + - * / and unary minus as in C, functions by name, select(a < b, yes, no).
+// The text form of formulas: + - * / and unary minus as in C, functions by name, select(a < b, yes, no).
 namespace hone {
 namespace {
 
@@ -20,7 +20,7 @@ constexpr FunctionName kFunctions[] = {{ScalarOp::absolute, "abs"},
                                        {ScalarOp::error_function, "erf"},
                                        {ScalarOp::hyperbolic_tangent, "tanh"}};
 
-// How tightly a step binds what stands beside it.
+// The binding strength of a step's operator.
 int precedence_of(const FormulaSteps::Step& step) {
   switch (step.op) {
     case ScalarOp::add:
@@ -38,7 +38,7 @@ int precedence_of(const FormulaSteps::Step& step) {
   }
 }
 
-/// Writes steps; what has a name stands by it.
+/// Formats steps; named steps are written by name.
 class FormulaWriter {
  public:
   explicit FormulaWriter(const FormulaSteps& all) : all_(all), names_(all.steps.size()) {}
@@ -88,7 +88,7 @@ class FormulaWriter {
         return binary('*');
       case ScalarOp::divide:
         return binary('/');
-      // In front of a number it would be that number's sign.
+      // A minus directly before a number would be parsed as its sign.
       case ScalarOp::negate:
         return "-" + negated(step.arguments[0]);
       case ScalarOp::select_less:
@@ -111,7 +111,7 @@ class FormulaWriter {
   std::vector<std::string> names_;
 };
 
-/// Reads a text from left to right.
+/// A recursive-descent parser.
 class FormulaReader {
  public:
   explicit FormulaReader(std::string_view text) : rest_(text) {}
@@ -139,7 +139,8 @@ class FormulaReader {
 
  private:
   static constexpr int kMostNested = 100;
-  static constexpr std::size_t kMostTerms = 4000;  // every walk over a formula goes as deep at most
+  static constexpr std::size_t kMostTerms =
+      4000;  // bounds the recursion depth of every walk over a formula
   static constexpr std::size_t kMostOperands = 64;
 
   void skip_space() {
@@ -255,7 +256,7 @@ class FormulaReader {
     return Formula::operand(index);
   }
 
-  // Its sign, if it has one, is the number's own.
+  // Accepts a sign as part of the number.
   std::optional<double> accept_number() {
     skip_space();
     const bool negative = rest_.starts_with("-");

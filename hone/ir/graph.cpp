@@ -45,7 +45,7 @@ std::vector<std::string> keys(const auto& map) {
 
 const OpDef& find_op(const OpTable& ops, std::string_view name) {
   const auto found = ops.find(name);
-  // Every node that is added comes by here: what might have been meant is sought only where nothing was found.
+  // This runs for every added node, so suggestions are computed only after a failed lookup.
   if (found == ops.end())
     throw UserError(fmt::format("unknown operation '{}'{}", name, did_you_mean(name, keys(ops))));
   return found->second;
@@ -57,7 +57,7 @@ std::vector<OperandDef> operands_of(const OpDef& op, const Attributes& attribute
 
 OperandRole operand_role(const Node& node, std::size_t index) {
   const std::vector<OperandDef> operands = operands_of(node.op(), node.attributes());
-  return operands[std::min(index, operands.size() - 1)].role;  // the last one may be any number
+  return operands[std::min(index, operands.size() - 1)].role;  // the last one may be variadic
 }
 
 const Type& Value::type() const {
@@ -191,7 +191,8 @@ Node& Graph::add_node(std::string_view op, std::vector<Value> inputs, Attributes
   return insert(std::move(node), before == nullptr ? nodes_.end() : before->position_);
 }
 
-// The types of what stands behind `from`, if values had the types in `types`; those that stay are left out.
+// Returns the new types of the nodes downstream of `from`, given the changed types in `types`. Unchanged nodes are left
+// out.
 Graph::NewTypes Graph::infer_downstream(const Node& from, NewTypes types) const {
   const auto changed = [&](const Value& input) { return types.contains(input.node); };
   for (auto at = std::next(from.position_); at != nodes_.end(); ++at) {

@@ -17,16 +17,15 @@
 ///     Value w = graph.add_parameter("w", {DType::f32, {2, 4}}, ParameterRole::weight, /*trainable=*/true);
 ///     graph.set_output("y", graph.add("linear", {x, w}, {}, "y"));
 ///
-/// A pass walks over it, lets users read something else, and erases what nothing reads any more (docs/developers/adding-a-pass.md):
+/// A pass walks over the graph, redirects users and erases nodes without users (docs/developers/adding-a-pass.md):
 ///
 ///     for (Node* dropout : graph.operations("dropout")) {
 ///       graph.replace_uses(dropout->result(), dropout->input(0));
 ///       graph.erase(*dropout);
 ///     }
 ///
-/// Nodes stand in an order in which every value is defined before it is used. The graph owns its
-/// nodes; nodes know their users, and the two stay in step. Names are unique and keep the module
-/// path of the model.
+/// Nodes are ordered so that every value is defined before its uses. The graph owns its nodes and keeps their user
+/// lists up to date. Names are unique and keep the module path of the model.
 namespace hone {
 
 class Graph;
@@ -50,19 +49,19 @@ class Node {
   NodeKind kind() const { return kind_; }
   /// The record of the operation; only for operations.
   const OpDef& op() const { return *op_; }
-  /// What may be assumed of it with its attributes; only for operations.
+  /// The trait of the operation with these attributes; only for operations.
   Trait trait() const;
   bool is(std::string_view op_name) const { return op_ != nullptr && op_->name == op_name; }
   const std::string& name() const { return name_; }
   const std::vector<Value>& inputs() const { return inputs_; }
-  /// One of them, and one of the node's results.
+  /// Returns one input, or one result.
   Value input(std::size_t index) const { return inputs_.at(index); }
   Value result(int index = 0) { return {this, index}; }
   const Attributes& attributes() const { return attributes_; }
   /// Types of the results.
   const std::vector<Type>& types() const { return types_; }
   std::vector<Type> input_types() const;
-  /// One entry per use: a node that uses a value twice stands here twice.
+  /// One entry per use: a node that uses a value twice is listed twice.
   const std::vector<Node*>& users() const { return users_; }
   /// Only for parameters.
   bool trainable() const { return trainable_; }
@@ -85,7 +84,7 @@ class Node {
 class Graph {
  public:
   explicit Graph(const OpTable& ops) : ops_(&ops) {}
-  /// A deep copy; values of one graph mean nothing to the other.
+  /// A deep copy. Values of one graph are not valid in the other.
   Graph(const Graph& other);
   Graph& operator=(const Graph& other) { return *this = Graph(other); }
   Graph(Graph&&) = default;
@@ -94,22 +93,22 @@ class Graph {
 
   const OpTable& ops() const { return *ops_; }
   const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
-  /// The node called `name`, or null.
+  /// Returns the node with this name, or null.
   Node* find(std::string_view name) const;
-  /// Nodes that are `kind`, in order.
+  /// Returns the nodes of this kind, in order.
   std::vector<Node*> of_kind(NodeKind kind) const;
-  /// Operations called so, in order: those that stand there now, whatever is added or erased while one walks over them.
+  /// Returns the operations with this name, in order. The result is a copy, so a loop over it may add and erase nodes.
   std::vector<Node*> operations(std::string_view op) const;
 
-  /// Adds an input or a parameter after the last one, or in front of the parameter `before`. Throws `UserError` when the name
+  /// Adds an input or a parameter after the last one, or before the parameter `before`. Throws `UserError` if the name
   /// is taken.
   Value add_input(std::string_view name, Type type);
   Value add_parameter(std::string_view name, Type type, ParameterRole role, bool trainable,
                       const Node* before = nullptr);
 
-  /// Adds an operation in front of `before` (at the end when null) and infers its types. `name` is
-  /// made unique with a number when it is taken; an empty one becomes the operation's. Throws
-  /// `UserError` for an unknown operation, wrong inputs or attributes, naming the node.
+  /// Adds an operation before `before` (at the end if null) and infers its types. If `name` is taken, a number makes it
+  /// unique; an empty name becomes the operation's name. Throws `UserError` with the node's name for an unknown
+  /// operation, wrong inputs or attributes.
   Node& add_node(std::string_view op, std::vector<Value> inputs, Attributes attributes = {},
                  std::string_view name = {}, const Node* before = nullptr);
   /// The same, for operations with one result.
@@ -118,21 +117,21 @@ class Graph {
     return {&add_node(op, std::move(inputs), std::move(attributes), name, before), 0};
   }
 
-  /// What changes a type changes those that follow from it, downstream: here, in `replace_uses`, `set_attribute` and
-  /// `set_type`. Throws `UserError` naming the node whose inputs no longer fit; the graph is then as it was.
+  /// Replaces an input of a node. Like `replace_uses`, `set_attribute` and `set_type`, it infers the types downstream
+  /// again. Throws `UserError` naming the node whose inputs no longer fit, and leaves the graph unchanged.
   void set_input(Node& node, std::size_t index, Value value);
-  /// Every use of `from` (outputs too) becomes a use of `to`.
+  /// Makes every use of `from`, outputs included, a use of `to`.
   void replace_uses(Value from, Value to);
-  /// Of an operation. Throws `UserError` too for an attribute that it does not have, or of another kind.
+  /// Sets an attribute of an operation. Also throws `UserError` for an unknown attribute or a value of the wrong kind.
   void set_attribute(Node& operation, std::string_view name, Attribute value);
-  /// Of an input or a parameter.
+  /// Sets the type of an input or a parameter.
   void set_type(Node& node, Type type);
   void set_trainable(Node& parameter, bool trainable);
-  /// Puts an operation of one result into the place of another, under its name. Throws as `add_node`; the graph is then as it
-  /// was.
+  /// Replaces an operation that has one result by another one, under the same name. Throws like `add_node`, and leaves
+  /// the graph unchanged.
   Node& replace_operation(Node& operation, std::string_view op, std::vector<Value> inputs,
                           Attributes attributes = {});
-  /// Removes a node. Throws `UserError` naming the users when there are any.
+  /// Removes a node. Throws `UserError` with the names of its users if it has any.
   void erase(Node& node);
 
   /// Named results of the graph, in order. Setting a name again replaces its value.
@@ -141,9 +140,9 @@ class Graph {
   void remove_output(std::string_view name);
   void clear_outputs() { outputs_.clear(); }
   Value output(std::string_view name) const;
-  /// Whether a result of `node` is an output.
+  /// Returns whether a result of `node` is an output.
   bool is_output(const Node& node) const;
-  /// Whether anything reads a result of `node`, another node or as an output; what nothing reads can be erased.
+  /// Returns whether another node or an output uses a result of `node`. Unused nodes can be erased.
   bool is_read(const Node& node) const { return !node.users().empty() || is_output(node); }
 
  private:
@@ -160,8 +159,8 @@ class Graph {
   std::vector<std::pair<std::string, Value>> outputs_;
 };
 
-/// The attributes of `op` with the given ones over the defaults. Throws `UserError` for unknown,
-/// missing or mistyped ones.
+/// Returns the given attributes of `op` completed with the defaults. Throws `UserError` for unknown, missing or
+/// mistyped ones.
 Attributes complete_attributes(const OpDef& op, const Attributes& given);
 
 }  // namespace hone

@@ -8,7 +8,6 @@
 namespace hone {
 namespace {
 
-/// Reads one line from left to right.
 class LineReader {
  public:
   LineReader(std::string_view line, const FormatTable& formats) : rest_(line), formats_(formats) {}
@@ -27,8 +26,8 @@ class LineReader {
     const bool found = accept(token);
     user_check(found, "expected '{}' at '{}'", token, rest_.substr(0, 40));
   }
-  /// Letters, digits and `_ . - / :`, at least one; a colon only inside references, so the caller
-  /// says.
+  /// Reads at least one letter, digit or one of `_ . - /`. References may also contain a colon, so the caller passes
+  /// the set.
   std::string word(std::string_view extra = "_.-/") {
     skip_space();
     std::size_t size = 0;

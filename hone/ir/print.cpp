@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// A name as it stands where the parser takes it for one word, else quoted.
+// The name as it is if the parser reads it as one word, else quoted.
 std::string spelled(const std::string& name) {
   const bool word =
       !name.empty() && std::ranges::all_of(name, [](char c) { return is_word_character(c); });

@@ -12,8 +12,8 @@
 ///     %n = layer_norm(%y, %gamma, %beta) {eps=1e-12} : f32[B, 2]
 ///     output logits = %n
 ///
-/// A parameter says its role (role.h) and whether it is trained. Names of letters, digits and `_ . - /` stand as they are,
-/// others quoted: `%"a name"`. The second result of a node with several is `%name:1`. `parse_graph` reads it back.
+/// A parameter line contains its role (role.h) and `trainable` if it is trained. Names other than letters, digits and
+/// `_ . - /` are quoted: `%"a name"`. `%name:1` is the second result of a node. `parse_graph` reads the text back.
 namespace hone {
 
 std::string to_string(const Graph& graph);

@@ -4,57 +4,57 @@
 #include <span>
 #include <string_view>
 
-/// What values are for. Roles are written down, by operations for what they read and in the graph for parameters; what is
-/// quantized, decayed or counted follows from them and never from a name.
+/// Roles of values. Operations declare the roles of their operands, and graphs the roles of parameters. Quantization,
+/// weight decay and counting depend on roles and never on names.
 namespace hone {
 
-/// What an operation reads an operand as: `input`, `weight` and `bias` are what a recipe calls so.
+/// The role of an operation's operand. Recipes use `input`, `weight` and `bias` in the same sense.
 enum class OperandRole : std::uint8_t {
   input,
   weight,
   bias,
-  state,  ///< kept between runs or beside the weights: of a quantizer, of an optimizer
+  state,  ///< of a quantizer or an optimizer: kept between runs or stored with the weights
 };
 
-/// What an operation calls an operand, and reads it as.
+/// Name and role of an operation's operand.
 struct OperandDef {
-  /// "x" is required, "bias?" may be left out (from the end), "values..." takes any number (last only).
+  /// "x" is required, "bias?" is optional (at the end only), "values..." is variadic (last only).
   std::string_view name;
   OperandRole role = OperandRole::input;
 
-  // Most are inputs, and in the records of operations a name should do for those.
+  // Most operands are inputs, so that a record may list them by name alone.
   OperandDef(const char* input_name) : name(input_name) {}  // NOLINT(google-explicit-constructor)
   OperandDef(const char* operand_name, OperandRole operand_role)
       : name(operand_name), role(operand_role) {}
 };
 
-/// What a parameter is to its model, wherever it is read.
+/// The role of a parameter in its model.
 enum class ParameterRole : std::uint8_t {
-  weight,  ///< of a product, or a table of embeddings
+  weight,  ///< of a product, or an embedding table
   gain,    ///< of a normalization (Ba, Kiros and Hinton, "Layer Normalization", 2016)
   bias,
-  mask,          ///< which elements of a weight are kept
-  adapter,       ///< what was learned beside a weight that stays: LoRA's factors
+  mask,          ///< selects the elements of a weight that are kept
+  adapter,       ///< trained in addition to a frozen weight: LoRA's factors
   format_state,  ///< of a quantizer: a calibrated range, a learned scale
-  codes,         ///< of a packed weight, and what its blocks share
+  codes,         ///< of a packed weight, and the values shared by its blocks
   moment,        ///< of an optimizer
-  buffer,        ///< given or computed, never learned
+  buffer,        ///< given or computed, never trained
 };
 
-/// What follows from a parameter's role.
+/// The properties of a role.
 struct ParameterRoleInfo {
   ParameterRole role;
   std::string_view name;  ///< in graph text
-  bool counted;           ///< among a model's parameters, as people count them
+  bool counted;           ///< in the number of parameters of a model
   bool
-      decayed;  ///< by AdamW. Biases and gains are not, as in Hugging Face's Trainer, nor scales of quantizers
+      decayed;  ///< by AdamW; not biases and gains, as in Hugging Face's Trainer, nor quantizer scales
   bool saved;  ///< with the model
 };
 
-/// A row per role, in their order.
+/// One row per role, in the order of the enumeration.
 std::span<const ParameterRoleInfo> parameter_roles();
 const ParameterRoleInfo& info(ParameterRole role);
-/// Throws `UserError` for an unknown name, naming the nearest.
+/// Throws `UserError` with the nearest name for an unknown one.
 ParameterRole parse_parameter_role(std::string_view name);
 
 }  // namespace hone

@@ -7,8 +7,7 @@
 
 namespace hone {
 
-/// What is known of a value before a run: element type and shape, with symbols for what the run
-/// decides.
+/// The static type of a value: element type and shape, with symbols for extents that only a run decides.
 struct Type {
   DType dtype = DType::f32;
   Shape shape;

@@ -4,9 +4,9 @@
 
 namespace hone {
 
-/// Checks what every graph must hold: names are unique, every value is defined above its uses,
-/// users and inputs are in step, types follow from the operations' rules, outputs exist. Throws
-/// `InternalError` naming node and fact.
+/// Checks the invariants of a graph: names are unique, every value is defined before its uses, users and inputs agree,
+/// types follow from the operations' rules, outputs exist. Throws `InternalError` with the node and the violated
+/// invariant.
 void verify(const Graph& graph);
 
 }  // namespace hone

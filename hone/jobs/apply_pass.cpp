@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-// A folder holds the model in training mode, with a value for each parameter.
+// A model folder holds the model in training mode, with a value for each parameter.
 void check_whole(const Model& model, const std::string& pass) {
   for (const char* output : {"logits", "loss"})
     user_check(static_cast<bool>(model.graph.output(output)),
@@ -36,7 +36,7 @@ Json to_json(const Attribute& value) {
   return std::visit(Write(), value);
 }
 
-// The findings of a pass that only inspects the graph.
+// Reports the findings of a pass that only inspects the graph.
 JobResult look(const PassJob& job, const Pass& pass, Context& context) {
   user_check(job.texts.data.options.source.empty(),
              "pass {}: only inspects the model, so there is nothing to measure; leave {} out",
@@ -86,8 +86,8 @@ bool changes(TextModel& source, const PassJob& job, Context& context) {
   return source.model.facts.history.passes.size() > passes_before;
 }
 
-// What training through quantizers left before it was rounded is changed alike, for training goes on from there. Where formats
-// stay, the weights of `after` are rounded from these, and in any case to what they take in the formats now.
+// Also applies the pass to the weights that quantization-aware training stored before rounding, since training resumes
+// from them. If `after` keeps its formats, its weights are rounded anew, from these or else from its own.
 std::optional<Model> changed_before_rounding(const TextModel& before, Model& after,
                                              const PassJob& job, Context& context) {
   std::optional<Model> unrounded;

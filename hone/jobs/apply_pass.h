@@ -10,14 +10,14 @@
 
 namespace hone {
 
-/// Which pass to run over which model, and where to write the result.
+/// A pass to apply to a model.
 struct PassJob {
-  std::string model;  ///< as `open_model` takes it
-  std::string pass;   ///< as `parse_pass` takes it
+  std::string model;  ///< see `open_model`
+  std::string pass;   ///< see `parse_pass`
   AnswerTexts texts = {};
-  JobOutput output;            ///< no folder: for a pass that only inspects the model
-  std::uint64_t seed = 42;     ///< of fresh weights
-  Invocation invocation = {};  ///< for the report, the card and the record of the job
+  JobOutput output;            ///< no folder: only for a pass that inspects the model
+  std::uint64_t seed = 42;     ///< seed of fresh weights
+  Invocation invocation = {};  ///< for the report, the model card and the job record
 };
 
 /// The result of a pass that changes a model.
@@ -33,9 +33,10 @@ struct PassFindings {
 const Fields& fields_of(const PassFields*);
 const Fields& fields_of(const PassFindings*);
 
-/// Writes a copy of the model with the pass applied to its graph, with a report of the change; of a pass that only inspects the
-/// graph, returns its findings. Throws `UserError` as `open_model` and `transform`, where nothing changed, where a folder cannot
-/// hold the result, for data given to a pass that only inspects, and for a missing output folder.
+/// Applies the pass to the model's graph, writes the changed copy and reports the change. A pass that only inspects the
+/// graph changes nothing, and its findings are returned. Throws `UserError` like `open_model` and `transform`, if the
+/// pass changes nothing, if a folder cannot hold the result, if data is given to a pass that only inspects, and if the
+/// output folder is missing.
 JobResult apply_pass(const PassJob& job, Context& context);
 
 }  // namespace hone

@@ -22,10 +22,10 @@
 namespace hone {
 namespace {
 
-// Times of a quiet machine differ by less than this factor.
+// On a quiet machine, median and minimum differ by less than this factor.
 constexpr double kBusy = 1.25;
 
-// How products of codes are spoken of.
+// Names, units and result fields of a kind of native products.
 struct NativeKind {
   PeakKind kind;
   std::string_view name;  // in keys
@@ -35,7 +35,7 @@ struct NativeKind {
   std::optional<double> BenchTimesResult::*share;
 };
 
-// Where the processor has no products of bfloat16, they are multiply-adds of fp32.
+// CPUs without bfloat16 products use fp32 multiply-adds instead.
 double measure_bf16_products(ThreadPool& pool) {
   const double gflops = kernels::measure_bf16_gflops(pool);
   return gflops > 0 ? gflops : kernels::measure_fma_gflops(pool);
@@ -49,14 +49,14 @@ constexpr NativeKind kNativeKinds[] = {
     {PeakKind::sign_gops, "sign", "products of signs", "GOP/s", kernels::measure_sign_gops,
      &BenchTimesResult::peak_sign_gops, &BenchTimesResult::share_of_sign_peak}};
 
-// Of fp32 multiply-adds on the host's threads; of products as a GPU computes them.
+// Peak in fp32 multiply-adds on the host's threads, or in large products on a GPU.
 double products_peak_gflops(const Session& session) {
   cuda::CudaDevice* const gpu = gpu_of(session.device);
   return gpu != nullptr ? cuda::measure_products_gflops(*gpu, session.values)
                         : kernels::measure_fma_gflops(session.pool);
 }
 
-// Operations of a run as its kernels compute them: all, and of native products of each kind.
+// Operations of a run as its kernels compute them: in total, and in native products of each kind.
 struct ComputedGop {
   double all = 0;
   std::map<PeakKind, double> native;
@@ -72,7 +72,7 @@ ComputedGop computed_gop(const Graph& graph, const Bindings& bindings, const Ses
   return gop;
 }
 
-// The longest first.
+// The slowest kernels come first.
 std::vector<KernelTimeResult> kernel_results(const BenchTimes& times) {
   double total = 0;
   for (const auto& [name, time] : times.kernels) total += time.seconds;
@@ -357,8 +357,7 @@ std::string native_peaks_text(const BenchTimes& times) {
 }
 
 Model bench_model(const BenchJob& job, Context& context) {
-  // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
-  // step.
+  // Unlike `train tiny`, this keeps BERT's vocabulary: embeddings dominate the training step of a small model.
   user_check(!is_fresh(job.model) || job.adapter.empty(),
              "`adapter`: {} has fresh weights, and an adapter needs the model it was trained on",
              job.model);
@@ -418,7 +417,7 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   result.what =
       bench_text(model, name, options, on_host ? std::string(way.name) : to_string(session.device),
                  result.arithmetic);
-  // Not kept twice: what is trained would be copied.
+  // Moved out of the model: training would copy parameters that are held twice.
   ParameterStore parameters = std::exchange(model.parameters, {});
   BenchWork work = bench_work(model, std::move(parameters), options, way, session);
   const Bindings& bindings = work.bindings;
@@ -434,7 +433,7 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   double warm_ms = run_ms(run);
   for (int i = 1; i < readying_runs(session.device); ++i) warm_ms = run_ms(run);
   result.runs = options.runs > 0 ? options.runs : (warm_ms > 200 ? 12 : 60);
-  // Another device is waited for behind each operation that is recorded, so its runs are timed without.
+  // Recording waits for a GPU after each operation, so its timed runs are not recorded.
   std::vector<double> times;
   if (!on_host) times = runs_ms(run, result.runs);
   const RunRecorder recorder(*executable, /*threads=*/options.records);
@@ -446,7 +445,7 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   if (times.size() >= kFewestForMedianInterval) result.median_interval = median_interval(times);
   result.kernels = kernel_times(of_faster_half(recorder.spans(), result.runs));
   result.resident_bytes = peak_resident_bytes();
-  // It reads weights, which the first run is to do.
+  // Comes after the runs because it reads the weights, and the first run has to include that.
   result.needed_bytes = needed_bytes(work.graph, bindings, session, work.parameters);
   result.threads = context.pool.threads();
   const double peak_now = std::max(peak_before, products_peak_gflops(session));

@@ -14,7 +14,7 @@
 
 namespace hone {
 
-// Meanings of fields of several results of `bench`.
+// Descriptions shared by fields of several `bench` results.
 inline constexpr std::string_view kModelMeaning = "The model as it was named.";
 inline constexpr std::string_view kTimedMeaning = "What was timed.";
 inline constexpr std::string_view kDeviceMeaning =
@@ -26,82 +26,83 @@ inline constexpr std::string_view kFirstRunMeaning = "The first run, with prepar
 inline constexpr std::string_view kTimedRunsMeaning = "Runs that count.";
 inline constexpr std::string_view kRoundsMeaning = "Each of these runs, in their order.";
 
-/// Products of codes of one kind of arithmetic.
+/// Native products of one kind of codes.
 struct NativeProducts {
-  double gop = 0;  ///< of one run, 10^9 operations
-  Peak peak = {};  ///< what this machine does of them
+  double gop = 0;  ///< 10^9 operations per run
+  Peak peak = {};  ///< peak of this machine in such products
 };
 
-/// Times of one piece of work, in milliseconds: the first run apart, one not counted, then `runs` runs.
+/// Times of a benchmark, in milliseconds: the first run, uncounted warm-up runs, then `runs` counted runs.
 struct BenchTimes {
   std::string what;
   std::string device;  ///< "cpu:0", "cuda:0, NVIDIA H100 80GB HBM3, products in fp32"
   bool on_host = true;
-  std::optional<std::string> format = {};  ///< of the quantizers in what is timed
-  std::int64_t batch = 0;                  ///< examples of a run
-  std::int64_t tokens = 0;                 ///< of each example
+  std::optional<std::string> format = {};  ///< of the quantizers in the timed graph
+  std::int64_t batch = 0;                  ///< examples per run
+  std::int64_t tokens = 0;                 ///< per example
   double first_ms = 0;
   double min_ms = 0;
   double median_ms = 0;
-  std::optional<Interval> median_interval = {};  ///< as `median_interval`; none of too few runs
+  std::optional<Interval> median_interval = {};  ///< see `median_interval`; empty with too few runs
   std::int64_t runs = 0;
-  double gflop = 0;           ///< of one run, by definition: see `product_flops`
-  double computed_gflop = 0;  ///< of all operations that run, as their kernels compute them
-  bool of_images = false;     ///< else of texts
-  /// Of fp32 multiply-adds, in GFLOP/s, on as many threads: the highest of what was measured before the runs, after them,
-  /// and ever. Of a GPU: of large products in its arithmetic, before the runs and after them.
+  double gflop = 0;           ///< per run, by definition: see `product_flops`
+  double computed_gflop = 0;  ///< all operations that run, as their kernels compute them
+  bool of_images = false;     ///< otherwise of texts
+  /// Peak in fp32 multiply-adds on as many threads, in GFLOP/s: the highest measured before the runs, after them, and
+  /// ever. On a GPU: in large products in its arithmetic, measured before and after the runs.
   Peak peak;
-  /// Of `computed_gflop`, what is in products of codes.
+  /// The part of `computed_gflop` in native products, by kind.
   std::map<PeakKind, NativeProducts> native = {};
-  /// What the run was predicted to need in memory, its parameters included.
+  /// Predicted memory of a run, parameters included.
   double needed_bytes = 0;
-  std::uint64_t resident_bytes = 0;  ///< the most that the process has held until its end
+  std::uint64_t resident_bytes = 0;  ///< peak resident memory of the process
   int threads = 0;
   std::map<std::string, KernelTime> kernels;  ///< of the counted runs
   std::vector<std::string> notes;             ///< on the peak
-  std::optional<RunProfile> recorded = {};    ///< where `BenchOptions::records` says so
-  std::string_view arithmetic = kFloat;       ///< as `arithmetic_of` says
+  std::optional<RunProfile> recorded = {};    ///< with `BenchOptions::records`
+  std::string_view arithmetic = kFloat;       ///< see `arithmetic_of_run`
   double share_of_peak() const { return computed_gflop / (min_ms / 1e3) / peak.value; }
-  /// What is no product of codes counts in the time alone.
+  /// Returns the share of the peak that these products reach. Other operations count only in the time.
   double share_of(const NativeProducts& some) const {
     return some.gop / (min_ms / 1e3) / some.peak.value;
   }
 };
 
-/// Times the interpreter on random ids without padding, or on random images. Throws `UserError` as `native_copy`, and when
+/// Times the graph on random ids without padding, or on random images. Throws `UserError` like `native_copy`, and if
 /// `options.format` is given for a model that is quantized already.
 BenchTimes bench(Model model, const std::string& name, const BenchOptions& options,
                  Context& context);
 
-/// What native products of a kind reach at best on the host's threads, measured now; `notes` are those of `keep_highest`.
+/// Measures the peak of the device in native products of a kind. `notes` are those of `keep_highest`.
 Peak native_peak(PeakKind kind, Context& context, std::vector<std::string>& notes);
 
-/// Which model to time, and at what work.
+/// A model to time, and the work to time it on.
 struct BenchJob {
-  std::string
-      model;  ///< as `open_model` takes it; of fresh weights with the vocabulary of their config
+  std::string model;         ///< see `open_model`; fresh weights use the vocabulary of their config
   std::string adapter = {};  ///< folder, see models/adapter.h; empty: none
   BenchOptions options = {};
   bool profile = false;  ///< report the time of each kernel
   std::uint64_t seed = 42;
 };
 
-/// ", 2227 GOP/s of products of bytes (measured now)" of each kind of native products of the work; "": it has none.
+/// Returns ", 2227 GOP/s of products of bytes (measured now)" for each kind of native products in the run; "" without
+/// any.
 std::string native_peaks_text(const BenchTimes& times);
 
-/// The model that is to be timed. Throws `UserError` as `open_model`, and for an adapter on fresh weights.
+/// Opens the model to time. Throws `UserError` like `open_model`, and for an adapter on fresh weights.
 Model bench_model(const BenchJob& job, Context& context);
 
-/// How a piece of work is called: "hone interpreter inference, simulated mxint(bits=8), my-model 8x128". `how`: what runs it.
+/// Describes the timed work: "hone interpreter inference, simulated mxint(bits=8), my-model 8x128". `how` names what
+/// runs it.
 std::string bench_text(const Model& model, const std::string& name, const BenchOptions& options,
                        std::string_view how, std::string_view arithmetic);
-/// The formats of the quantizers in what is timed, if it has any.
+/// Returns the formats of the quantizers in the timed graph, if it has any.
 std::optional<std::string> bench_format(const Model& model, const BenchOptions& options);
-/// How it computes, as `arithmetic_of_run` says.
+/// Returns the arithmetic of the run: see `arithmetic_of_run`.
 std::string_view bench_arithmetic(const Model& model, const BenchOptions& options,
                                   const Session& session);
 
-/// `BenchTimes` in results. What is not measured of this work is null.
+/// `BenchTimes` in results. Values that were not measured are null.
 struct BenchTimesResult {
   std::string model;
   std::optional<std::string> adapter = {};
@@ -132,7 +133,7 @@ struct KernelTimeResult {
 };
 const Fields& fields_of(const KernelTimeResult*);
 
-/// What is timed, in results of calls and of mistakes.
+/// The timed work, in results of calls and of prediction errors.
 struct TimedWork {
   std::string model;
   std::optional<std::string> adapter = {};
@@ -141,11 +142,11 @@ struct TimedWork {
   std::int64_t batch = 0, tokens = 0;
 };
 const Fields& fields_of(const TimedWork*);
-/// `text`: of the work, see `bench_text`. `options`: those of the subject.
+/// Describes the work in results. `text`: see `bench_text`; `options`: of the timed model.
 TimedWork timed_work(const BenchJob& job, const BenchOptions& options, std::string text,
                      Context& context);
 
-/// The result for programs.
+/// The JSON result.
 struct BenchFields {
   BenchTimesResult times = {};
   std::optional<std::vector<KernelTimeResult>> kernels = {};
@@ -156,8 +157,8 @@ struct BenchResult : JobResult {
   BenchTimes times;
 };
 
-/// Times a model on this machine. Notes on its peak go to the context. Throws `UserError`, as `open_model` and `bench` of a model
-/// do; `Interrupted`.
+/// Times a model on this machine. Notes on its peak go to the context. Throws `UserError` like `open_model` and the
+/// overload above, and `Interrupted`.
 BenchResult bench(const BenchJob& job, Context& context);
 
 }  // namespace hone

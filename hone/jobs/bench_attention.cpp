@@ -18,10 +18,10 @@ namespace {
 constexpr std::int64_t kAttentionRuns = 20, kRecordedRuns = 3;
 constexpr const char* kAttentionOperands[] = {"query", "key", "value"};
 
-// ---- the graphs
+// ---- graphs
 
-// Operands are parameters, since a device copies inputs in every run; a model's are values that lie there. The timed graph's
-// output is the first token alone, which is copied likewise.
+// Operands are parameters because inputs are copied to the device in every run. The timed graph outputs the first token
+// alone, since outputs are copied too.
 Graph attention_graph(const AttentionShape& shape, DType dtype, AttentionWay way, bool whole,
                       const OpTable& ops) {
   const Type type{dtype, {Dim(shape.texts), Dim(shape.tokens), Dim(shape.heads), Dim(shape.size)}};
@@ -52,7 +52,7 @@ Graph attention_graph(const AttentionShape& shape, DType dtype, AttentionWay way
   return graph;
 }
 
-// Uniform with variance 1, any number by its place alone.
+// Uniform with variance 1; each value depends on its index alone.
 Tensor random_operand(const AttentionShape& shape, const char* name, ThreadPool& pool) {
   constexpr std::int64_t kGrain = 1 << 16;
   Tensor tensor = Tensor::empty(DType::f32, {shape.texts, shape.tokens, shape.heads, shape.size});
@@ -71,7 +71,7 @@ Tensor random_operand(const AttentionShape& shape, const char* name, ThreadPool&
 
 using Operands = TensorMap;  // on the host, fp32
 
-// Those that `dtype` has.
+// Rounds the operands to values that `dtype` can represent.
 Operands rounded_operands(const Operands& exact, DType dtype) {
   Operands rounded;
   for (const auto& [name, tensor] : exact) rounded[name] = tensor.cast(dtype).cast(DType::f32);
@@ -99,12 +99,12 @@ std::string description_of(const AttentionShape& shape) {
                      shape.tokens, shape.size);
 }
 
-// The ways take turns, for both to see the same machine.
+// The implementations take turns, so that both see the same state of the machine.
 std::vector<AttentionTimes> time_ways(const AttentionJob& job, const AttentionType& type,
                                       const Operands& operands, const Session& session) {
   const ParameterStore store = operands_on(session.device, operands, type.dtype);
   std::vector<AttentionTimes> all;
-  std::vector<std::unique_ptr<AttentionRunner>> runners;  // what an executable refers to stays
+  std::vector<std::unique_ptr<AttentionRunner>> runners;  // executables keep references
   for (const AttentionWay way : job.ways) {
     runners.push_back(std::make_unique<AttentionRunner>(AttentionRunner{
         attention_graph(job.shape, type.dtype, way, /*whole=*/false, session.library.ops), store}));
@@ -120,7 +120,7 @@ std::vector<AttentionTimes> time_ways(const AttentionJob& job, const AttentionTy
       session.device.wait();
     };
     times.first_ms = run_ms(run);
-    // A device may make itself ready in the runs after the first, too (cuda/captured.h).
+    // Runs after the first can still prepare a GPU (cuda/captured.h).
     constexpr int kWarmRuns = 4;
     for (int i = 0; i < kWarmRuns && !session.device.host_accessible(); ++i) run();
     all.push_back(times);
@@ -152,9 +152,9 @@ std::vector<AttentionTimes> time_ways(const AttentionJob& job, const AttentionTy
   return all;
 }
 
-// ---- results beside each other
+// ---- comparison of results
 
-/// Has a GPU compute products of fp32 operands in fp32, for a while.
+/// Makes a GPU compute products of fp32 operands in fp32 during its lifetime.
 class ExactProducts {
  public:
   explicit ExactProducts(Device& device) : gpu_(gpu_of(device)) {
@@ -173,7 +173,7 @@ class ExactProducts {
   cuda::Arithmetic before_ = cuda::Arithmetic::fp32;
 };
 
-// All of it on the host, in fp32.
+// Returns the whole result on the host, in fp32.
 Tensor whole_result(const AttentionShape& shape, DType dtype, AttentionWay way,
                     const Operands& operands, const Session& session) {
   const Graph graph = attention_graph(shape, dtype, way, /*whole=*/true, session.library.ops);
@@ -209,12 +209,12 @@ void compare_results(const AttentionShape& shape, const Operands& operands, cons
   }
 }
 
-// ---- what the device does at best
+// ---- peaks of the device
 
-/// Of products by the types of operands, and of memory.
+/// Peaks in products by the type of operands, and in memory bandwidth.
 struct AttentionPeaks {
   std::map<DType, Peak> products;
-  std::map<DType, std::string> arithmetic;  // what is counted, in words
+  std::map<DType, std::string> arithmetic;  // description of the measured operations
   Peak bandwidth;
 
   Floors floors(const AttentionType& type) const {
@@ -233,7 +233,7 @@ AttentionPeaks peaks_of(const std::vector<AttentionType>& types, Context& contex
       return keep_highest(kind, threads, value, peaks_file(), notes);
     };
     const Peak products = highest(PeakKind::fp32_gflops, kernels::measure_fma_gflops(context.pool));
-    // Where there are no products of a type, its values are widened.
+    // CPUs without products of a type widen its values.
     for (const AttentionType& type : types) {
       const double of_bf16 =
           type.dtype == DType::bf16 ? kernels::measure_bf16_gflops(context.pool) : 0;
@@ -311,7 +311,7 @@ std::string attention_text(const AttentionTimes& one, const AttentionShape& shap
   return text + fmt::format(", {} of peak", share_text(one.share_of_peak(shape)));
 }
 
-// Of each type the fused implementation, or the one that ran.
+// The fused implementation of each type, or the one that ran.
 std::vector<const AttentionTimes*> shown_attentions(const std::vector<AttentionTimes>& all) {
   std::vector<const AttentionTimes*> shown;
   for (const AttentionTimes& one : all) {

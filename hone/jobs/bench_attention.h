@@ -12,17 +12,17 @@
 #include "hone/runtime/context.h"
 #include "hone/tensor/dtype.h"
 
-/// Times attention on a device, as separate operations and fused, and compares the results.
+/// Benchmark of attention as separate operations and fused, with a comparison of the results.
 namespace hone {
 
-/// Naive: products, scale and softmax are separate operations, and scores are stored in memory. Fused: one operation,
-/// `attention`.
+/// Naive: products, scale and softmax are separate operations, and the scores are stored in memory. Fused: one
+/// operation, `attention`.
 enum class AttentionWay : std::uint8_t { naive, fused };
 inline constexpr std::string_view kAttentionWays[] = {"naive", "fused"};
 std::string_view to_string(AttentionWay way);
 std::span<const EnumWord> enum_words(AttentionWay);
 
-/// Types of operands and results, as people call them.
+/// A type of operands and results, with its common name.
 struct AttentionType {
   DType dtype;
   std::string_view name;
@@ -33,35 +33,35 @@ inline constexpr AttentionType kAttentionTypes[] = {
 struct AttentionShape {
   std::int64_t texts = 32, heads = 8, tokens = 128, size = 64;
 
-  double scores() const;  ///< elements of the matrices of scores, of all texts and heads
-  /// Of both products.
+  double scores() const;  ///< elements of the score matrices of all texts and heads
+  /// Returns the operations of both products.
   double flops() const { return 4 * scores() * static_cast<double>(size); }
 };
 
 struct AttentionJob {
   AttentionShape shape;
-  std::vector<AttentionType> types = {};  ///< none: all
+  std::vector<AttentionType> types = {};  ///< empty: all
   std::vector<AttentionWay> ways = {AttentionWay::naive, AttentionWay::fused};
   std::int64_t runs = 0;  ///< counted runs; 0: 20
   bool profile = false;   ///< also report the time of each operation
 };
 
-/// One implementation with operands of one type. Implementations of a type took turns. Times are of one run, in milliseconds;
-/// short runs are timed many in a row. The first run prepares kernels and memory.
+/// Times of one implementation with operands of one type, in milliseconds per run. The implementations of a type take
+/// turns. Short runs are timed many in a row. The first run prepares kernels and memory.
 struct AttentionTimes {
   AttentionType type;
   AttentionWay way = AttentionWay::naive;
   double first_ms = 0, min_ms = 0, median_ms = 0;
-  std::vector<double> rounds_ms = {};  ///< of each run, in their order
+  std::vector<double> rounds_ms = {};  ///< of each run, in order
   std::int64_t runs = 0;
-  double needed_bytes = 0;              ///< operands, values, room to work in
+  double needed_bytes = 0;              ///< operands, values and workspace
   double peak_gflops = 0;               ///< of products of such operands
-  std::optional<Speedup> speedup = {};  ///< against the naive way; none where it was not run
-  /// From the results of the naive way on the same operands in fp32: the largest difference, and as a share of the largest
+  std::optional<Speedup> speedup = {};  ///< over naive; empty if that was not run
+  /// Largest difference from the naive results with the same operands in fp32: absolute, and divided by the largest
   /// result.
   std::optional<double> max_difference = {}, relative_difference = {};
   std::vector<OperatorTime> operators = {};  ///< with `profile`
-  /// The most that values took after an operation of a recorded run, operands not counted; with `profile`.
+  /// Peak bytes of values after any operation of a recorded run, without operands; with `profile`.
   std::optional<std::int64_t> value_bytes = {};
 
   double gflops(const AttentionShape& shape) const { return shape.flops() / min_ms * 1e-6; }
@@ -84,7 +84,7 @@ struct AttentionTimesResult {
 };
 const Fields& fields_of(const AttentionTimesResult*);
 
-/// The result for programs.
+/// The JSON result.
 struct BenchAttentionFields {
   std::string what, device;
   int threads = 0;
@@ -98,9 +98,9 @@ struct AttentionResult : JobResult {
   std::vector<AttentionTimes> times;
 };
 
-/// Times attention of random operands (texts, tokens, heads, size) without a mask, as heads lie where linears leave them, on the
-/// device of the context. Halves are computed as kernels take them: widened to fp32 and rounded again where there is none of their
-/// own. Throws `UserError` where memory is short; `Interrupted`.
+/// Times attention without a mask on random operands (texts, tokens, heads, size), the layout that linears produce, on
+/// the device of the context. Without kernels for bf16 or fp16, values are widened to fp32 and the results rounded.
+/// Throws `UserError` if memory is short, and `Interrupted`.
 AttentionResult bench_attention(const AttentionJob& job, Context& context);
 
 }  // namespace hone

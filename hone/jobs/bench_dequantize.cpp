@@ -22,7 +22,7 @@ namespace {
 using kernels::MxintCodes;
 using kernels::MxintElement;
 
-// From a vector to the weights of a feed-forward of a model of 70 · 10^9 parameters, 8192 x 28672.
+// From a vector to the feed-forward weights of a model with 70 · 10^9 parameters, 8192 x 28672.
 constexpr std::int64_t kElements[] = {1024,       16'384,     262'144,    4'194'304,
                                       16'777'216, 58'720'256, 234'881'024};
 constexpr std::int64_t kGroups[] = {8, 16, 32, 64, 128, 256, 512};
@@ -38,7 +38,7 @@ double needed_bytes(const MxintCodes& array, const DequantizeJob& job, bool on_h
                  : GpuDecoder::needed_bytes(array, value_bytes_of(job));
 }
 
-// The arrays in the order of their elements.
+// The arrays, ordered by their number of elements.
 std::vector<MxintCodes> arrays_of(const DequantizeJob& job, const Context& context) {
   const std::optional<std::size_t> of_device = context.device->free_bytes();
   const double available = of_device ? static_cast<double>(*of_device) : available_bytes();
@@ -62,7 +62,7 @@ std::vector<MxintCodes> arrays_of(const DequantizeJob& job, const Context& conte
   return arrays;
 }
 
-// Codes and scales of the largest array on the host, any codes.
+// Allocates codes and scales for the largest array on the host, with arbitrary codes.
 Tensor codes_for(const std::vector<MxintCodes>& arrays, ThreadPool& pool) {
   std::int64_t code_bytes = 0, all_bytes = 0;
   for (const MxintCodes& array : arrays) {
@@ -78,7 +78,7 @@ Tensor codes_for(const std::vector<MxintCodes>& arrays, ThreadPool& pool) {
   return codes;
 }
 
-// The array in that memory: scales around 1 behind codes, so that what is read is in one piece.
+// Places the array in this memory: scales around 1 follow the codes, so that one contiguous piece is read.
 MxintCodes placed(const MxintCodes& array, const Tensor& memory) {
   MxintCodes codes = array;
   auto* const begin = memory.data<std::uint8_t>();
@@ -89,12 +89,11 @@ MxintCodes placed(const MxintCodes& array, const Tensor& memory) {
   return codes;
 }
 
-/// What is timed of an array.
 struct DecodeWorks {
   std::function<void()> decode, move;
 };
 
-/// Where arrays are decoded: each is taken before it is timed.
+/// The memory in which arrays are decoded; `take` each before it is timed.
 class DecodePlace {
  public:
   DecodePlace(const std::vector<MxintCodes>& arrays, std::int64_t value_bytes, Context& context)
@@ -110,7 +109,7 @@ class DecodePlace {
     cache_bytes_ = last_level_cache_bytes();
   }
 
-  /// `result` hears how the work is cut.
+  /// Stores in `result` how the work is partitioned.
   DecodeWorks take(const MxintCodes& codes, DequantizeTimes& result) {
     result.in_cache = static_cast<std::uint64_t>(result.bytes) <= cache_bytes_;
     if (on_gpu_) {
@@ -170,7 +169,7 @@ DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, De
   return result;
 }
 
-// An element of either branch, as far as there are such among the first, and none of the exceptions.
+// Returns an element of either branch, if the first elements have one that is no exception.
 std::vector<SpelledElement> spelled_of(const MxintCodes& codes) {
   std::vector<SpelledElement> spelled;
   for (const bool subtracts : {true, false}) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kIgnored = 10, kManyCalls = 50, kShareOfFew = 5;
 
-/// A way with its work, ready to be called.
+/// An executor with its work, ready to be called.
 struct WayRunner {
   const ExecutionWay& way;
   BenchWork work;
@@ -31,7 +31,7 @@ struct WayRunner {
   }
 };
 
-// Until it is called, with what that took.
+// Prepares an executor up to its first call, and times that.
 std::unique_ptr<WayRunner> make_ready(const Model& model, const BenchOptions& options,
                                       const ExecutionWay& way, const Session& session) {
   auto runner = std::make_unique<WayRunner>(
@@ -59,10 +59,11 @@ std::vector<OperationKind> kinds_of(const Graph& graph, const Bindings& bindings
   return kinds;
 }
 
-// All ways, made ready one after the other, and called in turn: a round is a call of each, and every one begins with the next.
+// Prepares all executors, then calls them in turn: a round calls each once, and each round begins with the next
+// executor.
 void time_calls(IterationTimes& times, const Model& model, const IterationsJob& job,
                 const BenchOptions& options, const Session& session, const ProgressOutput& output) {
-  std::vector<std::unique_ptr<WayRunner>> runners;  // what an executable refers to must not move
+  std::vector<std::unique_ptr<WayRunner>> runners;  // stable addresses: executables keep references
   for (const std::string& way : job.ways)
     runners.push_back(make_ready(model, options, find_execution_way(way), session));
   Progress progress("calls", job.iterations,

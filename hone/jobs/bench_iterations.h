@@ -9,11 +9,11 @@
 #include "hone/report/figure.h"
 #include "hone/report/table.h"
 
-/// Times every call of a model from the first one on, with several executors: what a faster one gains, and after how many calls.
+/// Benchmark of executors call by call, from the first call on: how much a faster one saves, and after how many calls.
 namespace hone {
 
-/// Where calls are timed. Fresh: in new processes, one executor in each. Warm: in this process, after everything was done once; there
-/// the executors take turns.
+/// Where calls are timed. Fresh: in new processes, one per executor. Warm: in this process, after a first run of
+/// everything; the executors take turns.
 enum class IterationProcess : std::uint8_t {
   both,
   warm,
@@ -23,36 +23,37 @@ inline constexpr std::string_view kIterationProcesses[] = {"both", "warm", "this
 
 struct IterationsJob {
   BenchJob work = {};
-  /// Executors; the first is the baseline. None: all that the device has; the result says why it has no others.
+  /// Executors; the first is the baseline. Empty: all that the device supports; the result says why it lacks the
+  /// others.
   std::vector<std::string> ways = {};
-  std::int64_t iterations = 50;  ///< calls of each
-  /// Calls at the start that no median counts; none given: 10, or a fifth of fewer than 50 calls.
+  std::int64_t iterations = 50;  ///< calls of each executor
+  /// Calls at the start that medians leave out; by default 10, or a fifth of fewer than 50 calls.
   std::optional<std::int64_t> ignored = {};
   IterationProcess process = IterationProcess::both;
-  std::int64_t processes = 3;  ///< fresh ones, for each executor
-  /// Command line, behind `hone`, that asks for the same work without these settings; `executor`, `iterations`, `process`
-  /// and `json` are put behind it.
+  std::int64_t processes = 3;  ///< fresh ones per executor
+  /// Command line after `hone` for the same work without these settings; `executor`, `iterations`, `process` and `json`
+  /// are appended.
   std::vector<std::string> words = {};
-  std::string figure = {};  ///< its files, without their endings; empty: none is drawn
+  std::string figure = {};  ///< file name without extension; empty: no figure
   bool overwrite = false;
 };
 
-/// All operations of a kind in a graph.
+/// All operations of one kind in a graph.
 struct OperationKind {
   std::string operation;
   std::int64_t nodes = 0;
-  std::int64_t moved_bytes = 0;  ///< read and written in a call, as if no cache held any
+  std::int64_t moved_bytes = 0;  ///< read and written per call, as if no cache held any
 };
 const Fields& fields_of(const OperationKind*);
 
-/// One executor in the processes it was timed in.
+/// Times of one executor in all of its processes.
 struct WayTimes {
   std::string way;
   std::optional<CallSeries> warm = {};
   std::vector<CallSeries> fresh = {};
   std::vector<double> process_ms =
       {};  ///< of fresh ones from start to end, reading the model included
-  std::vector<OperationKind> graph = {};  ///< that it runs; most bytes first
+  std::vector<OperationKind> graph = {};  ///< operations that it runs; most bytes first
 
   std::string_view summary() const;
   std::int64_t operations() const;
@@ -60,13 +61,13 @@ struct WayTimes {
 };
 const Fields& fields_of(const WayTimes*);
 
-/// An executor that the device does not have.
+/// An executor that the device does not support.
 struct ExecutorNotRun {
   std::string executor, why_not;
 };
 const Fields& fields_of(const ExecutorNotRun*);
 
-/// An executor in one kind of process; of several processes the medians over them.
+/// Times of an executor in one kind of process: medians over several processes.
 struct ExecutorTimesResult {
   std::string executor, process;
   std::int64_t processes = 1;
@@ -79,7 +80,7 @@ struct ExecutorTimesResult {
 };
 const Fields& fields_of(const ExecutorTimesResult*);
 
-/// What a loop of n calls gives.
+/// Means over a loop of n calls.
 struct LoopMeanResult {
   std::string executor, process;
   std::int64_t n = 0;
@@ -88,7 +89,7 @@ struct LoopMeanResult {
 };
 const Fields& fields_of(const LoopMeanResult*);
 
-/// An executor against the first in one kind of process.
+/// An executor compared with the first in one kind of process.
 struct ExecutorComparisonResult {
   std::string executor, baseline, process;
   std::optional<Speedup> speedup = {};
@@ -98,19 +99,19 @@ struct ExecutorComparisonResult {
 };
 const Fields& fields_of(const ExecutorComparisonResult*);
 
-/// The result, for programs too.
+/// The result, also as JSON.
 struct IterationTimes {
   TimedWork work = {};
   std::int64_t iterations = 0, ignored = 0;
   std::vector<WayTimes> ways = {};
-  std::vector<ExecutorNotRun> not_run = {};  ///< empty if executors were asked for
+  std::vector<ExecutorNotRun> not_run = {};  ///< empty if executors were given
 
   std::vector<ExecutorTimesResult> times() const;
-  /// Of n = 5, 20, 100 and all calls, counted in three ways, and the speedups they give against the first executor.
+  /// Means for n = 5, 20, 100 and all calls, counted in three ways, with the speedups over the first executor.
   std::vector<LoopMeanResult> means() const;
-  /// Every other executor against the first, in each kind of process.
+  /// Comparisons of every other executor with the first, in each kind of process.
   std::vector<ExecutorComparisonResult> comparisons() const;
-  /// The same, break-even calls, and where too little was measured, a sentence each.
+  /// The same in sentences, with break-even calls and warnings about too few measurements.
   std::vector<std::string> findings() const;
 };
 const Fields& fields_of(const IterationTimes*);
@@ -119,23 +120,22 @@ struct IterationsResult : JobResult {
   IterationTimes times;
 };
 
-/// Times a model call by call. Throws `UserError` as `bench`, for unknown or repeated ways, for fewer than two calls, and
-/// where a process of its own fails; `Interrupted`.
+/// Times a model call by call. Throws `UserError` like `bench`, for unknown or repeated executors, for fewer than two
+/// calls, and if a fresh process fails; `Interrupted`.
 IterationsResult bench_iterations(const IterationsJob& job, Context& context);
 
-// ---- the result for people
+// ---- the report
 
-/// Headline, key figures, tables and findings.
+/// Returns headline, key figures, tables and findings.
 Document iterations_document(const IterationTimes& times);
-/// A row for each executor and process: first call, median with interval, p95, minimum.
+/// Returns a row for each executor and process: first call, median with interval, p95, minimum.
 Table executor_table(const IterationTimes& times);
-/// Preparation, stage by stage.
 Table stage_table(const IterationTimes& times);
 Table means_table(const IterationTimes& times);
 Table comparison_table(const IterationTimes& times);
-/// Speedups of every other executor against the first, call by call and between processes, a sentence each.
+/// Returns a sentence for each speedup of another executor over the first, call by call and between processes.
 std::vector<std::string> comparison_sentences(const IterationTimes& times);
-/// The time of each call, and the sum since the beginning.
+/// Draws the time of each call, and the cumulative time.
 Figure iterations_figure(const IterationTimes& times);
 
 }  // namespace hone

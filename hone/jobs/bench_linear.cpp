@@ -21,14 +21,15 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kMostLinearRounds = 20, kCachesOfCopies = 4;
-// For one number of rows: after this time no further round begins, unless `--runs` was given.
+// No round of one number of rows begins after this time, unless `--runs` is given.
 constexpr double kLinearSeconds = 2;
-// Laying out a copy of a large sparse weight takes tenths of a second. After this time an implementation gets no further copy.
+// Laying out a copy of a large sparse weight takes tenths of a second, so an implementation gets no more copies after
+// this time.
 constexpr double kCopySeconds = 0.5;
 constexpr std::int64_t kFewestCopiesInTurn = 2;
 constexpr std::int64_t kMostDenseBytes = std::int64_t{2} << 30;
 
-// Normal, any number by its place alone.
+// Normal; each value depends on its index alone.
 Tensor random_normal(const char* name, const Sizes& sizes, double deviation, std::uint64_t seed,
                      ThreadPool& pool) {
   constexpr std::int64_t kGrain = 1 << 14;
@@ -43,7 +44,7 @@ Tensor random_normal(const char* name, const Sizes& sizes, double deviation, std
   return tensor;
 }
 
-/// Linears that one run computes, one after the other.
+/// The linears that one run computes, one after another.
 struct LinearPart {
   Graph graph;
   ParameterStore parameters;
@@ -51,10 +52,10 @@ struct LinearPart {
   bool was_run = false;
 };
 
-/// Runs of one implementation: the first `in_use` of its parts take turns.
+/// Runs one implementation: its first `in_use` parts take turns.
 struct LinearRunner {
   std::function<std::unique_ptr<LinearPart>()> make = {};
-  std::vector<std::unique_ptr<LinearPart>> parts = {};  // what an executable refers to stays
+  std::vector<std::unique_ptr<LinearPart>> parts = {};  // executables keep references
   std::size_t in_use = 0, next = 0;
 
   NamedTensors run() {
@@ -63,12 +64,12 @@ struct LinearRunner {
     part.was_run = true;
     return part.executable->run({}, part.parameters);
   }
-  // One part is in use, with this x.
+  // Leaves one part in use, with this x.
   void start(const Tensor& x) {
     in_use = next = 0;
     add(x);
   }
-  // One more is in use. It runs next.
+  // Puts one more part in use, which runs next.
   LinearPart& add(const Tensor& x) {
     stop_if_interrupted();
     if (parts.size() == in_use) parts.push_back(make());
@@ -78,8 +79,8 @@ struct LinearRunner {
   }
 };
 
-/// How many copies of the weight there are at most, and how many linears a run computes, each with its own. Starting a run costs a
-/// GPU much, so it has all of them in one; of the host a run is one linear.
+/// The maximum number of copies of the weight, and how many linears a run computes, each with its own copy. Starting a
+/// run is expensive on a GPU, so one run computes all of them; on the host a run is one linear.
 struct LinearCopies {
   std::int64_t most = 1, together = 1;
   std::uint64_t cache_bytes = 0;
@@ -90,7 +91,7 @@ double available_on(Device& device) {
   return of_device ? static_cast<double>(*of_device) : available_bytes();
 }
 
-// Of one copy of every variant. Weights in bf16 are in memory twice on the host: kernels lay them out anew.
+// Bytes of one copy of every variant. Weights in bf16 count twice on the host, where kernels lay them out anew.
 double copy_bytes(const std::vector<LinearVariant>& variants, const LinearJob& job) {
   double bytes = 0;
   for (const LinearVariant& variant : variants)
@@ -123,8 +124,8 @@ LinearCopies copies_for(const std::vector<LinearVariant>& variants, const Linear
   return result;
 }
 
-// Of a variant whose weight takes so many bytes, for so many runs in a round, where all others read `others` bytes in one: enough
-// that the caches hold something else when a run comes back to a copy.
+// Returns how many copies a variant needs, so that its cached weights are evicted before a run reuses a copy. `bytes`:
+// of its weight; `runs`: in a row per round; `others`: bytes that all other variants read per round.
 std::int64_t copies_in_turn(std::int64_t bytes, std::int64_t runs, std::int64_t others,
                             const LinearCopies& copies) {
   const std::int64_t read = kCachesOfCopies * static_cast<std::int64_t>(copies.cache_bytes);
@@ -144,7 +145,7 @@ void check_copies_fit(const std::vector<LinearVariant>& variants, const LinearCo
 
 std::unique_ptr<LinearPart> linear_part(const LinearVariant& variant, std::int64_t together,
                                         const LinearJob& job, const Session& session) {
-  // A device would copy an output in every run; the host's is there.
+  // A GPU would copy the output in every run.
   const bool gives_y = session.device.host_accessible();
   auto part = std::make_unique<LinearPart>(
       LinearPart{linears_graph(variant, job, together, gives_y, session),
@@ -153,7 +154,7 @@ std::unique_ptr<LinearPart> linear_part(const LinearVariant& variant, std::int64
   return part;
 }
 
-// All of y on the host, in fp32, by a run of its own.
+// Returns the whole y on the host in fp32, from a separate run.
 Tensor linear_result(const LinearVariant& variant, const LinearJob& job, const Tensor& x,
                      const Session& session) {
   const Graph graph = linears_graph(variant, job, 1, /*gives_y=*/true, session);
@@ -176,11 +177,11 @@ void set_differences(LinearTimes& times, const Tensor& result, const Tensor& exa
   times.relative_difference = largest == 0 ? 0 : difference / largest;
 }
 
-/// An implementation made ready, unless it cannot run.
+/// An implementation, prepared if it can run.
 struct ReadyLinear {
   const LinearVariant& variant;
   LinearTimes times;                  // without rows
-  std::unique_ptr<Library> own = {};  // with the kernel of a sparse weight before all others
+  std::unique_ptr<Library> own = {};  // puts the kernel of a sparse weight before all others
   std::optional<Session> session = {};
   LinearRunner runner = {};
 };
@@ -224,7 +225,8 @@ std::unique_ptr<ReadyLinear> ready_linear(const LinearVariant& variant, const Li
   return made;
 }
 
-// With dense fp32, and sparse products with the dense one of the same format. Dense ones come first.
+// Sets the speedups over dense fp32 and, for sparse products, over the dense one of the same format. Dense ones come
+// first.
 void set_speedups(std::span<LinearTimes> all) {
   const auto fp32 = std::ranges::find(all, ProductWay::fp32, &LinearTimes::way);
   for (LinearTimes& times : all) {
@@ -238,7 +240,7 @@ void set_speedups(std::span<LinearTimes> all) {
   }
 }
 
-/// What is timed, and how far it has come.
+/// The benchmark and its progress.
 struct LinearBench {
   const LinearJob& job;
   const Session& session;
@@ -253,7 +255,7 @@ struct LinearBench {
   void step(std::string_view note) { progress.update(++done, note); }
 };
 
-// Results in fp32 on the host by the weight with its zeros, each made once.
+// Results in fp32 on the host, computed once per weight, with the zeros of the weight.
 class ExactLinears {
  public:
   ExactLinears(const LinearBench& bench, const Tensor& x) : bench_(bench), x_(x) {}
@@ -272,7 +274,7 @@ class ExactLinears {
   std::map<const Storage*, Tensor> results_;
 };
 
-// Makes the runner ready for rounds with this x, and returns y.
+// Prepares the runner for rounds with this x, and returns y.
 Tensor warm_up(ReadyLinear& one, const Tensor& x, std::int64_t others, LinearBench& bench,
                LinearTimes& times) {
   Device& device = bench.session.device;
@@ -285,7 +287,7 @@ Tensor warm_up(ReadyLinear& one, const Tensor& x, std::int64_t others, LinearBen
     outputs = runner.run();
     device.wait();
   };
-  // A part prepares its weight in its second run, and a device may make itself ready behind that (cuda/captured.h).
+  // A part prepares its weight in its second run, and a GPU can need further runs (cuda/captured.h).
   const int runs = !on_host ? 4 : runner.parts.front()->was_run ? 1 : 3;
   double ms = times.first_ms = run_ms(run);
   for (int i = 1; i < runs; ++i) ms = run_ms(run);
@@ -311,7 +313,7 @@ Tensor warm_up(ReadyLinear& one, const Tensor& x, std::int64_t others, LinearBen
       }
     }
     runner.next = 0;
-    // Fewer copies than runs in a row come back before the others run.
+    // With no more copies than runs in a row, the same copies are read again before the others run.
     read = *times.copies * *times.weight_bytes + (*times.copies > runs_in_turn ? others : 0);
   }
   times.in_cache = static_cast<std::uint64_t>(read) <= bench.copies.cache_bytes;
@@ -328,15 +330,15 @@ void set_rounds(LinearTimes& times, std::vector<double> rounds_ms, std::int64_t 
     times.median_interval = median_interval(rounds_ms);
 }
 
-// With these rows of x. The implementations take turns, for all to see the same machine. Throws `Interrupted` before the first round;
-// behind it, the rounds so far are all.
+// Times all implementations with these rows of x. They take turns, so that all see the same state of the machine.
+// Throws `Interrupted` before the first round; after it, returns the rounds so far.
 std::vector<LinearTimes> time_linears(LinearBench& bench, const Tensor& x) {
   const LinearJob& job = bench.job;
   const std::int64_t rows = x.sizes()[0];
   const std::string note =
       fmt::format("{} row{}, {} of {}", rows, rows == 1 ? "" : "s",
                   std::ranges::find(job.rows, rows) - job.rows.begin() + 1, job.rows.size());
-  std::int64_t all_bytes = 0;  // weights, once each
+  std::int64_t all_bytes = 0;  // of all weights, each counted once
   for (const auto& one : bench.all) all_bytes += one->times.weight_bytes.value_or(0);
   ExactLinears exact(bench, x);
   std::vector<LinearTimes> times;
@@ -370,7 +372,7 @@ std::vector<LinearTimes> time_linears(LinearBench& bench, const Tensor& x) {
   return times;
 }
 
-// Each dense product that no sparse one follows.
+// Names the dense products without a sparse counterpart.
 std::vector<std::string> without_sparse_kernel(
     const std::vector<std::unique_ptr<ReadyLinear>>& all) {
   std::vector<std::string> names;
@@ -387,7 +389,7 @@ double bandwidth_now(Context& context) {
   return kernels::measure_read_gbps(context.pool);
 }
 
-// The highest of this run's and what is known of the processor.
+// Returns the highest bandwidth of this run and of earlier ones on this CPU.
 Peak highest_bandwidth(double measured_now, Context& context) {
   if (gpu_of(*context.device) != nullptr) return {measured_now, measured_now, ""};
   std::vector<std::string> notes;
@@ -420,7 +422,8 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
       in_hidden_file({{"weight", random("weight", {job.outputs, job.inputs}, deviation)}})
           .at("weight");
   const Tensor bias = random("bias", {job.outputs}, 1);
-  // No total, and so no estimate of the time left: a first warm-up copies the weight and takes many times as long as later steps.
+  // Without a total there is no estimate of the time left: a first warm-up copies the weight and takes much longer than
+  // later steps.
   Progress progress("linear", 0,
                     {.unit = "steps", .end = ProgressEnd::vanishes, .output = context.progress});
   std::int64_t made = 0;
@@ -442,7 +445,7 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
            .outputs = job.outputs,
            .cache_bytes = copies.cache_bytes};
   if (!job.sparsities.empty()) bench.no_sparse_kernel = without_sparse_kernel(work.all);
-  double measured_gbps = 0;  // often, for a busy machine gives less at times
+  double measured_gbps = 0;  // measured often, since a busy machine gives less at times
   for (const std::int64_t rows : job.rows) {
     if (bench.interrupted) break;
     try {

@@ -31,7 +31,7 @@ std::vector<Model> models_of(const ModelsJob& job, Context& context) {
   return models;
 }
 
-// As many as all of them take.
+// Returns the number of tokens that all models support.
 std::int64_t tokens_of_all(std::int64_t wanted, const std::vector<Model>& models) {
   std::optional<std::int64_t> fewest;
   for (const Model& model : models) {
@@ -41,7 +41,7 @@ std::int64_t tokens_of_all(std::int64_t wanted, const std::vector<Model>& models
   return fewest.value();
 }
 
-// A new executable has its own buffers and packed weights. The first run of all is timed, too.
+// Every executable has its own buffers and packed weights. The very first run is timed too.
 ModelSetUp set_up_of(BenchWork& work, ModelRounds& result, const Session& session) {
   return [&work, &result, &session]() -> std::vector<std::function<void()>> {
     const std::shared_ptr<Executable> executable = work.executable(way_of(session), session);
@@ -79,15 +79,16 @@ const ModelRounds& fastest_of(const std::vector<ModelRounds>& all) {
   return *std::ranges::min_element(all, {}, &ModelRounds::median_ms);
 }
 
-// What is timed, beside the models.
+// The input size of the timed runs.
 struct TimedSize {
   std::int64_t batch = 1;
-  double tokens = 0;  ///< 0: of images
+  double tokens = 0;  ///< 0: images
 
   double per_example(double ms) const { return ms / static_cast<double>(batch); }
 };
 
-// "small: 1.84× faster than my-model (batch size 32, 128 tokens)". The medians, whose ratio differs from the median ratio, are key figures.
+// "small: 1.84× faster than my-model (batch size 32, 128 tokens)". The ratio of the medians, which are key figures, can
+// differ from this median ratio.
 std::string models_headline(const std::vector<ModelRounds>& all, const TimedSize& size) {
   const ModelRounds &first = all.front(), &fastest = fastest_of(all);
   const ModelRounds& shown = all.size() == 2 ? all.back() : fastest;
@@ -182,7 +183,7 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
                              .arithmetic = bench_arithmetic(model, own, session),
                              .format = bench_format(model, own),
                              .weight_bytes = model_size(model, {}).memory_bytes});
-    // Not kept twice: what is trained would be copied.
+    // Moved out of the model: training would copy parameters that are held twice.
     ParameterStore parameters = std::exchange(model.parameters, {});
     works.push_back(bench_work(model, std::move(parameters), own, way_of(session), session));
   }

@@ -25,9 +25,8 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kNaiveCalls = 5;
-constexpr std::int64_t kBeginnings = 7;  // loops of five calls that begin with nothing
+constexpr std::int64_t kBeginnings = 7;  // loops of five calls, each including preparation
 
-/// A graph with what it runs on, and the executable.
 struct NaiveRunner {
   BenchWork work;
   std::unique_ptr<Executable> executable = nullptr;
@@ -41,7 +40,7 @@ std::unique_ptr<NaiveRunner> runner_of(BenchWork work, const Session& session) {
   return runner;
 }
 
-// As without `model.eval()`: dropout stays.
+// Keeps dropout, as without `model.eval()`.
 BenchWork in_training_mode(const Model& model, const BenchOptions& options,
                            const Session& session) {
   PassWatch watch = session.watch != nullptr ? *session.watch : PassWatch{};
@@ -51,7 +50,7 @@ BenchWork in_training_mode(const Model& model, const BenchOptions& options,
   return bench_work(model, model.parameters, options, way_of(session), skipping);
 }
 
-// What the gradients of the trainable parameters read of a forward graph: results of operations, by their names.
+// Returns the results of operations, by name and index, that the gradients of the trainable parameters read.
 std::vector<std::pair<std::string, int>> kept_for_gradients(Graph graph) {
   std::set<const Node*> forward;
   for (const Node* node : graph.of_kind(NodeKind::operation)) forward.insert(node);
@@ -68,7 +67,7 @@ std::vector<std::pair<std::string, int>> kept_for_gradients(Graph graph) {
   return {kept.begin(), kept.end()};
 }
 
-// Why runs of this model record no gradients; "": they do.
+// Returns why runs of this model record no gradients; "" if they do.
 std::string no_gradients_of(const Model& model, const BenchOptions& options) {
   if (options.format || model.quantization) return "a quantized model records none";
   for (const Node* node : model.graph.of_kind(NodeKind::operation))
@@ -76,7 +75,7 @@ std::string no_gradients_of(const Model& model, const BenchOptions& options) {
   return "";
 }
 
-// As without `torch.no_grad()`: every value that gradients read is kept until the run has ended.
+// Keeps every value that gradients read until the run ends, as without `torch.no_grad()`.
 BenchWork with_gradients_recorded(const Model& model, const BenchOptions& options,
                                   const BenchWork& honest, const Session& session) {
   BenchWork work{.graph = model.graph,
@@ -100,7 +99,7 @@ BenchWork with_gradients_recorded(const Model& model, const BenchOptions& option
   return work;
 }
 
-// Making the batch, copying it to the device, and the answers back.
+// Makes the batch, copies it to the device, and copies the predictions back.
 void run_with_copies(NaiveRunner& runner, const EncodedSet& texts,
                      const std::vector<std::int64_t>& rows, Device& device) {
   NamedTensors inputs = text_examples(texts).batch(rows, 0);
@@ -115,7 +114,7 @@ Interval middle_share(std::vector<double> sorted, double share) {
   return {at((1 - share) / 2), at((1 + share) / 2)};
 }
 
-/// `ms`: measured with the mistake, in any order.
+/// `ms`: times measured with the mistake, in any order.
 NaiveMistake told_of_tries(std::string name, std::string what, std::vector<double> ms,
                            double honest_ms) {
   std::ranges::sort(ms);
@@ -128,7 +127,7 @@ NaiveMistake told_of_tries(std::string name, std::string what, std::vector<doubl
   return mistake;
 }
 
-// Of work that took turns with the honest one.
+// Compares runs with the mistake and correct runs that took turns.
 NaiveMistake told_in_turn(std::string name, std::string what, std::span<const double> honest,
                           std::span<const double> naive) {
   const TimesInTurn turns = compare_rounds(naive, honest);
@@ -140,7 +139,7 @@ NaiveMistake told_in_turn(std::string name, std::string what, std::span<const do
           .tries = std::ssize(naive)};
 }
 
-// What means of five calls say, wherever they begin.
+// Evaluates the means of any five consecutive calls.
 NaiveMistake told_by_five(std::span<const double> honest, double honest_ms) {
   std::vector<double> means;
   for (std::size_t i = 0; i + kNaiveCalls <= honest.size(); ++i)
@@ -158,7 +157,7 @@ NaiveMistake told_by_five(std::span<const double> honest, double honest_ms) {
           .tries = std::ssize(means)};
 }
 
-/// Loops of five calls from nothing, each with what was timed of it.
+/// Mean times of loops of five calls, with and without preparation.
 struct Beginnings {
   std::vector<double> with_ready_ms, first_calls_ms;
 };

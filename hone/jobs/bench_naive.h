@@ -12,29 +12,29 @@
 namespace hone {
 
 struct NaiveJob {
-  BenchJob work = {};  ///< inference
+  BenchJob work = {};  ///< inference only
   std::int64_t rounds =
-      50;  ///< in turn, of mistakes that change the run; `kFewestForMedianInterval` at least
+      50;  ///< in turn, for mistakes that change the run; at least `kFewestForMedianInterval`
 };
 
-/// One mistake, and the latency measured with it. `why_not` says why it was not measured.
+/// A mistake and the latency measured with it, or in `why_not` why it was not measured.
 struct NaiveMistake {
   std::string name;  ///< "training mode"
   std::string what;  ///< what is done differently
   std::optional<std::string> why_not = {};
   std::optional<double> ms = {};     ///< measured with it, median of all tries
   std::optional<double> ratio = {};  ///< of `ms` to the correct latency; above 1: too slow
-  /// 95% of the median; of "n = 5" from the 2.5th to the 97.5th percentile of single tries.
+  /// 95% interval of the median; for "n = 5" from the 2.5th to the 97.5th percentile of single tries.
   std::optional<Interval> ratio_interval = {};
   std::int64_t tries = 0;
 };
 const Fields& fields_of(const NaiveMistake*);
 
-/// The result, for programs too.
+/// The result, also as JSON.
 struct NaiveTimes {
   TimedWork work = {};
   std::int64_t rounds = 0;
-  double correct_ms = 0;  ///< the median of warm runs, nothing else timed
+  double correct_ms = 0;  ///< median of warm runs, with nothing else timed
   Interval correct_interval = {};
   std::vector<NaiveMistake> mistakes = {};
 };
@@ -44,10 +44,11 @@ struct NaiveResult : JobResult {
   NaiveTimes times;
 };
 
-/// Measures all mistakes with the session's own executor. Throws `UserError` as `bench`, and for a training step; `Interrupted`.
+/// Measures all mistakes with the session's executor. Throws `UserError` like `bench`, and for a training step;
+/// `Interrupted`.
 NaiveResult bench_naive(const NaiveJob& job, Context& context);
 
-/// A row for the correct latency, and one for each mistake.
+/// Returns a row for the correct latency and one for each mistake.
 Table naive_table(const NaiveTimes& times);
 
 }  // namespace hone

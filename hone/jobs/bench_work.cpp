@@ -23,7 +23,7 @@
 namespace hone {
 namespace {
 
-// Makes the graph a training step; returns how its inputs lie, where they have no padding.
+// Makes the graph a training step; returns the layout of its inputs if they have no padding.
 std::optional<TextLayout> prepare_training(Graph& graph, const ExecutionWay& way,
                                            const Session& session, std::vector<StageTime>& stages) {
   std::optional<TextLayout> layout;
@@ -48,7 +48,7 @@ void prepare_passes(Graph& graph, ParameterStore& parameters, const ExecutionWay
   }
 }
 
-// Of this work, on its device.
+// Returns the first `count` texts as inputs on the device.
 NamedTensors inputs_of(const EncodedSet& texts, std::int64_t count,
                        const std::optional<TextLayout>& layout, Device& device) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
@@ -56,7 +56,7 @@ NamedTensors inputs_of(const EncodedSet& texts, std::int64_t count,
   NamedTensors inputs = text_examples(texts).batch(rows, 0);
   if (layout) inputs = without_padding(std::move(inputs), *layout);
   inputs["learning_rate"] = Tensor::scalar(5e-5f);
-  // Other devices have them already.
+  // Timed runs do not copy inputs to another device.
   for (auto& [name, tensor] : inputs) tensor = tensor.on(device);
   return inputs;
 }
@@ -73,7 +73,7 @@ void run_on(NamedTensors& inputs, BenchWork& work, Executable& executable, Devic
 
 std::int64_t bench_batch(const BenchOptions& options) {
   if (options.batch > 0) return options.batch;
-  // Profiles record runs.
+  // Profiles set `records`.
   return options.train || options.lora || options.records ? kRunBatch : kLatencyBatch;
 }
 

@@ -22,7 +22,7 @@ double sum_of_calls(const std::vector<double>& values, std::size_t begin, std::s
   return std::accumulate(first, first + static_cast<std::ptrdiff_t>(count), 0.0);
 }
 
-// The k-th in order, k the least with a share q of all at or below it.
+// Returns the smallest value with at least a share q of all values at or below it.
 double quantile_of_sorted(std::span<const double> sorted, double q) {
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
   return sorted[std::max<std::size_t>(rank, 1) - 1];
@@ -37,10 +37,10 @@ std::optional<std::int64_t> calls_to_one_percent(const CallSummary& summary) {
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(summary.calls) * times * times));
 }
 
-// Nothing: it is never caught up.
+// Empty: never.
 std::optional<std::int64_t> call_of(double extra, double second_extra, double gain) {
   const double all = extra + second_extra;
-  // The second call ends no later, so that only the first output decides.
+  // The second call ends no later, so only the first output decides.
   if (gain >= 0 && all <= gain) return extra <= 0 ? 1 : 2;
   if (gain <= 0) return std::nullopt;
   const double call = 1 + std::ceil(all / gain);

@@ -10,7 +10,7 @@ Point figure_point(const CurvePoint& at) {
   return {at.x, 100 * e.value, 100 * e.interval.low, 100 * e.interval.high};
 }
 
-// Flips in percent; of numbers how far they move.
+// Flips in percent, or the mean shift for regression.
 Point difference_point(const CurvePoint& at) {
   const TaskComparison& c = *at.model->comparison;
   return {at.x, c.counted ? 100 * c.counted->flip_share : c.mean_shift};

@@ -8,11 +8,11 @@
 #include "hone/jobs/choice.h"
 #include "hone/jobs/job_result.h"
 
-/// Shared parts of studies of candidates along one axis (widths, sparsities). Their order is fixed before anything is measured:
-/// from the one that should lose least on, as long as each is within the limit.
+/// Shared parts of studies of candidates along one axis (widths, sparsities). Their order is fixed before any
+/// measurement: from the one expected to lose least on, as long as each is within the limit.
 namespace hone {
 
-/// Models in that order. Keeps the last one that is within the limit, as all before it are.
+/// Considers models in that order and keeps the last one within the limit, as long as all before it are.
 struct Descent {
   bool going_on = true;
   std::optional<std::size_t> kept = {};  ///< its index
@@ -21,10 +21,10 @@ struct Descent {
   void consider(std::size_t index, Model candidate, const ComparedModel& measured);
 };
 
-/// Gives the candidates, in that order, the verdicts of `verdicts_in_sequence`.
+/// Sets the verdicts of the candidates, in that order, by `verdicts_in_sequence`.
 void judge_in_sequence(const std::vector<ComparedModel*>& candidates);
 
-/// A candidate at its place on the axis.
+/// A candidate with its position on the axis.
 struct CurvePoint {
   double x = 0;
   const ComparedModel* model = nullptr;
@@ -34,20 +34,21 @@ struct CandidateCurve {
   std::vector<CurvePoint> points;
 };
 
-/// The task's metric against the axis, with intervals, and beside it the predictions changed (for numbers the mean shift), a
-/// curve each. `parent` is the baseline's label.
+/// Draws the task's metric against the axis, with intervals, and beside it the predictions changed (the mean shift for
+/// regression), one curve each. `parent` is the baseline's label.
 Figure candidate_figure(const std::string& title, const Choice& choice, const std::string& parent,
                         const Axis& x, const std::vector<CandidateCurve>& curves);
-/// "Accuracy and flips", a title for that figure.
+/// Returns the title of that figure: "Accuracy and flips".
 std::string candidate_figure_title(const Choice& choice);
 
-/// The table of all candidates, with the meaning of its verdicts; `order` of the tests: "from the widest down".
+/// Returns the table of all candidates with an explanation of its verdicts. `order` of the tests: "from the widest
+/// down".
 PageTable candidate_page_table(const Table& table, const Choice& choice, const std::string& parent,
                                const std::string& order);
 
-/// Completes the result of a study and writes it: results.csv with the `table`, `fields` after those that are there, notes with
-/// concerns about `models`, the baseline first, and those of `undrawn` figures. `labels` are the class names. Then commits the
-/// `output`.
+/// Completes the result of a study, writes it and commits the `output`. Writes `table` to results.csv, appends
+/// `fields`, and adds notes with concerns about `models` (the baseline first) and about the figures in `undrawn`.
+/// `labels` are the class names.
 void finish_study(const Choice& choice, const Table& table,
                   const std::vector<ComparedModel>& models, const Json& fields,
                   const std::vector<std::string>& labels, const std::vector<std::string>& undrawn,

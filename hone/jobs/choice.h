@@ -7,8 +7,8 @@
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
 
-/// Chooses one of several candidates on one split, and measures the chosen one once on another, so that its metric does not
-/// profit from the choice.
+/// Choice among several candidates on one split. The chosen one is measured once on another split, so that the choice
+/// does not inflate its metric.
 ///
 ///     Choice choice = begin_choice(parent, data, /*batch_size=*/32, context);
 ///     ComparedModel row = compared(candidate, "int8", choice.parent, choice_part(data).examples, 32, context);
@@ -21,17 +21,17 @@ struct ChoicePart {
   const EncodedSet& examples;
 };
 
-/// Throws `UserError` if there are none.
+/// Returns the examples that decide. Throws `UserError` if there are none.
 ChoicePart choice_part(const EncodedSplits& data);
 
-/// A warning where the reported split also decides the choice; else empty. Throws as `choice_part`.
+/// Returns a warning if the reported split also decides the choice, or "". Throws like `choice_part`.
 std::string same_part_warning(const EncodedSplits& data);
 
-/// Measures a model on the examples and compares it with its baseline, `parent`, measured on the same.
+/// Measures a model on the examples and compares it with its baseline `parent`, measured on the same examples.
 ComparedModel compared(const Model& model, const std::string& label, const Measurement& parent,
                        const EncodedSet& examples, std::int64_t batch_size, Context& context);
 
-/// What every choice has, whatever the candidates are.
+/// The parts of a choice that do not depend on the kind of candidates.
 struct Choice {
   std::string part;                        ///< the split that decides
   std::vector<std::string> cautions = {};  ///< about that split, see hone/data/data_facts.h
@@ -51,10 +51,10 @@ struct Choice {
   std::string reported_on() const;
 };
 
-/// The baseline as a row of a table, as measured on either split.
+/// Returns the baseline as a table row, as measured on either split.
 ComparedModel parent_row(const Choice& choice, const Measurement& parent);
 
-/// Measures the baseline on the split that decides. Throws `UserError` as `choice_part` does.
+/// Measures the baseline on the split that decides. Throws `UserError` like `choice_part`.
 Choice begin_choice(const Model& parent, const EncodedSplits& data, std::int64_t batch_size,
                     Context& context);
 
@@ -63,18 +63,18 @@ struct ChosenModel {
   const Model* model = nullptr;
 };
 
-/// Measures the baseline and the chosen models, which may be none, on the reported split, `data.test`. If that split also
-/// decided the choice, sets `warning` instead.
+/// Measures the baseline and the chosen models, if any, on the reported split, `data.test`. If that split also decided
+/// the choice, sets `warning` instead.
 void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const Model& parent,
                    const EncodedSplits& data, std::int64_t batch_size, Context& context);
 
-/// "int8, validation, n = 2,400: accuracy changed by +0.02 points …"
+/// Returns "int8, validation, n = 2,400: accuracy changed by +0.02 points …".
 std::string finding(const ComparedModel& model, const std::string& measured_on);
-/// A finding for each reported model, and the warning.
+/// Returns a finding for each reported model, and the warning.
 std::vector<std::string> reported_findings(const Choice& choice);
 
-/// The baseline and the chosen models, each with its split, for tables of details: on the reported split, or if it is the
-/// same, on the one that decides. `chosen`: their rows there. Empty if nothing was chosen.
+/// Returns the baseline and the chosen models, each with its split, for tables of details: on the reported split or, if
+/// it is the same, on the one that decides. `chosen`: their rows there. Empty if nothing was chosen.
 std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
                                                 const std::vector<const ComparedModel*>& chosen);
 
@@ -91,17 +91,17 @@ const Fields& fields_of(const ChoiceResult*);
 ChoiceResult choice_result(const Choice& choice, const std::vector<std::string>& labels,
                            std::string summary, std::vector<std::string> findings);
 
-/// The change of each chosen model, on the reported split, or if it is the same, on the one that decides: {"int8, test",
-/// "94.6% → 94.7% (+0.10 points)"}. `chosen`: their rows there.
+/// Returns the change of each chosen model, on the reported split or, if it is the same, on the one that decides:
+/// {"int8, test", "94.6% → 94.7% (+0.10 points)"}. `chosen`: their rows there.
 std::vector<Fact> chosen_figures(const Choice& choice,
                                  const std::vector<const ComparedModel*>& chosen);
 
-/// The table of candidates with the split and its number of examples in every row, for files.
+/// Adds the split and its number of examples to every row, for files.
 Table with_part(const Table& candidates, const Choice& choice);
 
-/// The caption of the table of candidates: the split, and the accuracy of the simplest prediction.
+/// Returns the caption of the table of candidates: the split, and the accuracy of the simplest prediction.
 std::string candidates_caption(const Choice& choice);
-/// The reported models: a table, or a sentence if nothing was chosen.
+/// Returns a table of the reported models, or a sentence if nothing was chosen.
 Block reported_block(const Choice& choice);
 
 }  // namespace hone

@@ -21,7 +21,7 @@ struct Candidate {
   ComparedModel model;  ///< compared with the best, unless it is the best
   std::int64_t bytes = 0;
   bool eligible = true;
-  /// Those it has to pass, each beside the best by the gate's metric, and the labels of these.
+  /// The gates it has to pass, each compared with the best model by the gate's metric, and the labels of those models.
   JudgedGates gates = {};
   std::vector<std::string> beside = {};
 };
@@ -40,7 +40,7 @@ std::size_t best_of(const std::vector<Candidate>& candidates) {
   return best;
 }
 
-// Of those not worse than the best; the best if there is none.
+// The smallest of those not worse than the best, or the best.
 std::size_t smallest_of(const std::vector<Candidate>& candidates, std::size_t best) {
   std::optional<std::size_t> smallest;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -70,7 +70,7 @@ void compare_with_best(std::vector<Candidate>& candidates, std::size_t best, dou
     if (i != best) candidates[i].model.verdict = verdicts[other++];
 }
 
-// Nothing if no candidate has a value.
+// Empty if no candidate has a value.
 std::optional<std::size_t> best_by(const Gate& gate, const std::vector<Candidate>& candidates) {
   std::optional<std::size_t> best;
   const auto value = [&](std::size_t i) {
@@ -85,7 +85,8 @@ std::optional<std::size_t> best_by(const Gate& gate, const std::vector<Candidate
   return best;
 }
 
-// The best by the task's metric may be the worst for a class, so each gate compares with the best by its own metric, which passes.
+// The best by the task's metric can be the worst for a class, so each gate compares with the best by its own metric,
+// which passes.
 void judge_candidates(std::vector<Candidate>& candidates, std::size_t best,
                       const std::vector<Gate>& gates, const Truth& truth) {
   std::vector<std::vector<Gate>> to_pass(candidates.size());
@@ -116,7 +117,7 @@ std::vector<LostClass> lost_beside_best(const std::vector<Candidate>& candidates
                       candidates[chosen].model.measurement.view(), truth);
 }
 
-// The condition on the smallest.
+// The condition that the smallest has to meet.
 std::string condition_of(const std::vector<Gate>& gates) {
   if (gates.empty()) return "not shown to be worse than the best";
   std::vector<std::string> texts;
@@ -129,7 +130,7 @@ std::string rule_of(const ChooseJob& job, const std::vector<Gate>& gates) {
   return job.smallest ? "the smallest that is " + condition_of(gates) : "the best";
 }
 
-/// What was chosen, of which models.
+/// The choice and the models it was made from.
 struct Choosing {
   const ChooseJob& job;
   const std::vector<Candidate>& candidates;
@@ -140,7 +141,7 @@ struct Choosing {
   std::vector<LostClass> lost = {};  ///< classes on which the chosen one is worse than the best
 };
 
-// What decides on a candidate's size: whether it passes the gates, or is shown to be worse than the best.
+// Shows the result that decides whether a candidate may be chosen for its size.
 Cell result_cell(const Choosing& c, std::size_t index) {
   const Candidate& one = c.candidates[index];
   if (one.gates.any()) return gates_cell(one.gates);
@@ -151,7 +152,7 @@ Cell result_cell(const Choosing& c, std::size_t index) {
 Table table_of(const Choosing& c) {
   const MetricName figure = c.candidates[c.best].model.measurement.evaluation.figure;
   const std::vector<Column> of_figure = figure_columns(figure);
-  // Nobody asked for the limit of the verdict there.
+  // The verdict there uses a default limit that nobody asked for.
   const auto is_shown = [](const Column& column) { return column.key != "verdict"; };
   std::vector<Column> columns = {{"model", "Model"}, {"packed_bytes", "Size when packed"}};
   std::ranges::copy_if(of_figure, std::back_inserter(columns), is_shown);
@@ -173,7 +174,7 @@ Table table_of(const Choosing& c) {
   return table;
 }
 
-// The gates of these candidates, one by one; nothing where they have none to pass.
+// Lists the gates of these candidates one by one; empty if there are none.
 std::optional<Table> gates_of(const std::vector<const Candidate*>& candidates) {
   JudgedGates all;
   std::vector<std::pair<std::string, std::string>> models;  // of each gate, with its reference
@@ -197,7 +198,7 @@ std::optional<Table> gates_of(const std::vector<const Candidate*>& candidates) {
   return table;
 }
 
-// The gates of the chosen model, and those of the others, which are folded where they are many.
+// Adds the gates of the chosen model and those of the others, which are folded if there are many.
 void add_gates(const Choosing& c, std::vector<Section>& sections) {
   constexpr std::size_t kMostRows = 8;
   const Candidate& chosen = c.candidates[c.chosen];
@@ -227,7 +228,7 @@ std::string headline_of(const Choosing& c) {
   if (is_tested)
     return fmt::format("{} is the smallest of {} models that is {}", label, count,
                        condition_of(c.gates));
-  // It is what the others are compared with.
+  // The chosen model is the reference of the others.
   std::vector<std::string> metrics;
   for (const Gate& gate : c.gates) metrics.push_back(gate.figure.text);
   const std::string by = metrics.empty() ? "" : fmt::format(" by {}", fmt::join(metrics, ", "));
@@ -287,7 +288,7 @@ void fill_document(const Choosing& c, Document& document) {
                      shell_word(c.job.data.options.source))}};
 }
 
-// Facts of the first model, with the labels of the first that names them.
+// The facts of the first model, with the labels of the first that names them.
 ModelFacts common_facts_of(const std::vector<std::string>& models,
                            std::vector<std::string>& notes) {
   ModelFacts facts = facts_of_model(models.front());

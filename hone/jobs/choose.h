@@ -15,16 +15,16 @@ namespace hone {
 
 /// Models to choose from, and the examples that decide.
 struct ChooseJob {
-  std::vector<std::string> models;  ///< as `open_model` takes them
+  std::vector<std::string> models;  ///< see `open_model`
   JobData data = {};
-  std::string split = "validation";  ///< to choose on
+  std::string split = "validation";  ///< split that decides
   std::int64_t batch_size = 32;
-  /// Choose the one with the fewest packed bytes of those not shown to be worse than the best; otherwise the best.
+  /// Choose the smallest model, in packed bytes, that is not shown to be worse than the best; otherwise the best.
   bool smallest = false;
-  /// With `smallest`: of those shown to pass these, each compared with the best by the gate's metric.
+  /// With `smallest`: consider only models shown to pass these, each compared with the best by the gate's metric.
   GateOptions gates = {};
   std::uint64_t seed = 42;
-  JobOutput output = {};       ///< of a report; no folder: none is written
+  JobOutput output = {};       ///< of a report; no folder: no report
   Invocation invocation = {};  ///< for the report
 };
 
@@ -32,12 +32,12 @@ struct ChooseJob {
 struct ChoiceCandidateResult {
   MeasuredModelResult measured;
   std::int64_t packed_bytes = 0;
-  bool eligible = true;  ///< for its size
+  bool eligible = true;  ///< to be the smallest
   std::optional<GateResult> gate = {};
 };
-/// The result for programs.
+/// The JSON result.
 struct ChooseFields {
-  SubjectResult subject;  ///< the model is the chosen one
+  SubjectResult subject;  ///< of the chosen model
   std::string chosen, best, rule;
   std::int64_t seeds = 1;
   std::string summary;
@@ -47,9 +47,9 @@ struct ChooseFields {
 const Fields& fields_of(const ChoiceCandidateResult*);
 const Fields& fields_of(const ChooseFields*);
 
-/// Evaluates the models on the same examples and chooses one: the best by the metric of the task, or the smallest that is not
-/// worse. Every model is compared with the best on the same examples, so that small differences count. `gate`: whether any of
-/// them passes all gates. Throws `UserError`, as `open_model`, `load_measured` and `measure_models` do.
+/// Evaluates the models on the same examples and chooses the best by the task's metric, or the smallest that is not
+/// worse. Paired comparison with the best on the same examples makes small differences count. `gate`: whether any model
+/// passes all gates. Throws `UserError` like `open_model`, `load_measured` and `measure_models`.
 JobResult choose_model(const ChooseJob& job, Context& context);
 
 }  // namespace hone

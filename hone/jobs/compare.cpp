@@ -45,7 +45,7 @@ std::vector<ChangedExampleResult> changed_examples(const ModelComparison& c,
   return changed;
 }
 
-/// The seeds of a job that was repeated, rising; none: `name` is a model.
+/// Returns the seeds of a repeated job in ascending order; empty if `name` is a model.
 std::vector<std::int64_t> seeds_of(const std::string& name) {
   std::vector<std::int64_t> seeds;
   std::error_code error;
@@ -65,7 +65,7 @@ std::string seed_folder(const std::string& name, std::int64_t seed) {
   return (fs::path(name) / fmt::format("seed-{}", seed)).string();
 }
 
-/// What the models of all seeds have learned from between them.
+/// Returns the training data of the models of all seeds together.
 std::optional<TrainedOn> record_of_seeds(const std::string& folder,
                                          const std::vector<std::int64_t>& seeds) {
   std::optional<TrainedOn> record = known_record(seed_folder(folder, seeds.front()));
@@ -74,7 +74,7 @@ std::optional<TrainedOn> record_of_seeds(const std::string& folder,
   return record;
 }
 
-/// What is compared, and what came out.
+/// The result of a comparison.
 struct Outcome {
   Json fields;
   Document document;
@@ -82,7 +82,7 @@ struct Outcome {
   JudgedGates gates;
 };
 
-/// The examples both models are measured on, and what may be lost on them.
+/// The examples that both models are measured on, and the gates on them.
 struct MeasuredExamples {
   const SubjectResult& subject;
   const MeasuredPart& part;
@@ -90,19 +90,19 @@ struct MeasuredExamples {
   std::vector<Gate> gates;
 };
 
-// How the gates ended; without gates `change`.
+// Describes the outcome of the gates, or `change` without gates.
 std::string headline_of(const Outcome& outcome, const std::string& change) {
   return capitalized(outcome.gates.any() ? gate_headline(outcome.gates) : change);
 }
 
-// How sure the change is.
+// Describes how certain the change is.
 std::string evidence_of(const MeasuredExamples& measured, const Outcome& outcome, bool differs,
                         const std::string& notes) {
   return fmt::format("{}: {}.", capitalized(name_and_size(measured.part)),
                      change_evidence(outcome.gates, outcome.verdict, differs, notes));
 }
 
-// Both models in one table.
+// Shows both models in one table.
 void describe_models(const TaskEvaluation& baseline, Outcome& outcome, Table table) {
   Document& document = outcome.document;
   document.tone = outcome.gates.any() ? tone_of(outcome.gates) : Tone::plain;
@@ -112,7 +112,7 @@ void describe_models(const TaskEvaluation& baseline, Outcome& outcome, Table tab
         Paragraph{fmt::format("On these examples, {}.", baseline_text(baseline))}}}};
 }
 
-/// The models to compare; of folders of seeds the first.
+/// The models to compare, of the first seed for folders of seeds.
 struct ModelPair {
   TextModel first, second;
 };
@@ -369,7 +369,7 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
                                   : compare_seeds(job, seeds, measured, context, notes);
   for (const std::string& warning : warnings_of(part, facts.labels)) notes.push_back(warning);
   std::erase(notes, "");
-  notes = each_once(notes);  // models of all seeds may have the same to say
+  notes = each_once(notes);  // models of several seeds can give the same notes
   tell_warnings(context, notes);
   tell_measured(
       part, {unknown_texts(job.first_label(), first), unknown_texts(job.second_label(), second)},

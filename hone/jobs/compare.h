@@ -16,30 +16,31 @@
 
 namespace hone {
 
-/// Which models are to be compared, and on which texts.
+/// Two models to compare, and the texts to use.
 struct CompareJob {
   std::string first,
-      second;  ///< as `open_model` takes them, or folders of repeated jobs with the same seeds
-  /// Folders of adapters to put on them, each trained beside the weights it is put on; empty: none. Of models, not of seeds.
+      second;  ///< see `open_model`, or folders of repeated jobs with the same seeds
+  /// Adapter folders, each trained on the base model that it is applied to; empty: none. Not supported for folders of
+  /// seeds.
   std::string first_adapter = {}, second_adapter = {};
   JobData data = {};
-  std::string split = {};  ///< the part to measure on, see `measured_texts`
+  std::string split = {};  ///< to measure on, see `measured_texts`
   std::int64_t batch_size = 32;
-  std::int64_t texts = 20;  ///< at most so many examples with a changed prediction are shown
-  GateOptions gates = {};   ///< what the second may lose
+  std::int64_t texts = 20;  ///< maximum number of examples with changed predictions to show
+  GateOptions gates = {};   ///< limits of what the second model may lose
   std::uint64_t seed = 42;
-  JobOutput output = {};       ///< of a report; no folder: none is written
+  JobOutput output = {};       ///< of a report; no folder: no report
   Invocation invocation = {};  ///< for the report
 
-  /// The models as they are named in sentences: "my-model with my-adapter".
+  /// Names of the models in sentences: "my-model with my-adapter".
   std::string first_name() const;
   std::string second_name() const;
-  /// The same where the two have to differ, as in the rows of a table: "my-model (A)" of a model beside itself.
+  /// Names that differ, for the rows of a table: "my-model (A)" if a model is compared with itself.
   std::string first_label() const;
   std::string second_label() const;
 };
 
-/// Model A, model B and what lies between them, in results.
+/// Models A and B and their comparison, in results.
 struct TwoModelsResult {
   NamedMetrics a = {}, b = {};
   ModelSize size_before = {}, size = {};  ///< of A, of B
@@ -47,14 +48,14 @@ struct TwoModelsResult {
 };
 /// An example that two models predict differently, in results.
 struct ChangedExampleResult {
-  std::int64_t example = 0;  ///< its place in the measured split, from 0
-  std::string label, a, b;   ///< the right answer and theirs
+  std::int64_t example = 0;  ///< index in the measured split, from 0
+  std::string label, a, b;   ///< the label and both predictions
   double swing = 0;          ///< see `Flip`
   std::string text;
 };
-/// The result for programs.
+/// The JSON result.
 struct CompareFields {
-  SubjectResult subject;  ///< the model is B
+  SubjectResult subject;  ///< of model B
   std::string baseline;
   std::optional<std::string> adapter = {}, baseline_adapter = {};
   std::int64_t seeds = 1;
@@ -90,9 +91,9 @@ struct CompareResult : JobResult {
   Verdict verdict;  ///< whether the second is within the limit of the first
 };
 
-/// Measures two models, or those of all seeds of two repeated jobs, on the same texts, and says what changed from the first
-/// to the second. Whoever sets `gates` looks at `gate`. Throws `UserError`, as `open_model`, `load_measured` and
-/// `compare_models` of two models do.
+/// Measures two models, or those of all seeds of two repeated jobs, on the same texts, and reports what changed from
+/// the first to the second. Callers that set `gates` have to check `gate`. Throws `UserError` like `open_model`,
+/// `load_measured` and `compare_models` of two models.
 CompareResult compare_models(const CompareJob& job, Context& context);
 
 }  // namespace hone

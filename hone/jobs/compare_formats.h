@@ -12,18 +12,18 @@ namespace hone {
 
 /// A comparison of number formats on one model.
 struct CompareFormatsJob {
-  std::string model;                       ///< as `open_model` takes it; not quantized
-  std::vector<FormatChoice> choices = {};  ///< none: `usual_choices`
+  std::string model;                       ///< see `open_model`; must not be quantized
+  std::vector<FormatChoice> choices = {};  ///< empty: `usual_choices`
   CalibrationRun calibration = {.batch_size = 32};
   std::string split = {};  ///< for the final result; choices are made on validation
   JobData data = {};
-  bool layers = false;  ///< show every layer with every choice on a terminal, too
+  bool layers = false;  ///< also show every layer with every choice on a terminal
   std::uint64_t seed = 42;
-  JobOutput output = {};       ///< of a report; no folder: none is written
+  JobOutput output = {};       ///< of a report; no folder: no report
   Invocation invocation = {};  ///< for the report
 };
 
-/// The result for programs.
+/// The JSON result.
 struct CompareFormatsFields {
   SubjectResult subject;
   std::vector<FormatChoiceResult> formats = {};
@@ -37,8 +37,8 @@ struct CompareFormatsResult : JobResult {
   FormatStudy study;
 };
 
-/// Quantizes a model to each choice of formats by rounding alone, and finds the one with the fewest bits within the limit.
-/// Throws `UserError`, as `load_encoded` and `compare_formats` of a model do.
+/// Quantizes a model to each choice of formats by rounding alone, and finds the one with the fewest bits within the
+/// limit. Throws `UserError` like `load_encoded` and `compare_formats` of a model.
 CompareFormatsResult compare_formats(const CompareFormatsJob& job, Context& context);
 
 }  // namespace hone

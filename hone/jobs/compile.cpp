@@ -23,9 +23,9 @@
 namespace hone {
 namespace {
 
-// ---- what is compiled
+// ---- fused operations and kernels
 
-// Why an operation with a formula was not fused.
+// Says why an operation with a formula was not fused.
 std::string reason_alone(const Node& node) {
   const auto has_formula = [](const Node* other) {
     return other->kind() == NodeKind::operation && other->op().formula != nullptr;
@@ -105,10 +105,10 @@ void write_stages(const CompileJob& job, const Graph& before, const Graph& after
 
 // ---- times
 
-/// The interpreter and the compiled graph, run in turn and recorded.
+/// Recorded runs of the interpreter and the compiled graph in turn.
 struct RecordedRuns {
-  std::vector<double> apart_ms, compiled_ms;                // of whole runs, in their order
-  std::map<std::string, std::vector<double>> apart, fused;  // seconds of each node, by its name
+  std::vector<double> apart_ms, compiled_ms;                // of whole runs, in order
+  std::map<std::string, std::vector<double>> apart, fused;  // seconds of each node, by name
 };
 
 void add_spans(const std::vector<OperationSpan>& spans,
@@ -183,7 +183,7 @@ void measure_groups(std::vector<CompiledGroup>& groups, const BenchWork& work, c
   }
 }
 
-// Of each arithmetic that the kernels of the graph use.
+// Measures the peaks of each arithmetic that the kernels of the graph use.
 Floors measured_floors(const Graph& after, const Session& session, Context& context,
                        std::vector<std::string>& notes) {
   const int threads = context.pool.threads();

@@ -11,9 +11,9 @@ namespace hone {
 struct CompileJob {
   BenchJob work = {};
   bool explain = false;     ///< also time it against the interpreter
-  std::int64_t runs = 40;   ///< of each for `explain`; `kFewestForMedianInterval` at least
+  std::int64_t runs = 40;   ///< of each for `explain`; at least `kFewestForMedianInterval`
   std::string stages = {};  ///< folder for the graphs and the generated code; empty: none
-  bool overwrite = false;   ///< replace the files of that folder
+  bool overwrite = false;   ///< replace the files in that folder
 };
 
 /// The duration of each stage of compilation.
@@ -27,35 +27,34 @@ struct CompileStages {
 };
 const Fields& fields_of(const CompileStages*);
 
-/// Element-wise operations that were fused, or one that was not. What is measured is of `explain`.
+/// Element-wise operations that were fused, or one that was not. Measurements need `explain`.
 struct CompiledGroup {
   std::string name;                          ///< of its node
-  std::vector<std::string> nodes = {};       ///< that were fused, in their order
+  std::vector<std::string> nodes = {};       ///< that were fused, in order
   std::vector<std::string> operations = {};  ///< of these nodes: "add"
   std::string kernel;
-  std::optional<std::string> reason = {};  ///< why it was not fused; none: it was
-  std::optional<double> bytes_saved = {};  ///< that are not read and written any more
-  std::optional<double> floor_us =
-      {};  ///< its bytes, or its operations, at the peak of this machine
+  std::optional<std::string> reason = {};  ///< why it was not fused; empty: it was
+  std::optional<double> bytes_saved = {};  ///< no longer read and written
+  std::optional<double> floor_us = {};     ///< of its bytes or operations at this machine's peak
   std::optional<double> interpreter_us = {}, compiled_us = {};  ///< medians over the runs
 };
 const Fields& fields_of(const CompiledGroup*);
 
-/// Operations of a kind that one kernel runs, and why others did not accept them.
+/// Operations of one kind that the same kernel runs, and why other kernels did not accept them.
 struct CompiledKernel {
   std::string operation;
-  std::string kernel;  ///< "reference": none
+  std::string kernel;  ///< "reference" if there is no kernel
   std::vector<std::string> nodes = {};
   std::vector<KernelRefusal> refused = {};
-  std::optional<double> floor_us = {};     ///< of all, as of groups
-  std::optional<double> compiled_us = {};  ///< of all, medians over the runs
+  std::optional<double> floor_us = {};     ///< of all nodes, as for groups
+  std::optional<double> compiled_us = {};  ///< of all nodes, medians over the runs
 
   std::size_t calls() const { return nodes.size(); }
   std::optional<double> share_of_floor() const;
 };
 const Fields& fields_of(const CompiledKernel*);
 
-/// The interpreter and the compiled graph in turn.
+/// Times of the interpreter and the compiled graph, which take turns.
 struct CompiledTimes {
   RoundTimes interpreter, compiled;
   double speedup = 1;
@@ -63,7 +62,7 @@ struct CompiledTimes {
 };
 const Fields& fields_of(const CompiledTimes*);
 
-/// The result for programs.
+/// The JSON result.
 struct CompileFields {
   std::string model;
   std::int64_t batch = 0, tokens = 0;
@@ -74,15 +73,15 @@ struct CompileFields {
   std::int64_t functions = 0, functions_made = 0;
   CompileStages stages = {};
   std::vector<CompiledGroup> groups = {};
-  /// Of all operations but views, the slowest first if they were timed.
+  /// Kernels of all operations but views, slowest first if they were timed.
   std::vector<CompiledKernel> kernels = {};
   std::optional<CompiledTimes> times = {};
 };
 const Fields& fields_of(const CompileFields*);
 
-/// Compiles a model for the CPU, so that its code is in the cache, and lists which operations were fused and which kernels run
-/// all. With `explain` it runs the model interpreted and compiled in turn, and compares times with their floors. Throws
-/// `UserError` as `bench`, and if no code can be generated.
+/// Compiles a model for the CPU, stores the code in the cache, and lists the fused operations and the kernels of all
+/// operations. With `explain`, runs the model interpreted and compiled in turn and compares the times with their
+/// floors. Throws `UserError` like `bench`, and if no code can be generated.
 JobResult compile(const CompileJob& job, Context& context);
 
 }  // namespace hone

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// A format without a zero undoes what a mask does in front of it.
+// A format without a zero would undo a mask in front of it.
 void check_zeros_stay(const Model& rounded) {
   for (const Node* weight : pruned_weights(rounded.graph)) {
     const Tensor values = dense_on(rounded.parameters.at(weight->name()), cpu()),
@@ -63,7 +63,7 @@ Model compress(const Model& parent, const EncodedSplits& data, const CompressOpt
     model.parameters = *options.trained;
     return model;
   }
-  if (!pruned_weights(model.graph).empty()) round_weights(model, context);  // or hours are in vain
+  if (!pruned_weights(model.graph).empty()) round_weights(model, context);  // fails early
   fine_tune(model, data, options.fine_tune, log, context);
   return model;
 }
@@ -102,7 +102,8 @@ Model round_weights(const Model& quantized, Context& context) {
     if (!is_quantizer(*node) && !is_mask(*node)) continue;
     const Value read = is_mask(*node) ? Value{node, 0} : node->inputs()[0];
     const Node* const parameter = stored_parameter(read);
-    // What others read too, in another format or in none, keeps its precision. A quantizer follows the mask that it reads.
+    // A parameter that is also read elsewhere, in another format or none, keeps its precision. A quantizer follows the
+    // mask that it reads.
     const bool alone = is_mask(*node) || read.node->users().size() == 1;
     if (parameter != nullptr && parameter->users().size() == 1 && alone)
       graph.set_output(parameter->name(), {node, 0});

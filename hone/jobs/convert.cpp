@@ -21,15 +21,16 @@
 namespace hone {
 namespace {
 
-// Two tensors with the same key are the same elements in the same order.
+// Tensors with equal keys share the same elements in the same order.
 using TensorPlace = std::tuple<const std::byte*, DType, Sizes>;
 
-// Without elements there is no place.
+// Meaningless for a tensor without elements.
 TensorPlace place_of(const Tensor& tensor) {
   return {tensor.device_pointer(), tensor.dtype(), tensor.sizes()};
 }
 
-// Config, tokenizer and card, but not the files of the job that made the model, nor modules.json, which names folders.
+// Selects config, tokenizer and model card, but neither files of the job that made the model nor modules.json, which
+// names folders.
 bool goes_along(const fs::path& path) {
   constexpr std::string_view kOfTheJob[] = {"machine.json", "results.json",       "settings.json",
                                             "report.md",    "trainer_state.json", "record.json",

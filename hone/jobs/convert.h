@@ -10,7 +10,7 @@
 #include "hone/runtime/context.h"
 #include "hone/tensor/safetensors.h"
 
-/// Weights of any model, rewritten as safetensors.
+/// Conversion of the weights of any model to safetensors.
 namespace hone {
 
 /// One tensor of the result.
@@ -18,30 +18,30 @@ struct ConvertedTensor {
   std::string name;
   DType dtype = DType::f32;
   Sizes sizes;
-  /// The tensor whose elements this one is, all of them in the same order; it is not written a
-  /// second time. Empty: written.
+  /// The tensor that is stored in place of this one, with the same elements in the same order; empty: this one is
+  /// stored.
   std::string same_as;
 };
 
 struct Conversion {
   std::string source;  ///< the file or index that was read
-  std::string file;    ///< that was written
+  std::string file;    ///< the written file
   std::vector<ConvertedTensor> tensors;
   std::vector<std::string> copied;  ///< paths in `output` of the files that were copied
-  std::uint64_t bytes = 0;          ///< of the elements that were written
+  std::uint64_t bytes = 0;          ///< of the written elements
 };
 
-/// Writes the weights in `model` (in any layout of checkpoint.h, of any architecture) as `output`/model.safetensors, elements
-/// unchanged. A model that only hone builds keeps parameters.safetensors, where other programs do not look for weights. Copies
-/// config, tokenizer and README, and the record of training data where it is valid (see trained_on.h). For a sentence model,
-/// converts the encoder and copies its modules. Of tensors that share all their memory, the first by name is written and the
-/// others are listed in the header's metadata, as in Hugging Face's converter. Tensors that share some of their memory are each
-/// written in full. `output` must exist. Throws `UserError`.
+/// Writes the weights in `model` (in any layout of checkpoint.h, of any architecture) to `output`/model.safetensors
+/// with unchanged elements. A model that only hone can build keeps parameters.safetensors, where other programs do not
+/// look for weights. Copies config, tokenizer and README, and the record of training data if it is valid (see
+/// trained_on.h). For a sentence model, converts the encoder and copies its modules. Of tensors that share all their
+/// memory, only the first by name is written; the header's metadata lists the others, as in Hugging Face's converter.
+/// Tensors that share part of their memory are each written in full. `output` must exist. Throws `UserError`.
 Conversion convert_weights(const fs::path& model, const fs::path& output);
 
-/// Which model to convert, and where to write the result.
+/// A model to convert.
 struct ConvertJob {
-  std::string model;  ///< as `find_model` takes it
+  std::string model;  ///< see `find_model`
   JobOutput output;
 };
 
@@ -52,7 +52,7 @@ struct ConvertedTensorResult {
   std::optional<std::int64_t> bytes = {};
   std::optional<std::string> same_as = {};
 };
-/// The result for programs.
+/// The JSON result.
 struct ConvertFields {
   std::string model, source;
   std::vector<ConvertedTensorResult> tensors = {};
@@ -66,7 +66,7 @@ struct ConvertResult : JobResult {
   Conversion conversion;
 };
 
-/// Writes a copy of a model as `convert_weights` does, without a report. Throws `UserError`, as that and `find_model` do.
+/// Writes a converted copy of a model without a report. Throws `UserError` like `convert_weights` and `find_model`.
 ConvertResult convert_model(const ConvertJob& job, const Context& context);
 
 }  // namespace hone

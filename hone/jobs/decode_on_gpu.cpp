@@ -16,7 +16,7 @@ Tensor bytes_there(std::int64_t count, Device& device) {
   return Tensor::empty(DType::u8, {count}, device);
 }
 
-// A copy reads what it writes.
+// A copy reads as much as it writes.
 std::int64_t copied_bytes(const MxintCodes& array, std::int64_t value_bytes) {
   return decode_bytes(array, value_bytes) / 2;
 }

@@ -9,20 +9,21 @@
 
 namespace hone {
 
-/// MXINT in a GPU's memory, to be decoded there (`cuda::dequantize_mxint`), and a copy that moves as many bytes.
+/// Decodes MXINT arrays in a GPU's memory (`cuda::dequantize_mxint`), and copies as many bytes.
 class GpuDecoder {
  public:
-  /// Has room for the largest of these arrays, which need no memory. `value_bytes` of what elements become: 2 or 4.
+  /// Allocates room for the largest of these arrays, whose pointers are not read. `value_bytes`: 2 or 4 per decoded
+  /// element.
   GpuDecoder(std::span<const kernels::MxintCodes> arrays, std::int64_t value_bytes,
              cuda::CudaDevice& gpu);
-  /// What an array takes there.
+  /// Returns the GPU memory that an array needs.
   static double needed_bytes(const kernels::MxintCodes& array, std::int64_t value_bytes);
 
-  /// Takes the array, whose codes lie on the host with its scales behind them. Throws `InternalError` where its first elements
-  /// are not decoded to the bits that the processor decodes them to.
+  /// Uploads the array; on the host, its scales must follow the codes. Throws `InternalError` if the GPU decodes its
+  /// first elements to other bits than the CPU.
   void take(const kernels::MxintCodes& array, ThreadPool& pool);
 
-  /// Put their work on the queue: the array that was taken is decoded, or as many bytes are read and written.
+  /// Enqueue the work: decode the array, or read and write as many bytes.
   void decode() const;
   void move() const;
 
@@ -32,10 +33,10 @@ class GpuDecoder {
   cuda::CudaDevice& gpu_;
   std::int64_t value_bytes_;
   Tensor codes_, values_, moved_;
-  kernels::MxintCodes array_;  // there
+  kernels::MxintCodes array_;  // on the GPU
 };
 
-/// Bytes of codes and scales, and of all that decoding reads and writes.
+/// Return the bytes of codes and scales, and of everything that decoding reads and writes.
 std::int64_t read_bytes(const kernels::MxintCodes& array);
 std::int64_t decode_bytes(const kernels::MxintCodes& array, std::int64_t value_bytes);
 

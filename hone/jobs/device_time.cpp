@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-/// Adds up what a GPU works.
+/// Adds up the time that a GPU works.
 class GpuClock {
  public:
   explicit GpuClock(cuda::CudaDevice& gpu) : watch_(gpu) { watch_.start(); }

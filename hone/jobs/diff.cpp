@@ -35,7 +35,7 @@ std::vector<NodeDifferenceResult> results_of(const GraphDifference& graph) {
   return results;
 }
 
-// "B: tiny (inputs input_ids, labels)": of the drawing of one graph; `other` is what it stands beside.
+// Returns the title of one graph in the drawing: "B: tiny (inputs input_ids, labels)". `other` is the graph beside it.
 std::string side_title(std::string_view side, const std::string& model, const Graph& graph,
                        const Graph& other) {
   const auto inputs_of = [](const Graph& of) {

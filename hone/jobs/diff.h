@@ -11,9 +11,9 @@
 
 namespace hone {
 
-/// Two models whose graphs and parameters are compared, or one model with other inputs.
+/// Two models whose graphs and parameters to compare, or one model with other inputs.
 struct DiffJob {
-  std::string a, b;     ///< as `open_model` takes them
+  std::string a, b;     ///< see `open_model`
   std::string drawing;  ///< file for a drawing of both; empty: none
   bool png = false;     ///< also write an .svg as .png
   std::string csv;      ///< file for the table; empty: none
@@ -30,7 +30,7 @@ struct NodeDifferenceResult {
   std::string what;
   std::optional<std::string> a = {}, b = {}, detail = {};
 };
-/// The result for programs.
+/// The JSON result.
 struct DiffFields {
   std::string a, b, summary;
   std::int64_t only_in_a = 0, only_in_b = 0, changed = 0, equal = 0;
@@ -42,7 +42,8 @@ struct DiffFields {
 const Fields& fields_of(const NodeDifferenceResult*);
 const Fields& fields_of(const DiffFields*);
 
-/// Compares the graphs and parameters. Throws `UserError`, as `open_model` and `write_drawing` do, and for files that exist.
+/// Compares the graphs and parameters. Throws `UserError` like `open_model` and `write_drawing`, and for files that
+/// exist.
 JobResult diff_models(const DiffJob& job, Context& context);
 
 }  // namespace hone

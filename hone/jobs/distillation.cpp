@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// For each of the student's classes, its number in the parent.
+// Returns the teacher's class index for each of the student's classes.
 std::vector<std::int32_t> classes_of(const Parent& parent, const Model& student) {
   const ModelFacts &theirs = parent.model.model.facts, &own = student.facts;
   const auto order = class_order(own.labels, theirs.labels);
@@ -27,8 +27,8 @@ std::vector<std::int32_t> classes_of(const Parent& parent, const Model& student)
   return *order;
 }
 
-// Rows that any of the seeds reads, rising. `own`: the texts as the model that is trained reads them, which order they come
-// in may depend on.
+// Returns the rows that any of the seeds reads, in ascending order. Their order in training can depend on `own`, the
+// texts as the student reads them.
 std::vector<std::int64_t> rows_of_seeds(const EncodedSet& own, TrainingOptions training,
                                         std::uint64_t seed, std::int64_t seeds) {
   std::vector<std::int64_t> all;
@@ -42,7 +42,7 @@ std::vector<std::int64_t> rows_of_seeds(const EncodedSet& own, TrainingOptions t
   return all;
 }
 
-// Some rows of the examples, which must outlive it.
+// Selects rows of the examples, which must outlive the result.
 ExampleSource some_of(const ExampleSource& all, const std::vector<std::int64_t>& rows) {
   ExampleSource some{.lengths = lengths_of(all, rows)};
   some.batch = [&all, &rows](std::span<const std::int64_t> batch, std::int64_t least_length) {
@@ -53,7 +53,7 @@ ExampleSource some_of(const ExampleSource& all, const std::vector<std::int64_t>&
   return some;
 }
 
-// Of these rows of the parent's texts, (rows, classes of the student).
+// Logits of these rows of the teacher's texts, (rows, classes of the student).
 std::vector<float> logits_of(const Parent& parent, const std::vector<std::int64_t>& rows,
                              std::int64_t batch_size, Context& context) {
   const ExampleSource all = text_examples(parent.texts), some = some_of(all, rows);

@@ -20,7 +20,7 @@ namespace hone {
 
 namespace {
 
-// What distinguishes drawings of one model: its inputs and outputs, and the constants that replace inputs that were left out.
+// Distinguishes drawings of one model: its inputs and outputs, and the constants that replace omitted inputs.
 struct Signature {
   std::vector<std::string> inputs, outputs, made_inside;
 
@@ -94,7 +94,7 @@ const Fields& fields_of(const DrawFields*) {
 
 namespace {
 
-// The largest divergence of every layer, of those that `hone sensitivity` has left in a folder.
+// Colours every layer by its largest divergence in the results of `hone sensitivity`.
 Colouring coloured_by_sensitivity(const std::string& folder, const Graph& graph) {
   user_check(!folder.empty(),
              "`color_by` sensitivity needs results: give `sensitivity`, an output folder of `hone "

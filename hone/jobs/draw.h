@@ -12,10 +12,10 @@
 
 namespace hone {
 
-/// The inputs a model is drawn with, beside `input_ids`.
+/// The inputs that a model is drawn with, besides `input_ids`.
 struct DrawnInputs {
   bool attention_mask = true, token_type_ids = true;
-  bool labels = false;  ///< and with them the loss
+  bool labels = false;  ///< also the loss
 };
 
 /// The property that colours show, see colouring.h.
@@ -26,7 +26,7 @@ std::vector<std::string> colour_names();
 
 /// A model to draw.
 struct DrawJob {
-  std::string model;  ///< as `open_model` takes it
+  std::string model;  ///< see `open_model`
   std::string
       output;  ///< file to write: .svg, .png, .pdf, .dot, or .html for a page (`drawing_page`)
   bool png = false;  ///< also write an .svg as .png
@@ -40,7 +40,7 @@ struct DrawJob {
   std::uint64_t seed = 42;
 };
 
-/// The result for programs.
+/// The JSON result.
 struct DrawFields {
   std::string model, file;
   std::vector<std::string> inputs = {}, outputs = {}, made_inside = {};
@@ -54,14 +54,14 @@ struct DrawResult : JobResult {
   Drawing drawing;
 };
 
-/// The graph of a model with these inputs: for training, or without dropout and dead code.
+/// Returns the graph of a model with these inputs: for training, or without dropout and dead code.
 Graph drawn_graph(const TextModel& source, const DrawnInputs& inputs, bool train, Context& context);
 
-/// The files of a drawing: `output`, and with `png` the same name as .png. Throws `UserError` if `output` is then no .svg, and
-/// for files that exist unless `overwrite`.
+/// Returns the files of a drawing: `output`, and with `png` the same name as .png. Throws `UserError` if `png` is set
+/// and `output` is not an .svg, and for files that exist unless `overwrite`.
 std::vector<std::string> drawing_files(const std::string& output, bool png, bool overwrite);
 
-/// Draws a model's graph into a file. Throws `UserError`, as `open_model` and `write_drawing` do.
+/// Draws a model's graph into a file. Throws `UserError` like `open_model` and `write_drawing`.
 DrawResult draw_model(const DrawJob& job, Context& context);
 
 }  // namespace hone

@@ -18,7 +18,7 @@ std::string arithmetic_text(const EvaluateFields& fields) {
                        : fields.arithmetic;
 }
 
-// The same model in fp32, where that is another thing: `halves` is what was measured of it.
+// Compares with the same model in fp32; `halves` is its measurement in bf16 or fp16.
 AgainstFp32 against_fp32(const TextModel& source, const Measurement& halves, const EncodedSet& data,
                          const std::vector<Example>& examples, std::int64_t batch_size,
                          Context& context) {
@@ -51,7 +51,6 @@ AgainstFp32 against_fp32(const TextModel& source, const Measurement& halves, con
   return both;
 }
 
-// What people read of it.
 void describe_evaluation(EvaluateResult& result, const EvaluateFields& fields,
                          const MeasuredPart& part, const std::optional<AgainstFp32>& both,
                          const std::vector<std::string>& labels) {
@@ -70,7 +69,7 @@ void describe_evaluation(EvaluateResult& result, const EvaluateFields& fields,
                                  {Paragraph{both->headline(part)},
                                   PageTable{comparison_table({both->full, both->halves})}}});
   const NamedEvaluation named = {part.facts.part, e, first_caution(part)};
-  // A confusion matrix of more classes is too wide for a terminal.
+  // A large confusion matrix is too wide for a terminal.
   constexpr std::size_t kMostShown = 4;
   Section details = details_section({named}, labels);
   details.folded = labels.size() > kMostShown;

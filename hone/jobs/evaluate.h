@@ -15,19 +15,19 @@
 
 namespace hone {
 
-/// How a model is to be measured.
+/// A model to evaluate, and the examples to use.
 struct EvaluateJob {
-  std::string model;         ///< as `open_model` takes it
+  std::string model;         ///< see `open_model`
   std::string adapter = {};  ///< folder, see models/adapter.h; empty: none
   JobData data = {};
-  std::string split = {};  ///< the part to measure on, see `measured_texts`
+  std::string split = {};  ///< to measure on, see `measured_texts`
   std::int64_t batch_size = 32;
   std::uint64_t seed = 42;
-  JobOutput output = {};       ///< of a report; no folder: none is written
+  JobOutput output = {};       ///< of a report; no folder: no report
   Invocation invocation = {};  ///< for the report
 };
 
-/// What bf16 or fp16 does to a model: the model in fp32 beside it, on the same texts.
+/// A model in bf16 or fp16 compared with itself in fp32, on the same texts.
 struct AgainstFp32 {
   ComparedModel full, halves;
   Verdict verdict;
@@ -36,7 +36,7 @@ struct AgainstFp32 {
   std::string headline(const MeasuredPart& part) const;
 };
 
-/// The result for programs.
+/// The JSON result.
 struct EvaluateFields {
   SubjectResult subject;
   std::optional<std::string> adapter = {};
@@ -54,7 +54,7 @@ struct EvaluateResult : JobResult {
   Measurement measured;
 };
 
-/// Measures a model on a part of a data set; writes a report where one is wanted. Throws `UserError`.
+/// Measures a model on a split of a dataset, and writes a report if `output` has a folder. Throws `UserError`.
 EvaluateResult evaluate_model(const EvaluateJob& job, Context& context);
 
 }  // namespace hone

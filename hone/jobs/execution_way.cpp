@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-/// Is made ready anew in every run.
+/// Prepares the graph anew in every run.
 class EagerExecutable final : public Executable {
  public:
   EagerExecutable(const Graph& graph, const Session& session) : graph_(graph), session_(session) {}

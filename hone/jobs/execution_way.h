@@ -7,39 +7,39 @@
 #include "hone/runtime/session.h"
 #include "hone/train/training_graph.h"
 
-/// Ways to run one and the same graph, to be held against each other: a table.
+/// The table of execution modes, which run the same graph in different ways.
 namespace hone {
 
-/// How a model's graph is made ready, and what runs it.
+/// An execution mode: how a graph is prepared, and what runs it.
 struct ExecutionWay {
-  std::string_view name;     ///< of `--executor`
-  std::string_view summary;  ///< for people, what it does
+  std::string_view name;     ///< value of `--executor`
+  std::string_view summary;  ///< what it does, for users
   Executor executor = nullptr;
   Fusing fusing = Fusing::all;
-  /// Why graphs of a session cannot be run so; "": they can. Null: those of all can.
+  /// Returns why it cannot run graphs of a session, or "". Null: it can run all.
   std::string (*objection)(const Session&) = nullptr;
-  /// What the executor runs in place of a graph that was made ready for it. Null: that graph.
+  /// Returns the graph that the executor actually runs for a prepared graph. Null: that graph.
   Graph (*executed)(Graph, const Session&) = nullptr;
 };
 
-/// All of them; the first is what others are compared with.
+/// Returns all modes; the first is the baseline of comparisons.
 const std::vector<ExecutionWay>& execution_ways();
 std::vector<std::string> execution_way_names();
-/// Throws `UserError`, which names all.
+/// Throws `UserError` with the names of all modes.
 const ExecutionWay& find_execution_way(std::string_view name);
-/// The one with the session's executor: jobs run their graphs by it.
+/// Returns the mode with the session's executor.
 const ExecutionWay& way_of(const Session& session);
-/// Why graphs of a session cannot be run by it; "": they can.
+/// Returns why the mode cannot run graphs of a session, or "".
 std::string objection_of(const ExecutionWay& way, const Session& session);
-/// What the way's executor runs in place of such a graph.
+/// Returns the graph that the mode's executor actually runs.
 Graph executed_graph(const ExecutionWay& way, const Graph& graph, const Session& session);
-/// Those that graphs of a session can be run by, by name.
+/// Returns the names of the modes that can run graphs of a session.
 std::vector<std::string> usable_ways(const Session& session);
-/// Throws `UserError` where those of this one cannot.
+/// Throws `UserError` if the mode cannot run graphs of the session.
 void check_usable(const ExecutionWay& way, const Session& session);
 
-/// Runs a graph operation by operation, and keeps nothing between two runs: neither the order of operations with their
-/// kernels, nor memory, nor weights as kernels pack them.
+/// Runs a graph operation by operation and keeps nothing between runs: neither the order of operations with their
+/// kernels, nor memory, nor packed weights.
 std::unique_ptr<Executable> run_eagerly(const Graph& graph, const Session& session);
 
 }  // namespace hone

@@ -14,7 +14,7 @@ Table shown_operands(const Diagnosis& diagnosis) {
   return diagnosis_table(diagnosis, kQuietSnrDb, kShownOperands);
 }
 
-// On the validation split, because it decides whether to use the remedy.
+// Measured on the validation split, because it decides whether to use the remedy.
 std::string improvement(const Diagnosis& diagnosis) {
   const char* remedy = diagnosis.remedy.better_parameters ? "With all better parameters"
                                                           : "With the noisiest in full precision";

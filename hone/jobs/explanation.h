@@ -8,14 +8,14 @@
 #include "hone/jobs/job_result.h"
 #include "hone/report/document.h"
 
-/// Explains where a quantization loses accuracy, and what loses less. Everything is measured by rounding alone, so it holds for
-/// every seed of a job.
+/// Explains where a quantization loses accuracy, and what would lose less. Everything is measured by rounding alone, so
+/// it holds for every seed of a job.
 namespace hone {
 
 /// A remedy for a loss.
 struct NextStep {
   std::string note;
-  std::string command = {};  ///< for a shell; "": none
+  std::string command = {};  ///< for a shell; "" if there is none
 };
 
 struct Explanation {
@@ -29,13 +29,13 @@ struct AskedJob {
   const Invocation& invocation;
   const CompressOptions& options;
   std::string output;  ///< folder as the user named it
-  fs::path folder;     ///< where it is written until it is complete
+  fs::path folder;     ///< where it is written until the job completes
 };
 
-/// Writes the remedy into the job's folder as a recipe. The command quantizes with it, and is the same otherwise.
+/// Writes the remedy into the job's folder as a recipe. The returned command repeats the job with that recipe.
 NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph& graph);
 
-/// The section of a document, the figure `layers` first.
+/// Returns the section of a document; the figure `layers` comes first.
 Section to_section(const Explanation& explanation, std::vector<Block> layers);
 
 /// A comparison in results, with the split it was made on.

@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-// Whether a modules.json says that texts become vectors.
+// Returns whether modules.json has a pooling module, so that texts become vectors.
 bool gives_vectors(const std::string& model) {
   if (is_fresh(model)) return false;
   const std::vector<ListedModule> modules = read_module_list(find_model(model), json_reader());
@@ -24,12 +24,12 @@ bool gives_vectors(const std::string& model) {
                              [](const ListedModule& module) { return module.name() == "Pooling"; });
 }
 
-// Weights with formats become their codes, for quantizers of them are no operations of other engines.
+// Stores quantized weights as codes, since other engines have no such quantizer operations.
 Model with_codes(Model model, Context& context) {
   transform(model, "fuse_lora", context.session());
   if (!model.quantization) return for_other_programs(model, context.session());
   transform(model, "pack", context.session());
-  model.quantization.reset();  // the file says it
+  model.quantization.reset();  // the packed graph expresses it
   return model;
 }
 
@@ -83,7 +83,7 @@ ExportFields export_fields(const ExportJob& job, const ExportForm& form,
   return fields;
 }
 
-// "12 KiB in int8, 3 KiB in fp32"; types of next to no bytes are left out.
+// "12 KiB in int8, 3 KiB in fp32"; omits types with less than 0.1% of the bytes.
 std::string weights_text(const ExportFields& fields) {
   std::vector<std::string> shown;
   for (const auto& [type, bytes] : fields.weights)
@@ -92,7 +92,7 @@ std::string weights_text(const ExportFields& fields) {
   return fmt::format("{}", fmt::join(shown, ", "));
 }
 
-// The folder's card says what other programs need.
+// Returns the model card of the folder, which says what other programs need.
 CardCopy exported_card(const ExportJob& job, const ExportedModel& exported, const ExportForm& form,
                        const ExportFields& fields, const fs::path& folder) {
   CardCopy copy{.name = job.output.name_of(folder, folder),
@@ -111,17 +111,18 @@ CardCopy exported_card(const ExportJob& job, const ExportedModel& exported, cons
   return copy;
 }
 
-// Everything of a folder but what the target writes.
+// Writes everything in a folder except the target's own files.
 void complete_folder(const ExportJob& job, ExportedModel& exported, const ExportForm& form,
                      const CardCopy& card, const JobResult& result, const fs::path& folder,
                      Context& context) {
   Json config = config_beside(exported.model);
   config.update(form.config);
   write_file(folder / "config.json", to_document(config));
-  // No other program reads fingerprints of training examples, and short texts can be guessed from them.
+  // No other program reads the fingerprints of training examples, and short texts can be guessed from them.
   exported.source.trained_on.reset();
   write_beside(exported.source, folder);
-  // The card of the base has neither the numbers nor the labels of an adapter; the card of a classifier does not describe embeddings.
+  // The card of the base has neither the numbers nor the labels of an adapter; the card of a classifier does not
+  // describe embeddings.
   const bool is_of_classes = exported.embeds() && exported.source.modules.empty();
   if (job.adapter.empty() && !is_of_classes)
     carry_card(exported.source.folder, exported.source.model, card, folder);

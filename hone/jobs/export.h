@@ -11,7 +11,7 @@
 #include "hone/onnx/onnx_model.h"
 #include "hone/runtime/context.h"
 
-/// Models for other engines.
+/// Formats of exported models.
 namespace hone {
 
 enum class ExportTarget : std::uint8_t {
@@ -20,19 +20,19 @@ enum class ExportTarget : std::uint8_t {
 };
 std::span<const EnumWord> enum_words(ExportTarget target);
 
-/// Which model is to be exported, how, and where to.
+/// A model to export.
 struct ExportJob {
   ExportTarget target = ExportTarget::onnx;
-  std::string model;         ///< as `open_model` takes it
-  std::string adapter = {};  ///< folder, see models/adapter.h; merged first. Empty: none
-  /// Its embeddings instead of its classes; a sentence model gives these anyway.
+  std::string model;         ///< see `open_model`
+  std::string adapter = {};  ///< merged first; folder, see models/adapter.h; empty: none
+  /// Export embeddings instead of classes; always the case for a sentence model.
   bool embed = false;
   int opset = kUsualOpset;     ///< of ONNX
-  DType dtype = DType::f32;    ///< that ONNX stores weights without a format in: f32, bf16 or f16
+  DType dtype = DType::f32;    ///< f32, bf16 or f16, in which ONNX stores weights without a format
   ExportCheck check = {};      ///< of ONNX
-  JobOutput output;            ///< a folder; of ONNX also a file that ends in .onnx
+  JobOutput output;            ///< a folder; for ONNX also a file that ends in .onnx
   std::uint64_t seed = 42;     ///< of fresh weights
-  Invocation invocation = {};  ///< for the report and the record of the job
+  Invocation invocation = {};  ///< for the report and the job record
 };
 
 /// A file of an exported model.
@@ -49,19 +49,19 @@ struct ExportedWeightsResult {
 struct ExportedValueResult {
   std::string name, shape;
 };
-/// A graph of ONNX.
+/// An ONNX graph.
 struct OnnxGraphResult {
   int opset = 0, ir_version = 0;
   std::vector<ExportedValueResult> inputs = {}, outputs = {};
   std::size_t nodes = 0;
 };
-/// Linear layers that compressed-tensors stores alike.
+/// Linear layers with the same layout in compressed-tensors.
 struct ExportedLayersResult {
   std::string format, weights;
   std::optional<std::string> inputs = {};
   std::size_t count = 0;
 };
-/// The result for programs.
+/// The JSON result.
 struct ExportFields {
   std::string model;
   std::optional<std::string> adapter = {};
@@ -84,14 +84,16 @@ const Fields& fields_of(const OnnxGraphResult*);
 const Fields& fields_of(const ExportedLayersResult*);
 const Fields& fields_of(const ExportFields*);
 
-/// Writes a model for other engines. As ONNX it is the inference graph: a folder with its config, tokenizer and card, as Optimum and
-/// sentence-transformers load it, or one file. For compressed-tensors it is a folder with the weights of a quantized model.
-/// Tells before it writes what the files do not express. Where no Python has ONNX Runtime it writes them all the same; `check_reason`
-/// says why the check did not run. Throws `UserError` as `open_with_adapter`, `check_has_head`, `to_onnx`,
-/// `write_onnx` and `to_compressed_tensors`, and for compressed-tensors where no config describes the graph.
+/// Exports a model for other engines. ONNX: the inference graph, as one file or as a folder with config, tokenizer and
+/// model card that Optimum and sentence-transformers load. compressed-tensors: a folder with the weights of a quantized
+/// model. Notes about what the files cannot express are printed before writing. If no Python has ONNX Runtime, the
+/// files are written unchecked, and `check_reason` says so. Throws `UserError` like `open_with_adapter`,
+/// `check_has_head`, `to_onnx`, `write_onnx` and `to_compressed_tensors`, and for compressed-tensors if no config
+/// describes the graph.
 JobResult export_model(const ExportJob& job, Context& context);
 
-/// The command that exports a model folder to ONNX into `output`, and compares it with hone on `data` where a Python has ONNX Runtime.
+/// Returns the command that exports a model folder to ONNX into `output`, and compares it with hone on `data` if a
+/// Python has ONNX Runtime.
 NextCommand command_to_export(const std::string& model, const std::string& data,
                               const std::string& output);
 

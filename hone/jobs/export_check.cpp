@@ -20,7 +20,8 @@ constexpr int kRepetitions = 2;
 
 using Clock = std::chrono::steady_clock;
 
-// The classes that a row of numbers names: the largest of classes, or those above 0 of labels.
+// Returns the predicted classes of a row: the one with the largest logit, or in multi-label tasks those with logits
+// above 0.
 std::vector<bool> named_classes(std::span<const float> row, Task task) {
   std::vector<bool> named(row.size());
   if (task == Task::multi_label) {
@@ -31,7 +32,7 @@ std::vector<bool> named_classes(std::span<const float> row, Task task) {
   return named;
 }
 
-// Batches of examples of similar lengths.
+// Returns batches of examples of similar lengths.
 std::vector<std::vector<std::int64_t>> batches_of(const ExampleSource& examples,
                                                   std::int64_t batch_size) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(examples.size()));

@@ -12,10 +12,10 @@
 #include "hone/onnx/onnx_model.h"
 #include "hone/runtime/context.h"
 
-/// An exported model in ONNX Runtime beside the model that it was made from.
+/// Comparison of an exported model in ONNX Runtime with the model that it was made from.
 namespace hone {
 
-/// The examples that both are asked about; without a source, none.
+/// The examples for the comparison; no source: no comparison.
 struct ExportCheck {
   DataOptions data = {};
   std::string split = {};  ///< see `read_text_rows`
@@ -36,19 +36,19 @@ struct ExportCheckResult {
 
   /// "the first 2,000 of 3,000 examples"
   std::string examples_text() const;
-  /// The result as sentences.
+  /// Returns the result in sentences.
   std::string summary() const;
 };
 const Fields& fields_of(const ExportCheckResult*);
 
-/// Why a check cannot run on a machine where no Python imports onnxruntime, and what to do.
+/// Why the check cannot run if no Python imports onnxruntime, and what to do.
 inline constexpr std::string_view kNoOnnxRuntime =
     "no Python imports onnxruntime; install it (`pip install onnxruntime`), or name the Python "
     "that "
     "has it in HONE_PYTHON";
 
-/// Runs both on the same batches, of at most the first 2,000 examples, with the context's threads. `graph` is the forward graph of
-/// `source`, in training mode, whose one output the file calls `output`.
+/// Runs both on the same batches, of at most the first 2,000 examples, with the context's threads. `graph` is the
+/// forward graph of `source` in training mode; the file calls its only output `output`.
 ExportCheckResult check_export(const ExportCheck& check, const TextModel& source,
                                const Graph& graph, const TextLimit& limit, const fs::path& file,
                                const OnnxModel& onnx, const std::string& output,

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// Config and checkpoint are all that transformers reads.
+// transformers reads only the config and the checkpoint.
 void check_config_describes(const ExportJob& job, const Model& model) {
   Model plain = model;
   unpack_weights(plain.graph);
@@ -84,7 +84,7 @@ ExportForm compressed_tensors_form(const ExportJob& job, ExportedModel& exported
       "quantize linear layers first, for example with `hone quantize {} --weight_format "
       "'int(bits=4,group=32)' --data DATA -o FOLDER`",
       job.model);
-  // First, as quantizing a model that the config does not describe is of no use.
+  // Checked first: quantizing would not help a model that the config does not describe.
   check_config_describes(job, model);
   user_check(exported.source.model.quantization.has_value(),
              "{}: compressed-tensors is for quantized models, and this one is not quantized; {}",

@@ -60,7 +60,6 @@ std::string names_of(const std::vector<OnnxValue>& values) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// A command that runs the file.
 NextCommand next_command(const ExportJob& job, const ExportedModel& exported) {
   const fs::path output = job.output.folder;
   const bool is_file = is_one_file(job);

@@ -24,7 +24,7 @@
 namespace hone {
 namespace {
 
-// A name of some task's metric; that it is one of the model's is seen when that is read.
+// Accepts the metrics of any task; whether it is one of the model's is checked when it is looked up.
 std::string problem_of_metric(const std::string& text) {
   const std::vector<std::string> known = metric_names();
   const std::string plain = text.starts_with("eval_") ? text.substr(5) : text;
@@ -59,7 +59,7 @@ const Metric& metric_of(Task task, const FineTuneOptions& options) {
   });
 }
 
-// What evaluations leave out: "distillation and label smoothing"
+// Names the loss terms that evaluations leave out: "distillation and label smoothing".
 std::string added_loss(const TrainingOptions& options) {
   std::vector<std::string_view> terms;
   if (options.distillation) terms.emplace_back("distillation");
@@ -68,7 +68,7 @@ std::string added_loss(const TrainingOptions& options) {
   return fmt::format("{}", fmt::join(terms, " and "));
 }
 
-/// One training run: what its callbacks share.
+/// One training run, with the state that its callbacks share.
 class Run {
  public:
   Run(Model& model, const EncodedSplits& data, const FineTuneOptions& options, TrainingLog& log,
@@ -115,7 +115,7 @@ class Run {
  private:
   bool saves() const { return !options_.checkpoints.folder.empty(); }
 
-  // None as well where the weights of this step are as good, or were not evaluated.
+  // Empty also if the weights of this step are equally good, or were not evaluated.
   std::optional<BetterEvaluation> better_than(std::int64_t step) const {
     const Selection& selection = checkpoint_.selection;
     if (selection.best_step == 0 || selection.best_step == step || last_evaluated_.step != step)
@@ -172,7 +172,7 @@ class Run {
     TrainingCallbacks callbacks;
     callbacks.before_step = options_.before_step;
     callbacks.on_step = [&](const StepRecord& record) {
-      if (!newest_is_proven_) newest_checkpoint_is_good();  // or this step had no loss
+      if (!newest_is_proven_) newest_checkpoint_is_good();  // its weights gave a loss
       log_.add_step(record);
       progress.update(record.step, fmt::format("loss {:.4f}", record.loss),
                       record.padding_share > 0
@@ -215,7 +215,7 @@ class Run {
                : texts;
   }
 
-  // Something has been computed with it, or there is nothing left to compute.
+  // Called after a computation with the newest checkpoint's weights succeeded, or if nothing is left to compute.
   void newest_checkpoint_is_good() {
     if (!saves()) return;
     remove_old_checkpoints(options_.checkpoints, checkpoint_.selection.best_step);
@@ -263,7 +263,7 @@ class Run {
     return wanted && !checkpoint_.selection.ended;
   }
 
-  // Weights may be numbers, and nothing that is computed with them is.
+  // Finite weights can still give results that are not numbers.
   static void check_evaluation(const TaskEvaluation& evaluation, std::int64_t step) {
     if (!std::isfinite(evaluation.loss))
       throw Diverged(step, step, "the loss on the validation part is no number");
@@ -274,12 +274,12 @@ class Run {
       return measure(model, data_.validation, options_.eval_batch_size, context_, "validate",
                      ProgressEnd::vanishes);
     } catch (const Interrupted&) {
-      interrupted();  // the checkpoint of this step stands, its evaluation is done when resumed
+      interrupted();  // resuming from this step's checkpoint evaluates it
     }
   }
 
-  // "train  step 50  epoch 0.16  validation loss 0.5123  accuracy 81.2% (78.9 to 83.4)  best so far"; on a terminal where that
-  // is too long in fewer letters, and then on several lines: nothing is left out.
+  // "train  step 50  epoch 0.16  validation loss 0.5123  accuracy 81.2% (78.9 to 83.4)  best so far". If that is too
+  // long for a terminal, uses abbreviations and then several lines, so that nothing is left out.
   std::string evaluation_text(const TaskEvaluation& e, const StepRecord& record) const {
     const auto columns = static_cast<std::size_t>(context_.progress.line_columns());
     std::string whole = stacked(evaluation_parts(e, record, "validation loss", e.figure.text), 0);
@@ -347,9 +347,9 @@ class Run {
   TrainingCheckpoint checkpoint_;
   bool newest_is_proven_ = true;
   ParameterStore best_;
-  Progress* progress_ = nullptr;  // while it trains
+  Progress* progress_ = nullptr;  // only during training
 
-  /// What was measured at a step of this run.
+  /// A measurement at a step of this run.
   struct Evaluated {
     std::int64_t step = -1;
     Measurement measurement;
@@ -388,7 +388,7 @@ const Fields& fields_of(const EvaluationLine*) {
 
 FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTuneOptions& options,
                          TrainingLog& log, Context& context) {
-  use_raw_scores(model.facts);  // the loss is of these
+  use_raw_scores(model.facts);  // the loss is computed from these
   const Task task = model.facts.task();
   HONE_ASSERT(data.train.task == task, "texts of {} for a model of {}", to_string(data.train.task),
               to_string(task));

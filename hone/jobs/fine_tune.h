@@ -14,12 +14,12 @@
 
 namespace hone {
 
-/// A line of training_log.jsonl: of a logging step, with the keys of Hugging Face's `log_history`.
+/// A logging step in training_log.jsonl, with the keys of Hugging Face's `log_history`.
 struct StepLine {
   double loss = 0, grad_norm = 0, learning_rate = 0, epoch = 0;
   std::int64_t step = 0;
 };
-/// Of an evaluation. Metrics of single classes, labels or numbers, which would make it long, are null.
+/// An evaluation in training_log.jsonl. Metrics of single classes, labels or outputs are null, to keep it short.
 struct EvaluationLine {
   EvaluationResult evaluation;
   double epoch = 0;
@@ -33,55 +33,54 @@ struct FineTuneOptions {
   std::vector<std::string> freeze = {};  ///< globs over parameter names
   std::int64_t eval_batch_size = 32;
   std::string title = "train";  ///< of the progress line
-  /// Keep the weights of the best evaluation instead of the last ones.
+  /// Keep the weights of the best evaluation instead of the last.
   bool load_best_model_at_end = false;
-  /// End after so many evaluations without a better one; 0: never. The best weights are kept then.
+  /// Stop after this many evaluations without improvement and keep the best weights; 0: never.
   std::int64_t early_stopping_patience = 0;
-  /// The figure of the validation part that the best evaluation is told by (see hone/metrics/metric.h).
-  /// Empty: the one by which the task is judged.
+  /// Metric that selects the best evaluation on the validation split (see hone/metrics/metric.h). Empty: the task's
+  /// metric.
   std::string metric_for_best_model = {};
-  std::string class_weights = {};  ///< as `class_weights` takes it
-  /// What the learning rate falls by from each layer to the one below it; 1: nothing. See `layer_rates`.
+  std::string class_weights = {};  ///< see `class_weights`
+  /// Factor of the learning rate from each layer to the one below it; 1: none. See `layer_rates`.
   double layerwise_lr_decay = 1;
-  Tensor parent_logits = {};  ///< f32 (training texts, classes), of `training.distillation`
+  Tensor parent_logits = {};  ///< f32 (training texts, classes), for `training.distillation`
   CheckpointOptions checkpoints = {};
-  /// As `TrainingCallbacks::before_step`.
+  /// See `TrainingCallbacks::before_step`.
   std::function<void(std::int64_t, ParameterStore&)> before_step = {};
-  /// Shown every evaluation of the validation part, after so many steps; whether to go on. Null: it goes on.
+  /// Called after every evaluation on the validation split; returns whether to continue. Null: always continue.
   std::function<bool(std::int64_t step, const TaskEvaluation&)> on_evaluation = {};
-  /// Evaluations before so many steps are shown, and neither chosen nor counted: the model is not yet what it is to be.
+  /// Evaluations before this step are shown but neither selected nor counted, because the model has not reached its
+  /// final form.
   std::int64_t choose_from_step = 0;
 
   bool chooses() const { return load_best_model_at_end || early_stopping_patience > 0; }
 };
 
-/// How a job trains.
 Options options_of(const FineTuneOptions*);
 
-/// An evaluation that was better than that of the weights which the model has.
+/// An evaluation better than that of the model's final weights.
 struct BetterEvaluation {
   std::int64_t step = 0;
   std::string text = {};   ///< "accuracy 96.3%"
-  bool is_stored = false;  ///< there is a checkpoint of this step
+  bool is_stored = false;  ///< whether a checkpoint of this step exists
 };
 
 struct FineTuneResult {
   TrainingResult training;
   Selection selection;
   std::optional<BetterEvaluation> better = {};
-  std::int64_t weights_of_step = 0;  ///< the weights are those after this step
-  std::vector<float> class_weights =
-      {};  ///< of the training loss; empty: all classes weigh the same
-  /// What these weights do on the validation part, when that was measured in this run.
+  std::int64_t weights_of_step = 0;       ///< step whose weights the model has
+  std::vector<float> class_weights = {};  ///< in the training loss; empty: all equal
+  /// Measurement of these weights on the validation split, if this run made it.
   std::optional<Measurement> validation = {};
 };
 
-/// Trains the model in place on `data.train`, quantized if it is, and evaluates on `data.validation` (when there is
-/// any) after every epoch or `eval_steps`, with a line of progress for each. With checkpoints, it goes on from the newest when asked to, to the same
-/// bits as without the interruption.
+/// Trains the model in place on `data.train`, with its quantizers if it has any. Evaluates on `data.validation`, if
+/// there is one, after every epoch or `eval_steps`, and prints a line for each. With checkpoints, resumes from the
+/// newest if asked to, bit-identical to an uninterrupted run.
 ///
-/// Throws `Interrupted` when somebody asked to stop, after a checkpoint if there are any; `UserError` as `train` does,
-/// naming the last checkpoint, and for a choice that has no validation part to be made on.
+/// Throws `Interrupted` on request, after writing a checkpoint if enabled; `UserError` like `train`, naming the last
+/// checkpoint, and if there is no validation split to select on.
 FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTuneOptions& options,
                          TrainingLog& log, Context& context);
 

@@ -114,7 +114,7 @@ FormatStudy compare_formats(const Model& model, const EncodedSplits& data,
     report_chosen(study.choice, {}, model, data, batch_size, context);
     return study;
   }
-  // Made again: all models of a long list would not fit into memory.
+  // Made again, because all models of a long list would not fit into memory.
   const FormatChoice& choice = study.results[*study.chosen].choice;
   const Model chosen = compress(model, data, options_for(choice, graph, options), context);
   report_chosen(study.choice, {{choice.label, &chosen}}, model, data, batch_size, context);
@@ -179,8 +179,8 @@ double worst_change(const FormatResult& result) {
   return interval ? interval->low : -std::numeric_limits<double>::infinity();
 }
 
-// If none is within the limit, those whose interval has the highest lower end: the best value among many is that of the
-// luckiest, the end of an interval is not. The least noisy first.
+// If none is within the limit, returns those whose interval has the highest lower end, the least noisy first. The
+// highest value itself would favor candidates that were lucky.
 std::vector<const FormatResult*> least_at_worst(const FormatStudy& study) {
   const double least = worst_change(*std::ranges::max_element(study.results, {}, worst_change));
   std::vector<const FormatResult*> best;
@@ -192,7 +192,7 @@ std::vector<const FormatResult*> least_at_worst(const FormatStudy& study) {
   return best;
 }
 
-// ", with 0.00 to 2.50% of predictions changed"; nothing for numbers.
+// ", with 0.00 to 2.50% of predictions changed"; empty for regression.
 std::string flips_of(const std::vector<const FormatResult*>& best) {
   if (!best[0]->model.comparison->counted) return "";
   const auto flips = [](const FormatResult* result) {
@@ -206,8 +206,8 @@ std::string flips_of(const std::vector<const FormatResult*>& best) {
                            percent_number(fewest, kDifferenceDigits), flip_share_text(most));
 }
 
-// "int8 has the highest lower end of the 95% interval: -1.00 points, …", or "3 of them share the highest lower end of the 95%
-// interval, -9.43 points, with 0.00 to 2.50% of predictions changed (a, b, c)".
+// "int8 has the highest lower end of the 95% interval: -1.00 points, …", or "3 of them share the highest lower end of
+// the 95% interval, -9.43 points, with 0.00 to 2.50% of predictions changed (a, b, c)".
 std::string least_text(const std::vector<const FormatResult*>& best) {
   constexpr std::size_t kNamed = 4;
   if (best.size() == 1)
@@ -320,7 +320,7 @@ Point point_of(const FormatResult& result) {
   return point;
 }
 
-// Those that no other beats in bits or margin SNR without losing in the other.
+// Returns the formats that no other beats in bits or margin SNR without losing in the other.
 std::vector<Point> pareto_front(const std::vector<FormatResult>& results) {
   std::vector<Point> points, front;
   for (const FormatResult& result : results)

@@ -23,41 +23,39 @@ std::vector<FormatChoice> usual_choices(const FormatTable& formats);
 struct FormatResult {
   FormatChoice choice;
   ComparedModel model;  ///< the whole model quantized by rounding alone, with its verdict
-  double bytes = 0;     ///< of all parameters, if packed
+  double bytes = 0;     ///< of all parameters when packed
   std::vector<OperandNoise> noise;  ///< of every layer alone
 };
 
-/// A comparison of formats.
 struct FormatStudy {
   Choice choice;
   std::vector<FormatResult> results;  ///< on the split that decides, in the given order
-  /// The one with the fewest bits of those within the limit; among equals the one with the highest margin SNR.
+  /// The one with the fewest bits of those within the limit; ties go to the highest margin SNR.
   std::optional<std::size_t> chosen;
 };
 
-/// Quantizes the model to each choice and measures it: every layer alone over the calibration batches, the whole model on the
-/// split that decides. The verdicts are corrected for the number of choices (`verdicts_of_choice`), and the chosen one is
-/// measured once on `data.test`.
-/// Throws `UserError` if there is no split to choose on.
+/// Quantizes the model to each choice and measures every layer alone over the calibration batches, and the whole model
+/// on the split that decides. Verdicts are corrected for the number of choices (`verdicts_of_choice`). The chosen one
+/// is measured once on `data.test`. Throws `UserError` if there is no split to choose on.
 FormatStudy compare_formats(const Model& model, const EncodedSplits& data,
                             const std::vector<FormatChoice>& choices,
                             const CompressOptions& options, Context& context);
 
-/// The signal-to-noise ratio of the mean noise share of one operand over all layers, in dB; NaN when
-/// no layer has it quantized.
+/// Returns the signal-to-noise ratio of the mean noise share of one operand over all layers, in dB; NaN if no layer has
+/// it quantized.
 double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand);
 
-/// One row for each choice: bits, bytes, accuracy, its change and flips with their 95% intervals, McNemar's p, verdict,
-/// loss, margin SNR, mean SNR of weights, inputs and outputs.
+/// Returns one row for each choice: bits, bytes, accuracy, its change and flips with their 95% intervals, McNemar's p,
+/// verdict, loss, margin SNR, mean SNR of weights, inputs and outputs.
 Table choice_table(const FormatStudy& study);
-/// The rows of that table: the baseline, then every choice.
+/// Returns the rows of that table: the baseline, then every choice.
 std::vector<ComparedModel> compared_models(const FormatStudy& study);
-/// The baseline and the chosen format (see `chosen_evaluations` of a choice).
+/// Returns the baseline and the chosen format (see `chosen_evaluations` of a choice).
 std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study);
-/// The format with the fewest bits within the limit, or the nearest to it, with its change, the split and the number of
-/// examples.
+/// Names the format with the fewest bits within the limit, or the nearest to it, with its change, the split and the
+/// number of examples.
 std::string choice_verdict(const FormatStudy& study);
-/// The result of the chosen format on the reported split, or why the nearest one is not within the limit. Sentences.
+/// Describes the result of the chosen format on the reported split, or why the nearest one is not within the limit.
 std::vector<std::string> choice_findings(const FormatStudy& study);
 /// A choice of formats in results.
 struct FormatChoiceResult {
@@ -70,7 +68,7 @@ struct FormatChoiceResult {
   double weight_snr_db = 0, input_snr_db = 0, output_snr_db = 0;
 };
 const Fields& fields_of(const FormatChoiceResult*);
-/// The baseline, then every choice. `labels` are the class names.
+/// Returns the baseline, then every choice. `labels` are the class names.
 std::vector<FormatChoiceResult> format_choices(const FormatStudy& study,
                                                const std::vector<std::string>& labels);
 
@@ -84,13 +82,12 @@ std::vector<FormatLayerResult> format_layers(const std::vector<FormatResult>& re
 
 /// Sets the headline, key figures and evidence.
 void fill_document(const FormatStudy& study, Document& document);
-/// The tables and, with a `stem`, the figure that is drawn as `stem`.svg and .png: margin SNR against bits, with the Pareto
-/// front. A figure that cannot be drawn is a line of `notes`.
+/// Returns the tables and, with a `stem`, the figure `stem`.svg and .png: margin SNR against bits, with the Pareto
+/// front. A figure that cannot be drawn adds a note to `notes`.
 Section choice_section(const FormatStudy& study, const std::optional<fs::path>& stem,
                        std::vector<std::string>& notes);
-/// What the columns mean, folded.
+/// Explains the columns in a folded section.
 Section choice_reading(const FormatStudy& study);
-/// The layers as a table.
 Table layer_table(const std::vector<FormatResult>& results);
 
 }  // namespace hone

@@ -62,7 +62,7 @@ std::vector<OperandNoise> noise_in(const std::vector<OperandVerdict>& operands, 
 
 bool is_lossy(const Noise& noise) { return shown_snr(noise) < kAccurateSnrDb; }
 
-// Only the lossy ones.
+// Returns the plan of the lossy operands alone.
 QuantizationPlan lossy_plan(const std::vector<OperandVerdict>& operands) {
   QuantizationPlan plan;
   for (const OperandVerdict& one : operands) {
@@ -95,7 +95,7 @@ FormatVerdicts judge_formats(const Model& unrounded, std::vector<std::string> la
       suggest(plain, lossy, training_texts, run, /*most_bits=*/0, context);
   std::erase_if(suggestions, [](const Suggestion& one) { return one.after == one.before; });
   if (suggestions.empty()) return verdicts;
-  // They were found on a sample of the inputs: whether they gain is measured on the values that the verdicts are about.
+  // They were found on a sample of the inputs, so their gain is measured on the values that the verdicts are about.
   const QuantizationPlan better = with_suggestions(lossy, suggestions);
   for (const OperandNoise& one : measure_noise(plain, better, training_texts, run, context)) {
     const auto given = std::ranges::find_if(verdicts.operands, [&](const OperandVerdict& own) {
@@ -170,7 +170,7 @@ const Fields& fields_of(const FormatVerdictsResult*) {
 namespace {
 
 std::vector<LayersInFormat> layers_by_format(const FormatVerdicts& verdicts) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> takers;  // by format, most first
+  std::vector<std::pair<std::string, std::vector<std::string>>> takers;  // by format, largest first
   for (const std::string& layer : verdicts.layers) {
     const LayerFormats* formats = formats_of(verdicts.plan, layer);
     const std::string text = formats_text(formats == nullptr ? LayerFormats{} : *formats);

@@ -11,28 +11,29 @@ namespace hone {
 /// The error of one operand's format, and a better one.
 struct OperandVerdict {
   OperandNoise noise = {};
-  bool has_zero = true;  ///< the format has a code for 0
-  /// The same format with the parameters that lose least of a sample at no more bits, and its noise on the same values as `noise`. None:
-  /// the operand loses little, or they gain nothing there.
+  bool has_zero = true;  ///< whether the format has a code for 0
+  /// The same format with the parameters that lose least on a sample at no more bits, and its noise on the same values
+  /// as `noise`. Empty if the operand loses little, or if they gain nothing on these values.
   std::optional<Format> better = {};
   Noise noise_with_better = {};
 };
 
 /// The errors of a model's formats, each operand alone, without biases.
 struct FormatVerdicts {
-  std::vector<std::string> layers;            ///< that could take formats
-  QuantizationPlan plan;                      ///< of those that did
+  std::vector<std::string> layers;            ///< that could be quantized
+  QuantizationPlan plan;                      ///< of those that were
   std::vector<OperandVerdict> operands = {};  ///< the noisiest first
 };
 
-/// Measures over the training examples of calibration, and looks for better parameters where an operand is not "kept".
-/// `unrounded`: the model before its weights are rounded, with or without quantizers.
+/// Measures the errors over the training examples used for calibration, and searches better parameters for operands
+/// that are not accurate. `unrounded`: the model before its weights are rounded, with or without quantizers.
 FormatVerdicts judge_formats(const Model& unrounded, std::vector<std::string> layers,
                              const QuantizationPlan& plan, const EncodedSet& training_texts,
                              const CalibrationRun& run, Context& context);
 
-/// The verdict on an operand: exact; accurate, an SNR of 20 dB or more; else clipped, if at least one of a thousand values is
-/// beyond the format's range and more than become zero; flushed to zero, if one of a hundred does; else coarse.
+/// The verdict on an operand. exact: no error; accurate: an SNR of 20 dB or more; otherwise clipped: at least 0.1% of
+/// the values are beyond the format's range, and more than become zero; flushed to zero: at least 1% become zero;
+/// coarse: all others.
 enum class NoiseVerdict : std::uint8_t { exact, accurate, clipped, flushed, coarse };
 std::span<const EnumWord> enum_words(NoiseVerdict);
 NoiseVerdict verdict_of(const Noise& noise);
@@ -43,7 +44,7 @@ struct LayersInFormat {
   std::int64_t layers = 0;
   std::optional<std::string> operand = {};  ///< "weights" or "inputs"
   std::optional<double> snr_db = {}, clipped = {}, flushed = {};
-  std::string verdict;  ///< how many operands have which
+  std::string verdict;  ///< number of operands with each verdict
 };
 const Fields& fields_of(const LayersInFormat*);
 
@@ -54,7 +55,7 @@ struct OperandVerdictResult {
 };
 const Fields& fields_of(const OperandVerdictResult*);
 
-/// The verdicts for programs.
+/// The verdicts as JSON.
 struct FormatVerdictsResult {
   std::vector<LayersInFormat> formats;
   std::vector<OperandVerdictResult> operands = {};
@@ -62,10 +63,10 @@ struct FormatVerdictsResult {
 const Fields& fields_of(const FormatVerdictsResult*);
 FormatVerdictsResult format_verdicts_result(const FormatVerdicts& verdicts);
 
-/// The formats of the layers, with counts, and the errors of their weights and inputs: mean SNR, shares clipped and flushed to
-/// zero, and the verdicts.
+/// Returns the formats of the layers with counts, and the errors of their weights and inputs: mean SNR, shares clipped
+/// and flushed to zero, and the verdicts.
 Table formats_taken(const FormatVerdicts& verdicts);
-/// A row for each operand: format, SNR, shares clipped and flushed, the smallest step against the spread of the values, whether
-/// there is a code for 0, verdict, and the better format. At most `most_rows`; 0: all.
+/// Returns a row for each operand: format, SNR, shares clipped and flushed, the smallest step relative to the spread of
+/// the values, whether there is a code for 0, verdict, and the better format. At most `most_rows`; 0: all.
 Table operand_verdicts(const FormatVerdicts& verdicts, std::size_t most_rows);
 }  // namespace hone

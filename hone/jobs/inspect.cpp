@@ -23,7 +23,7 @@
 namespace hone {
 namespace {
 
-// Zeros of the parameters of a module, by its name.
+// Returns the zeros of each module's parameters, by module name.
 std::map<std::string, Zeros> zeros_by_module(const std::vector<Zeros>& parameters) {
   std::map<std::string, Zeros> modules;
   for (const Zeros& one : parameters) {
@@ -43,7 +43,7 @@ std::vector<ModuleParametersResult> module_results(const InspectResult& result) 
   return modules;
 }
 
-// The names of the model's outputs; nothing without a head of its own.
+// Returns the names of the model's outputs; empty without a head of its own.
 std::vector<std::string> labels_of(const Model& model) {
   return model.fresh_head() ? std::vector<std::string>() : model.facts.labels;
 }
@@ -181,8 +181,8 @@ InspectFields fields_for(const InspectResult& result, const InspectJob& job, std
   return fields;
 }
 
-// Returns the number of files in the folder's record, after comparing them. A shipped folder may lack the fingerprints of
-// texts.
+// Returns the number of files in the folder's record, after comparing them. A shipped folder may lack the fingerprints
+// of texts.
 std::size_t verify_files(const std::string& folder) {
   const std::optional<FolderRecord> record = read_record(folder);
   user_check(record.has_value() && !record->files.empty(),

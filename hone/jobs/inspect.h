@@ -17,12 +17,11 @@ namespace hone {
 
 /// A model to inspect.
 struct InspectJob {
-  std::string model;  ///< as `open_model` takes it
+  std::string model;  ///< see `open_model`
   std::int64_t batch = 8,
-               tokens =
-                   0;  ///< batch size and tokens per text, for the costs; 0: see `tokens_of_run`
-  std::vector<std::string> freeze = {};  ///< globs of parameters that training would not change
-  bool verify = false;                   ///< first compare every file of the folder with its record
+               tokens = 0;               ///< for the costs; tokens per text, 0: see `tokens_of_run`
+  std::vector<std::string> freeze = {};  ///< globs of parameters that training should not change
+  bool verify = false;  ///< first compare every file of the folder with its checksum record
   /// How bits are counted.
   BitCount bit_count = BitCount::stored;
   std::string csv = {};  ///< file for the table of modules; empty: none
@@ -38,7 +37,7 @@ struct ModuleParametersResult {
   std::int64_t parameters = 0, trainable = 0, frozen = 0;
   double zero_share = 0;
 };
-/// What a model can be given, in the result: texts or images.
+/// Limits of a model's inputs, texts or images, in the result.
 struct InputLimitsResult {
   std::optional<std::int64_t> tokens = {}, vocabulary = {}, token_types = {};
   std::optional<std::string> truncation = {};
@@ -51,7 +50,7 @@ struct AverageBitsResult {
   std::int64_t quantized_parameters = 0;
   double data = 32;
 };
-/// The result for programs.
+/// The JSON result.
 struct InspectFields {
   std::string model, architecture;
   std::vector<std::string> labels = {};
@@ -77,19 +76,19 @@ const Fields& fields_of(const AverageBitsResult*);
 const Fields& fields_of(const InspectFields*);
 
 struct InspectResult : JobResult {
-  std::string graph;  ///< as text, of training
+  std::string graph;  ///< training graph, as text
   std::vector<ModuleParameters> modules;
   ParameterTotals totals;
   double flops = 0;           ///< of one run, see `product_flops`
-  double training_flops = 0;  ///< of one training step, the same way
+  double training_flops = 0;  ///< of one training step, by the same definition
   Cost inference;             ///< of one run, after the passes for inference
-  Cost training_step;         ///< of one with AdamW; if all is frozen, of the loss
+  Cost training_step;         ///< with AdamW; if all parameters are frozen, of the loss
   AverageBits bits;           ///< of one inference run
   std::vector<Zeros> zeros;   ///< of every parameter, packed ones decoded
 };
 
-/// Counts a model's parameters, operations and memory, and returns its graph with its history. Throws `UserError`, as
-/// `open_model` and `freeze` do, and if a file is not as it was written.
+/// Counts a model's parameters, operations and memory, and returns its graph with its history. Throws `UserError` like
+/// `open_model` and `freeze`, and if a file does not match its record.
 InspectResult inspect_model(const InspectJob& job, Context& context);
 
 }  // namespace hone

@@ -10,22 +10,22 @@
 #include "hone/jobs/times_in_turn.h"
 #include "hone/report/field_table.h"
 
-// The results of `bench_iterations` for people.
+// The report of `bench_iterations`.
 namespace hone {
 namespace {
 
 constexpr std::int64_t kLoopLengths[] = {5, 20, 100};
 constexpr std::string_view kWarm = "warm";
 
-/// Calls of one way in one kind of process.
+/// Calls of one executor in one kind of process.
 struct Told {
   std::string way;
   std::string process;  // "warm", "fresh"
   std::span<const CallSeries> all;
-  /// Middles over processes, with the least and the greatest where there are several.
+  /// Medians over processes, with the smallest and largest value of several.
   Within start_ms = {}, first_ms = {};
-  Within median_ms = {};     // of one process with its 95% interval, of several the medians of all
-  CallSummary summary = {};  // of the calls of all processes together; its interval is of one alone
+  Within median_ms = {};     // of one process with its 95% interval, or the medians of several
+  CallSummary summary = {};  // calls of all processes together; interval of one process only
 
   bool has_ends() const { return all.size() > 1 || summary.median_interval.has_value(); }
 };
@@ -69,7 +69,7 @@ std::vector<Told> told_of(const WayTimes& way, std::int64_t ignored) {
   return all;
 }
 
-// The same kind of process of the first way; null where it has none.
+// Returns the calls of the first executor in the same kind of process, if any.
 std::optional<Told> same_process(const IterationTimes& times, const Told& one) {
   for (const Told& first : told_of(times.ways.front(), times.ignored))
     if (first.process == one.process) return first;
@@ -84,10 +84,10 @@ std::vector<std::int64_t> loop_lengths(std::int64_t calls) {
   return lengths;
 }
 
-/// Another way against the first in one kind of process.
+/// Another executor compared with the first in one kind of process.
 struct WayComparison {
   std::string process;
-  std::optional<TimesInTurn> turns = {};  ///< of calls that took turns
+  std::optional<TimesInTurn> turns = {};  ///< of calls in turn
   std::optional<std::int64_t> rounds_to_tell = {};
   Within extra_ms = {}, gain_ms = {};
   double second_extra_ms = 0;
@@ -98,8 +98,8 @@ std::span<const double> counted_calls(const CallSeries& series, std::int64_t ign
   return std::span(series.calls_ms).subspan(static_cast<std::size_t>(ignored));
 }
 
-// What a call takes less than with the first way: the middle of the differences of calls that took turns, of other processes of
-// the middles.
+// Returns how much less time a call takes than with the first executor: the median difference of calls in turn, or the
+// difference of the medians in other processes.
 Within gain_of(const Told& first, const Told& one, std::int64_t ignored, bool took_turns) {
   if (!took_turns)
     return {first.median_ms.value - one.median_ms.value, first.median_ms.low - one.median_ms.high,
@@ -115,7 +115,7 @@ Within gain_of(const Told& first, const Told& one, std::int64_t ignored, bool to
   return {gain, interval.low, interval.high};
 }
 
-// What the second call takes longer than those that count: weights are packed in it.
+// Returns how much longer the second call takes than the counted ones, since it packs weights.
 double of_second_call(const Told& one) {
   std::vector<double> extra;
   for (const CallSeries& series : one.all)
@@ -140,7 +140,7 @@ WayComparison compare_told(const Told& first, const Told& one, std::int64_t igno
   return found;
 }
 
-// Of all ways but the first.
+// Compares all executors but the first.
 std::vector<std::pair<std::string, WayComparison>> comparisons_of(const IterationTimes& times) {
   std::vector<std::pair<std::string, WayComparison>> all;
   for (std::size_t i = 1; i < times.ways.size(); ++i)
@@ -150,7 +150,7 @@ std::vector<std::pair<std::string, WayComparison>> comparisons_of(const Iteratio
   return all;
 }
 
-// Of one process: how well it is known what a call takes in it.
+// Says how precisely the median of one process is known.
 std::string precision_sentence(const WayTimes& way, const CallSeries& series,
                                std::int64_t ignored) {
   const auto first = static_cast<std::size_t>(ignored);
@@ -183,7 +183,7 @@ bool shows_difference(const WayComparison& found) {
   return found.turns->shown_faster() || found.turns->shown_slower();
 }
 
-// Ways that calls in turn do not show to differ from the first: from which call on they are ahead is chance.
+// Returns the executors that calls in turn do not show to differ from the first: their break-even call would be chance.
 std::set<std::string> ways_alike(
     const std::vector<std::pair<std::string, WayComparison>>& comparisons) {
   std::set<std::string> alike;
@@ -204,7 +204,7 @@ std::string turns_sentence(const std::string& way, const std::string& first,
                      : std::string("; they are practically equal."));
 }
 
-// Where memory lies differs from process to process and moves times, which no interval of one process knows.
+// The layout of memory differs between processes and changes times, which no interval within one process covers.
 std::string processes_sentence(const Told& first, const Told& one) {
   return fmt::format(
       "{} against {}, in {} fresh processes of each: {} by their medians, {} between any two "
@@ -214,11 +214,11 @@ std::string processes_sentence(const Told& first, const Told& one) {
                        first.median_ms.high / one.median_ms.low));
 }
 
-// `differ`: whether one of them is shown to be faster call by call; otherwise whether one is ever ahead is chance.
+// `differ`: whether one of them is shown to be faster call by call; otherwise a break-even call would be chance.
 std::string even_sentence(const std::string& way, const std::string& first,
                           const WayComparison& found, bool differ) {
   const char* const starts = found.process == kWarm ? ", started once," : "";
-  // `second_extra_ms` compares what second calls take above later ones, not the calls themselves.
+  // `second_extra_ms` is relative to later calls, so it is not the difference between the second calls.
   const double second = found.second_extra_ms - found.gain_ms.value;
   if (!differ)
     return fmt::format(
@@ -236,10 +236,10 @@ std::string even_sentence(const std::string& way, const std::string& first,
       three_digits(std::abs(found.gain_ms.value)), found.gain_ms.value > 0 ? "less" : "more");
 }
 
-// That of the calls that people rely on: in a warm process where there is one.
+// Returns the typical calls: those of a warm process, if there is one.
 Told usual_calls(const WayTimes& way, std::int64_t ignored) { return told_of(way, ignored).back(); }
 
-// Of calls in turn; null where the executor was not compared so.
+// Returns the comparison of calls in turn; null if there is none.
 const TimesInTurn* turns_of(const std::vector<std::pair<std::string, WayComparison>>& comparisons,
                             const std::string& way) {
   for (const auto& [name, found] : comparisons)
@@ -255,7 +255,7 @@ std::string iterations_headline(
       fmt::format("{}: {} ms per call", first.way, three_digits(first.median_ms.value));
   if (times.ways.size() == 1)
     return own + fmt::format(", first output after {} ms", three_digits(first.start_ms.value));
-  const std::pair<std::string, WayComparison>* best = nullptr;  // that gains the most
+  const std::pair<std::string, WayComparison>* best = nullptr;  // with the highest speedup
   for (const auto& one : comparisons)
     if (one.second.turns &&
         (best == nullptr || one.second.turns->speedup > best->second.turns->speedup))
@@ -326,7 +326,7 @@ std::vector<LoopMeanResult> IterationTimes::means() const {
       for (const std::int64_t length : loop_lengths(iterations)) {
         const auto n = static_cast<std::size_t>(length);
         const std::size_t later = std::min(n, one.all.front().calls_ms.size() - skipped);
-        // The middle of the means of the processes.
+        // Medians over the processes of their means.
         const auto values = [&](const Told& told) {
           const auto middle = [&](auto&& mean) {
             return within_all(of_each(told.all, mean)).value;

@@ -13,7 +13,7 @@ std::vector<std::string> common_encodings() {
   return {"utf-8", "utf-16", "latin-1", "windows-1252"};
 }
 
-// 0, or room for the special tokens of a text.
+// Accepts 0, or enough tokens for the special ones.
 std::string problem_of_length(const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();
@@ -54,7 +54,7 @@ MeasuredTexts load_measured(const JobData& data, const std::string& split, std::
                             Context& context, DataIdentity& identity) {
   JobData whole = data;
   whole.options.split = split;
-  // A single file is one part: nothing is set aside by seed from what is to be measured.
+  // A single file is one split: no validation examples are drawn from data that is only measured.
   if (split.empty() || split == "all") whole.validation_split = 0;
   if (record) whole.options.remembered = record->columns;
   const Splits splits =
@@ -84,7 +84,7 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
   JobData asked = data;
   asked.options.split = split;
   const ModelFacts& facts = source.model.facts;
-  // A head that was drawn at random means nothing yet: any class may be any of its outputs.
+  // The outputs of a random head have no meaning yet, so any class can be any output.
   const bool untrained =
       !fresh && source.model.fresh_head() && facts.unnamed() && facts.task() == Task::single_label;
   const KnownLabels known = fresh       ? known_labels(name)

@@ -8,10 +8,10 @@
 #include "hone/base/options.h"
 #include "hone/models/encoding.h"
 
-/// The data of a job: which, how its parts come about, and how it is read.
+/// The data of a job: its source, its splits, and how it is read.
 namespace hone {
 
-/// The data a job reads.
+/// The data that a job reads.
 struct JobData {
   DataOptions options;
   double validation_split = 0.1;
@@ -20,75 +20,75 @@ struct JobData {
   std::int64_t max_train_samples = 0, max_eval_samples = 0;
 };
 
-/// How texts are read and cut: of `DataOptions`, without the data itself, and of `TextCut`.
+/// The options of `DataOptions`, without the source, and of `TextCut`.
 Options options_of(const DataOptions*);
 Options options_of(const TextCut*);
-/// `--label_map`, of jobs that read labels.
+/// The option `--label_map`, for jobs that read labels.
 Options label_map_option();
-/// What `--data` takes, for help.
+/// Values of `--data`, for help.
 inline constexpr const char* kDataSources = "CSV, JSON, Parquet, folder or synth:NAME";
-/// All of `JobData` but `max_train_samples`.
+/// All options of `JobData` but `--max_train_samples`.
 Options options_of(const JobData*);
-/// The same where the data must be given.
+/// The same, with required data.
 Options required_data();
-/// `--max_train_samples`, of jobs that learn from the training split or look at it.
+/// The option `--max_train_samples`, for jobs that use the training split.
 Options train_samples_option();
-/// Both of them.
+/// Both of these.
 Options training_data();
 
-/// What is known of a model's answers before data is seen.
+/// The outputs of a model, as far as they are known before the data is read.
 struct KnownLabels {
-  std::optional<Task> task = {};        ///< none: the data says it
-  std::vector<std::string> names = {};  ///< of the model's outputs; empty: the data says them
+  std::optional<Task> task = {};        ///< empty: determined by the data
+  std::vector<std::string> names = {};  ///< of the model's outputs; empty: determined by the data
 };
 
-/// Loads the data with what a model says already (see `known_labels`) and sets the validation
-/// part aside, with what is known of the model's earlier trainings (`SplitOptions::record`). Tells the context what was
-/// chosen and left out.
+/// Loads the data with what is known of the model (see `known_labels`) and splits off the validation split, respecting
+/// the model's earlier training (`SplitOptions::record`). The notes and warnings of the data go to the context.
 Splits load_splits(const JobData& data, std::uint64_t seed, const KnownLabels& known,
                    const std::optional<TrainedOn>& record, DataUse use, Context& context);
-/// The same for a model whose task and labels those of the data must be.
+/// The same for a model with a fixed task and labels, which the data must match.
 Splits load_splits(const JobData& data, std::uint64_t seed, const ModelFacts& facts,
                    const std::optional<TrainedOn>& record, DataUse use, Context& context);
 
-/// The part called `split` (see `measured_texts`) of data that is only measured, by a model with this record.
+/// Loads the split called `split` (see `measured_texts`) of data that is only measured, by a model with this record.
 MeasuredTexts load_measured(const JobData& data, const std::string& split, std::uint64_t seed,
                             const ModelFacts& facts, const std::optional<TrainedOn>& record,
                             Context& context, DataIdentity& identity);
 
-/// What the figures of a job are of, and so which part they stand on.
+/// The subject of a job's metrics, which determines their split.
 enum class FiguresOf {
-  one_model,  ///< on the part that is measured
-  candidates  ///< on the part that choices are made on; on the other what is chosen, once
+  one_model,  ///< on the measured split
+  candidates  ///< on the split where choices are made; the chosen one once on the measured split
 };
 
-/// Is shown the texts of all parts and those of the test part, and may add warnings.
+/// Receives the texts of all splits and those of the test split, and can add warnings.
 using LookAtTexts =
     std::function<void(const DataSet&, const MeasuredTexts&, std::vector<std::string>&)>;
 
-/// The data encoded for the compression of a model called `name`, with the part called `split` (see `measured_texts`) as
-/// its test part; fresh weights get the classes of the data first, as for training. Tells the context notes and warnings,
-/// the model's and the data's, and adds them to `notes` for a report. `look` sees the texts before they are let go.
+/// Loads and encodes the data for compressing a model called `name`, with the split called `split` (see
+/// `measured_texts`) as its test split. Fresh weights first get the classes of the data, as for training. Notes and
+/// warnings about model and data go to the context and are appended to `notes` for a report. `look` sees the texts
+/// before they are freed.
 EncodedSplits load_encoded(TextModel& source, const std::string& name, const JobData& data,
                            const std::string& split, std::uint64_t seed, FiguresOf figures,
                            Context& context, std::vector<std::string>& notes,
                            const LookAtTexts& look = {});
 
-/// Tells the context on which part one of the candidates is chosen, on which it is reported, and what is `unknown` about them
-/// (see `unknown_texts`). Adds it to `notes`.
+/// Reports to the context on which split a candidate is chosen, on which it is measured, and what is `unknown` about
+/// them (see `unknown_texts`). Appends the same to `notes`.
 void tell_choice(const EncodedSplits& data, const std::string& unknown, const Context& context,
                  std::vector<std::string>& notes);
 
-/// Tells the context what the part is, and what is `unknown` about it (see `unknown_texts`). Adds both to
-/// `notes`.
+/// Reports to the context which split is measured, and what is `unknown` about it (see `unknown_texts`). Appends both
+/// to `notes`.
 void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unknown,
                    const Context& context, std::vector<std::string>& notes);
 
-/// What the model called so has learned from, if that is known.
+/// Returns the record of the model's training data, if it is known.
 std::optional<TrainedOn> known_record(const std::string& model);
 
-/// What the config of the model called so says of its answers: its task, where it has a problem_type, one output or names of
-/// its own; and the names, of a model that has a trained head or names of its own and is not fresh.
+/// Returns what the model's config says about its outputs. The task is known if the config has a problem_type, one
+/// output, or its own names. The names are known if the model is not fresh and has a trained head or its own names.
 KnownLabels known_labels(const std::string& model);
 
 }  // namespace hone

@@ -4,20 +4,20 @@
 #include "hone/jobs/value_kinds.h"
 #include "hone/metrics/task.h"
 
-/// Options that several jobs have, each of a member of theirs: `split_option<&EvaluateJob::split>(…)`. Options carry the names of Hugging
-/// Face's scripts where these have them.
+/// Options that several jobs share, each bound to a member of the job: `split_option<&EvaluateJob::split>(…)`. Options
+/// have the names of Hugging Face's scripts where those exist.
 namespace hone {
 
-/// The name without the ending of whichever of a figure's files it has.
+/// Returns a figure's file name without its extension .svg or .png.
 std::string without_figure_ending(const std::string& file);
 
-/// `MODEL`, which must be given.
+/// A required `MODEL`.
 template <auto... kMembers>
 OptionDef model_argument(std::string_view meaning, std::string_view name = "MODEL") {
   return argument<kMembers...>(name, meaning).required().takes(kModelValue);
 }
 
-/// `--split`; files of a folder may give their splits other names, which are known when it is read.
+/// `--split`; a data folder can have other split names, which are known once it is read.
 template <auto... kMembers>
 OptionDef split_option(std::string_view meaning) {
   OptionDef row = option<kMembers...>("split", meaning)
@@ -43,7 +43,7 @@ OptionDef eval_batch_option(std::string_view meaning = "examples per evaluation 
       .rare();
 }
 
-/// `--seeds`, of jobs that can be repeated.
+/// `--seeds`, for jobs that can be repeated.
 template <auto... kMembers>
 OptionDef seeds_option() {
   return option<kMembers...>("seeds", "repeat with this many seeds; report mean and spread")
@@ -52,7 +52,7 @@ OptionDef seeds_option() {
       .rare();
 }
 
-/// `--freeze GLOB[,GLOB…]`, once or several times.
+/// `--freeze GLOB[,GLOB…]`, repeatable.
 template <auto... kMembers>
 OptionDef freeze_option() {
   return option<kMembers...>("freeze", "parameters to leave unchanged, such as 'bert.embeddings.*'")
@@ -76,7 +76,7 @@ OptionDef problem_type_option() {
       .rare();
 }
 
-/// `--report_to`, of jobs that keep the log of a training.
+/// `--report_to`, for jobs with a training log.
 template <auto... kMembers>
 OptionDef report_to_option() {
   return option<kMembers...>("report_to",
@@ -86,7 +86,7 @@ OptionDef report_to_option() {
       .rare();
 }
 
-/// `--no_row_hashes`, of jobs that write models.
+/// `--no_row_hashes`, for jobs that write models.
 template <auto... kMembers>
 OptionDef row_hashes_option() {
   return option<kMembers...>("no_row_hashes", "store no fingerprints of the training examples")
@@ -95,7 +95,7 @@ OptionDef row_hashes_option() {
       .rare();
 }
 
-/// `--resume`, of jobs that keep what they did without checkpoints of their own.
+/// `--resume`, for jobs that store progress without training checkpoints.
 template <auto... kMembers>
 OptionDef resume_option() {
   return option<kMembers...>("resume", "continue an interrupted run, or start a new one")
@@ -111,13 +111,13 @@ OptionDef no_cache_option() {
       .rare();
 }
 
-/// `--overwrite`, of jobs that write single files.
+/// `--overwrite`, for jobs that write single files.
 template <auto... kMembers>
 OptionDef overwrite_option(std::string_view meaning) {
   return option<kMembers...>("overwrite", meaning).under(Heading::output).for_caller().rare();
 }
 
-/// `--figure`, whose files are several.
+/// `--figure`, which writes several files.
 template <auto... kMembers>
 OptionDef figure_option(std::string_view meaning) {
   return option<kMembers...>("figure", meaning)
@@ -127,8 +127,8 @@ OptionDef figure_option(std::string_view meaning) {
       .rare();
 }
 
-/// `--batch_size` and `--tokens`, the size of a run to measure or to count with. Without tokens they stay 0: see `tokens_of_run` for what
-/// is taken then.
+/// `--batch_size` and `--tokens`, the size of a run to measure or count. By default `--tokens` is 0: see
+/// `tokens_of_run`.
 template <auto... kMembers>
 OptionDef run_batch_option() {
   return option<kMembers...>("batch_size", "batch size").from(1);

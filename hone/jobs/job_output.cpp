@@ -5,7 +5,7 @@
 namespace hone {
 namespace {
 
-// The folder of trainings on the way to a result.
+// The folder of intermediate trainings.
 constexpr const char* kTrainings = "trainings";
 
 }  // namespace
@@ -16,7 +16,7 @@ OutputFolderOptions JobOutput::resumable(const JobResume& arguments) const {
   OutputFolderOptions resumable = options();
   resumable.resumable = true;
   resumable.resume = arguments.resume;
-  // Besides checkpoints: finished seeds and studies. SQLite keeps files beside a study while it is open.
+  // Besides checkpoints: finished seeds and studies. SQLite keeps additional files beside an open study.
   resumable.progress = {kCheckpointStates, "*seed-*/results.json", "study.db"};
   resumable.scaffolding = {kTrainings + std::string("/*"), "study.db-*"};
   if (!arguments.save_optimizer_state) resumable.scaffolding.emplace_back(kCheckpointMoments);
@@ -29,7 +29,7 @@ std::string JobOutput::name_of(const fs::path& part, const fs::path& temporary) 
 }
 
 std::string free_name(const std::string& folder, std::string_view ending) {
-  const fs::path path = fs::path(folder) / "";  // with one slash at its end
+  const fs::path path = fs::path(folder) / "";  // with exactly one slash at its end
   const std::string stem = fmt::format("{}{}", path.parent_path().string(), ending);
   std::string name = stem;
   std::error_code error;

@@ -11,10 +11,10 @@
 #include "hone/models/model_source.h"
 #include "hone/train/checkpoints.h"
 
-/// What a job leaves, and how it is kept safe.
+/// The output of a job, and how its progress is kept.
 namespace hone {
 
-/// How a job with training is kept safe.
+/// Checkpoint options of a job with training.
 struct JobResume {
   bool resume = false;
   std::int64_t save_steps = 0;
@@ -24,39 +24,40 @@ struct JobResume {
 
 Options options_of(const JobResume*);
 
-/// The folder a job writes.
+/// The output folder of a job.
 struct JobOutput {
   std::string folder;
   bool overwrite = false;
   OutputFolderOptions options() const;
-  /// What the model is called that is written into `part`, `temporary` or a folder in it, which will be `folder`.
+  /// Returns the name of the model that is written to `part`, which is `temporary` or a folder in it; `temporary` will
+  /// become `folder`.
   std::string name_of(const fs::path& part, const fs::path& temporary) const;
   OutputFolderOptions resumable(const JobResume& arguments) const;
 };
 
-/// `--output_dir`, which must be given, and `--overwrite`.
+/// The options `--output_dir`, which is required, and `--overwrite`.
 Options options_of(const JobOutput*);
-/// The same of a job that writes a report, where it is given.
+/// The same for an optional report.
 Options report_output();
 
-/// A name for a folder beside this one that does not exist yet: "small-4-bits", or "small-4-bits-2".
+/// Returns the name of a folder beside this one that does not exist yet: "small-4-bits", or "small-4-bits-2".
 std::string free_name(const std::string& folder, std::string_view ending);
 
-/// Checkpoints in `folder`, a part of `output`, that are models with the tokenizer and the record of what was learned from
-/// of `source`; both must outlive them.
-/// A training that diverges gives `output` up.
+/// Returns options for checkpoints in `folder`, a part of `output`. Each is a model folder with the tokenizer and
+/// training record of `source`. If training diverges, `output` is given up. Both must outlive the result.
 CheckpointOptions checkpoints_in(const fs::path& folder, const JobResume& arguments,
                                  const TextModel& source, OutputFolder& output);
 
-/// The same for each of several trainings that lead to the result of a job, by its name: until the job is done. All must outlive it.
+/// The same for each of several trainings of a job, by name; they are removed when the job is done. All arguments must
+/// outlive the result.
 std::function<CheckpointOptions(const std::string&)> checkpoints_by_name(const JobResume& arguments,
                                                                          const TextModel& source,
                                                                          OutputFolder& output);
 
-/// The log of a training in `folder`, reported where `report_to` says.
+/// Opens the log of a training in `folder`; `report_to` "tensorboard" adds TensorBoard logs.
 TrainingLog training_log_in(const fs::path& folder, const std::string& report_to);
 
-/// The results.json of a job that stands finished in its folder (see `begin_run`); null where it has none.
+/// Reads results.json of a finished job from its folder (see `begin_run`); null if there is none.
 Json finished_results(const OutputFolder& output);
 
 }  // namespace hone

@@ -24,7 +24,7 @@ std::string plain_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : to_line(value);
 }
 
-// Most settings of a job have their defaults.
+// Shows changed settings only, since most have their defaults.
 Section settings_section(const Invocation& invocation) {
   Facts changed;
   for (const auto& [name, value] : invocation.settings.items())
@@ -71,7 +71,7 @@ Facts conditions_of(const Basis& basis) {
   return facts;
 }
 
-// Settings in backticks become options of the command line, as messages on the terminal name them.
+// Replaces settings in backticks by command-line options, as in messages on the terminal.
 std::string with_options(std::string_view text, const Json& settings) {
   std::string result;
   for (const InlinePart& part : inline_parts(text)) {
@@ -82,7 +82,7 @@ std::string with_options(std::string_view text, const Json& settings) {
   return result;
 }
 
-// What was computed in floats was computed in the type of values.
+// Replaces fp32 by the type of values that floats were computed in.
 std::string arithmetic_in(const std::string& arithmetic, DType values) {
   if (values == DType::f32) return arithmetic;
   const std::string name(values == DType::bf16 ? kBfloat16 : kFloat16);
@@ -90,7 +90,7 @@ std::string arithmetic_in(const std::string& arithmetic, DType values) {
   return fmt::format("{}, values in {}", arithmetic, name);
 }
 
-// The document with what every report ends with.
+// Returns the document with the sections that end every report.
 Document whole(const JobResult& result, const Invocation& invocation, const std::string& start,
                double seconds, const Machine& machine, const std::string& device) {
   Document whole = result.document;
@@ -183,7 +183,7 @@ Block figure_block(const Figure& figure, const fs::path& stem, const std::string
                    std::vector<std::string>& notes) {
   try {
     write_figure(figure, stem);
-    // The page's caption says what the title says.
+    // The caption of the page repeats the title.
     Figure wide = figure;
     wide.title.clear();
     const fs::path folder = stem.parent_path();

@@ -13,10 +13,10 @@
 #include "hone/report/figure.h"
 #include "hone/study/gates.h"
 
-/// What a job returns and leaves in its output folder:
+/// The result of a job, and the files in its output folder:
 ///
-///     results.json    the result for programs
-///     report.html     the result for people, a page that needs no other file
+///     results.json    the result as JSON
+///     report.html     the report, a page that needs no other file
 ///     report.md       the same as Markdown
 ///     settings.json   the command line, every setting with its value, start and duration
 ///     machine.json    CPU, memory, system, versions
@@ -27,44 +27,42 @@
 ///     return result;
 namespace hone {
 
-/// How a job was asked for.
+/// How a job was requested.
 struct Invocation {
   std::string name;                ///< of the command: "train"
-  std::string command;             ///< a line for the shell that asks for the same again
+  std::string command;             ///< shell command that requests the same again
   Json settings = Json::object();  ///< every option of the command with its value
-  Json defaults = Json::object();  ///< the values they have when they are not given
+  Json defaults = Json::object();  ///< default values of these options
   std::chrono::system_clock::time_point start = std::chrono::system_clock::now();
-  /// A line for the shell that asks for the same with these settings instead, an empty one left out. Null: there is no shell
-  /// to ask.
+  /// Returns a shell command with these settings changed; an empty one is left out. Null: the job has no command line.
   std::function<std::string(const std::map<std::string, std::string>& instead)> command_with = {};
 
-  /// A setting as whoever asked for the job types it: "--qat" on a command line, else "`qat`".
+  /// Returns a setting as users of this interface write it: "--qat" on a command line, otherwise "`qat`".
   std::string setting(std::string_view name) const {
     return fmt::format(fmt::runtime(command_with ? "--{}" : "`{}`"), name);
   }
 };
 
-/// The heading of that part of a page.
+/// Heading of the conditions in a report.
 inline constexpr const char* kConditions = "Conditions";
 
-/// How a result was measured; every report says all of it but what is empty.
+/// How a result was measured. Reports list all fields but the empty ones.
 struct Basis {
   std::string arithmetic = {};  ///< "fp32", "simulated integer(width=8,frac=4)"
-  std::int64_t seeds = 1;       ///< 0: nothing was drawn at random; negative: said elsewhere
-  std::string data = {};        ///< where the texts come from
-  std::string splits =
-      {};  ///< how many are in which part, and where the validation part comes from
-  std::string protocol = {};  ///< where choices were made
+  std::int64_t seeds = 1;       ///< 0: nothing is random; negative: reported elsewhere
+  std::string data = {};        ///< source of the texts
+  std::string splits = {};      ///< sizes of the splits, and the source of the validation split
+  std::string protocol = {};    ///< on which split choices were made
 };
 
-/// "reviews.csv; 2,000 texts, fingerprint 99aa06d3014798d86001c324468d497f"
+/// Returns "reviews.csv; 2,000 texts, fingerprint 99aa06d3014798d86001c324468d497f".
 std::string data_text(const std::string& source, const DataIdentity& identity);
 
-/// The basis of a job on `data`, read from `source`.
+/// Returns the basis of a job on `data`, read from `source`.
 Basis basis_of(const std::string& source, const EncodedSplits& data, std::string arithmetic,
                std::int64_t seeds = 1);
 
-/// That of a job that reads no examples.
+/// Returns the basis of a job that reads no examples.
 Basis basis_without_texts(std::string_view arithmetic);
 
 /// One result, for programs and for people.
@@ -72,15 +70,16 @@ struct JobResult {
   Json fields = {};        ///< for programs, see `result_of`
   Document document = {};  ///< for people
   Basis basis = {};
-  std::optional<GateOutcome> gate = {};  ///< nothing where no gates were asked for
-  /// The output folder already held the results of the same job, which `fields` are; nothing was done, and `document` has its folder alone.
+  std::optional<GateOutcome> gate = {};  ///< empty if there were no gates
+  /// The output folder already holds the results of the same job, which are in `fields`. Nothing was done, and
+  /// `document` only has its folder.
   bool was_finished = false;
-  /// Somebody asked to stop, and some of the work is missing: the command prints it and ends as interrupted.
+  /// The job was interrupted, and part of the work is missing. The command prints the result and exits as interrupted.
   bool was_interrupted = false;
-  double seconds_before = 0;  ///< what interrupted runs took that this one went on with
+  double seconds_before = 0;  ///< duration of the interrupted runs that this one resumed
 };
 
-/// The result of a job whose output folder already holds it.
+/// Returns the result of a job that the output folder already holds.
 template <typename Result>
 Result finished(const OutputFolder& folder, const JobOutput& output) {
   Result result;
@@ -100,13 +99,12 @@ struct SettingsFields {
 };
 const Fields& fields_of(const SettingsFields*);
 
-/// Writes the files above into an existing folder. Throws `UserError` when one cannot be written.
+/// Writes the files above into an existing folder. Throws `UserError` if one cannot be written.
 void write_report(const JobResult& result, const Invocation& invocation, const fs::path& folder,
                   const Context& context);
 
-/// Draws `stem`.svg, .png, .tsv and .gp, and returns the figure for a page. Where it cannot be drawn
-/// (gnuplot is missing) the job's result is not lost for it: the block is a sentence that says so, and
-/// `notes` gets it too.
+/// Draws `stem`.svg, .png, .tsv and .gp, and returns the figure for a page. If it cannot be drawn (gnuplot is missing),
+/// the job continues: the block is a sentence that says so, which is also added to `notes`.
 Block figure_block(const Figure& figure, const fs::path& stem, const std::string& description,
                    std::vector<std::string>& notes);
 

@@ -20,7 +20,7 @@
 namespace hone {
 namespace {
 
-/// A graph of a model, by what it is for.
+/// A graph of a model, with its purpose.
 struct NamedGraph {
   std::string name;
   Graph graph;
@@ -47,9 +47,9 @@ std::string operation_text(const Node& node) {
   return text;
 }
 
-// ---- one operation alone, with numbers for symbols
+// ---- a single operation, with numbers for symbols
 
-/// What was a parameter is one.
+/// Parameters of the model remain parameters.
 struct LoneOperation {
   Graph graph;
   NamedTensors inputs = {};
@@ -62,7 +62,7 @@ Type with_numbers(const Type& type, const Bindings& bindings) {
   return {type.dtype, shape};
 }
 
-// Floats in [-2, 2), bits evenly; whole numbers are 0, which is an id, a class and a place everywhere.
+// Random floats in [-2, 2) and fair booleans. Integers are 0, which is a valid id, class and position everywhere.
 Tensor drawn_operand(const Type& type, const std::string& name, std::uint64_t seed) {
   const Sizes sizes = resolve(type.shape, {});
   RandomSequence random(seed, stream_of("operand " + name));
@@ -108,7 +108,7 @@ LoneOperation alone(const Node& node, const Bindings& bindings, const OpTable& o
   return lone;
 }
 
-/// It, ready to run with a library's kernels.
+/// A single operation, ready to run with a library's kernels.
 class LoneRunner {
  public:
   LoneRunner(const LoneOperation& lone, const Library& library, const Session& session,
@@ -133,7 +133,7 @@ class LoneRunner {
   Interpreter interpreter_;
 };
 
-// Of outputs of floats.
+// Compares floating-point outputs.
 KernelError error_of(const NamedTensors& got, const NamedTensors& expected) {
   KernelError error;
   double largest = 0;
@@ -154,10 +154,10 @@ KernelError error_of(const NamedTensors& got, const NamedTensors& expected) {
 
 // ---- the check
 
-/// The tables that a kernel is held between.
+/// The libraries that a plugin's kernel is compared with.
 struct CheckLibraries {
   Library references;  ///< no kernels
-  Library program;     ///< without those of plugins
+  Library program;     ///< without plugins
 };
 
 CheckLibraries libraries_of(const Library& whole) {
@@ -194,7 +194,7 @@ void check_results(KernelCheck& check, const Node& node, const KernelCheckJob& j
   }
 }
 
-// What holds of an operation that cannot be run alone on drawn operands.
+// Says why an operation cannot be run alone on random operands; "" if it can.
 std::string unchecked_reason(const Node& node) {
   if (node.trait() == Trait::update) return "it writes into its operands";
   for (const Type& type : node.input_types())
@@ -237,7 +237,7 @@ std::vector<KernelCheck> check_plugin_kernels(const KernelCheckJob& job, Context
   std::vector<KernelCheck> checks;
   for (const Kernel* kernel : plugin_kernels(session.library)) {
     if (kernel->device != session.device.kind()) continue;
-    std::map<std::pair<std::string, std::string>, AskedOperation> asked;  // graph, operation
+    std::map<std::pair<std::string, std::string>, AskedOperation> asked;  // by graph and operation
     std::map<std::pair<std::string, std::string>, const Node*> nodes;
     for (const auto& [name, graph] : graphs)
       for (const Node* node : graph.operations(kernel->op)) {

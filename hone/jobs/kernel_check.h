@@ -7,61 +7,61 @@
 #include "hone/jobs/times_in_turn.h"
 #include "hone/runtime/context.h"
 
-/// A kernel of somebody's own: whether it is taken, whether it is right, and how fast it is beside the program's.
+/// Check of a plugin's kernel: whether it is selected, whether it is correct, and how fast it is compared with the
+/// built-in one.
 namespace hone {
 
-/// Operations of a graph that are alike to a kernel: their types, with symbols, and attributes.
+/// Operations of a graph that look the same to a kernel: their types, with symbols, and attributes are equal.
 struct AskedOperation {
-  std::string graph;  ///< where it stands: "training step"
-  std::string node;   ///< the first that is like it
+  std::string graph;  ///< name of the graph: "training step"
+  std::string node;   ///< the first such node
   std::string text;   ///< "gelu [B, S, 512] {approximate="none"}"
   std::int64_t nodes = 0;
 };
 
-/// How far a kernel's results lie from those of the operation's reference, which adds in double.
+/// Error of a kernel against the operation's reference, which accumulates in double.
 struct KernelError {
   double largest = 0;  ///< absolute
-  double share = 0;    ///< of the largest result
+  double share = 0;    ///< relative to the largest result
 };
 
-/// At these extents of the symbols.
+/// Errors with these sizes of the symbols.
 struct KernelAtSizes {
   Bindings bindings;
   KernelError own;
-  std::optional<KernelError> built_in =
-      {};  ///< none: the program has no kernel for it but the reference
+  std::optional<KernelError> built_in = {};  ///< empty: hone has only the reference
 };
 
 struct KernelCheck {
   std::string kernel, device;
   AskedOperation asked;
-  std::string refusal = {};    ///< its reason; empty: it is taken
-  bool chosen = false;         ///< whether it runs them: no other one that takes them comes first
-  std::string built_in = {};   ///< what runs it without this kernel
-  std::string unchecked = {};  ///< why it was not held against the reference; empty: it was
+  std::string refusal = {};    ///< why the kernel does not accept them; empty: it does
+  bool chosen = false;         ///< whether it runs them, as the first kernel that accepts them
+  std::string built_in = {};   ///< the kernel that runs them without this one
+  std::string unchecked = {};  ///< why it was not compared with the reference; empty: it was
   std::vector<KernelAtSizes> sizes = {};
-  std::optional<TimesInTurn> times =
-      {};  ///< the program's before, its own after; at the first sizes
+  std::optional<TimesInTurn> times = {};  ///< before: built-in, after: plugin; at the first sizes
 
-  /// Within what kernels here are allowed, `kKernelTolerance` of the largest result, at all sizes.
+  /// Returns whether all errors are within `kKernelTolerance` of the largest result, as required of hone's own kernels.
   bool is_right() const;
 };
 inline constexpr double kKernelTolerance = 1e-5;
-/// `AskedOperation::graph` of inference as it is run.
+/// `AskedOperation::graph` for the inference graph.
 inline constexpr const char* kInferenceGraph = "inference";
-/// The same with nothing fused.
+/// The same without fusion.
 inline constexpr const char* kUnfusedGraph = "inference, nothing fused";
 
-/// What operations of a model are asked about.
+/// A model whose operations to check.
 struct KernelCheckJob {
-  std::string model = "tiny";            ///< as `bench_model` takes it
-  std::int64_t batch = 8, tokens = 128;  ///< of what is timed
+  std::string model = "tiny";            ///< see `bench_model`
+  std::int64_t batch = 8, tokens = 128;  ///< of the timed sizes
   std::int64_t rounds = 30;
   std::uint64_t seed = 42;
 };
 
-/// Every kernel that plugins brought for the context's device, on every operation that it is for: of the model's inference as it is run,
-/// of the same with nothing fused, and of a training step. Operands are drawn. Throws `UserError` as `bench_model`; `Interrupted`.
+/// Checks every plugin kernel for the context's device on every operation that it implements, in the model's inference
+/// graph, in the same without fusion, and in a training step. Operands are random. Throws `UserError` like
+/// `bench_model`, and `Interrupted`.
 std::vector<KernelCheck> check_plugin_kernels(const KernelCheckJob& job, Context& context);
 
 }  // namespace hone

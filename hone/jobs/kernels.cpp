@@ -26,7 +26,7 @@ bool is_in(const Kernel& kernel, const KernelTable& table) {
   });
 }
 
-// "int8" of what `PeakKind` counts as int8_gops; "fp32" where no products are of codes.
+// Returns "int8" for products that `PeakKind` calls int8_gops; "fp32" without products of codes.
 std::string arithmetic_of_kernel(const Kernel& kernel) {
   if (!kernel.native) return "fp32";
   const std::string_view kind = to_string(*kernel.native);
@@ -58,7 +58,7 @@ void add_rows(std::vector<KernelRow>& rows, const OpDef& op, const KernelTable& 
                     .origin = "hone"});
 }
 
-// The graph of the model as it is run.
+// Returns the graph of the model as it is executed.
 Graph run_graph(const Model& model, bool train, const Session& session) {
   Graph graph = train ? model.graph : forward_graph(model);
   ParameterStore parameters = model.parameters;

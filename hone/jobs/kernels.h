@@ -11,17 +11,17 @@
 #include "hone/runtime/context.h"
 #include "hone/runtime/kernel_choice.h"
 
-/// Lists kernels, and those that a model's operations use.
+/// Listing of kernels, and of those that a model's operations use.
 namespace hone {
 
-/// The kernels of a library that come from plugins.
+/// Returns the kernels of a library that come from plugins.
 std::vector<const Kernel*> plugin_kernels(const Library& library);
 
 std::span<const EnumWord> enum_words(Layout);
 
 /// A kernel of an operation.
 struct KernelRow {
-  std::string operation, device, kernel;  ///< "reference": the last to be tried
+  std::string operation, device, kernel;  ///< "reference": tried last
   Layout layout = Layout::strided;
   std::string values, arithmetic;
   bool prepares = false, workspace = false;
@@ -35,17 +35,17 @@ struct KernelsFields {
 };
 const Fields& fields_of(const KernelsFields*);
 
-/// A row for each kernel, by operation, in the order in which they are tried. `device`: only those of one kind, such as "cuda";
-/// empty: all, with those for GPUs whether there is one or not.
+/// Returns a row for each kernel, by operation, in the order in which they are tried. `device`: only kernels for this
+/// kind of device, such as "cuda"; empty: all, including kernels for GPUs on machines without one.
 std::vector<KernelRow> kernel_rows(const Library& library, const std::string& device);
 
-/// The same as a result.
+/// Returns the same as a result.
 JobResult list_kernels(const Library& library, const std::string& device);
 
 /// A model whose kernels to list.
 struct KernelsJob {
-  std::string model;   ///< as `bench_model` takes it
-  bool train = false;  ///< of a training step; otherwise of inference
+  std::string model;   ///< see `bench_model`
+  bool train = false;  ///< of a training step, otherwise of inference
   std::uint64_t seed = 42;
 };
 
@@ -56,9 +56,9 @@ struct KernelRefusal {
 };
 const Fields& fields_of(const KernelRefusal*);
 
-/// Those among the answers of kernels.
+/// Selects the refusals among the answers of kernels.
 std::vector<KernelRefusal> refusals_of(const std::vector<KernelAnswer>& answers);
-/// "name: reason; …"; absent if there are none.
+/// Returns "name: reason; …"; absent if there are none.
 Cell refusals_cell(const std::vector<KernelRefusal>& refusals);
 
 /// An operation of a model's graph.
@@ -76,8 +76,8 @@ struct ModelKernelsFields {
 };
 const Fields& fields_of(const ModelKernelsFields*);
 
-/// The kernel of each operation of the graph on the device of the context, and why those tried before did not accept it.
-/// Throws `UserError` as `bench_model`.
+/// Lists the kernel of each operation of the graph on the device of the context, and why those tried before did not
+/// accept it. Throws `UserError` like `bench_model`.
 JobResult kernels_of_model(const KernelsJob& job, Context& context);
 
 }  // namespace hone

@@ -31,7 +31,7 @@ std::vector<std::string> layers_of(const std::vector<LayerBar>& bars) {
   return layers;
 }
 
-// The layers that keep least by any operand, in their order.
+// The layers with the lowest ratio of any operand, in their original order.
 std::vector<std::string> noisiest(const std::vector<LayerBar>& bars, std::size_t most) {
   std::map<std::string, double> least;
   for (const LayerBar& bar : bars) {
@@ -48,7 +48,8 @@ std::vector<std::string> noisiest(const std::vector<LayerBar>& bars, std::size_t
   return layers;
 }
 
-// "bert.encoder.layer.0.attention.self.query" as "0.attention.self.query": what is before the number is the same in all.
+// Shortens "bert.encoder.layer.0.attention.self.query" to "0.attention.self.query": the part before the number is the
+// same everywhere.
 std::string row_name(const std::string& layer) {
   for (std::size_t dot = layer.find('.'); dot != std::string::npos; dot = layer.find('.', dot + 1))
     if (dot + 1 < layer.size() && std::isdigit(static_cast<unsigned char>(layer[dot + 1])) != 0)
@@ -56,7 +57,7 @@ std::string row_name(const std::string& layer) {
   return layer;
 }
 
-// The whole names where short ones are not one each.
+// Uses whole names where short ones are ambiguous.
 std::vector<Tick> rows_of(const std::vector<std::string>& layers) {
   std::vector<Tick> rows;
   std::map<std::string, int> uses;

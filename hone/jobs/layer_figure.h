@@ -3,27 +3,26 @@
 #include "hone/jobs/diagnosis.h"
 #include "hone/jobs/job_result.h"
 
-/// A bar for each layer: how much of what it reads is left of its formats.
+/// Figure with a bar for each layer: the signal-to-noise ratio of its quantized operands.
 namespace hone {
 
-/// How many decibels an operand of a layer keeps, alone.
+/// Signal-to-noise ratio of one operand of a layer, quantized alone.
 struct LayerBar {
   std::string layer;
   Operand operand;
   double snr_db = 0;
 };
 
-/// Of the diagnosis, all operands but biases, which are few and add little; in the order of the graph.
+/// Returns the bars of all diagnosed operands in graph order, without biases, which are few and add little noise.
 std::vector<LayerBar> layer_bars(const Diagnosis& diagnosis, const Graph& graph);
 
-/// Of the weights alone: what rounding made of them. `before` and `after` are the model around `round_weights`. Costs one
-/// look at the weights.
+/// Returns the bars of the weights alone, from the model before and after `round_weights`. Reads all weights once.
 std::vector<LayerBar> layer_bars(const Model& before, const Model& after,
                                  const QuantizationPlan& plan, const Graph& graph);
 
-/// The bars, one row for each layer and a colour for each operand; of many layers those that keep least. Drawn as
-/// `stem`.svg and .png too. No blocks where fewer than two layers have a ratio; a figure that could not be drawn is a
-/// line of `notes`.
+/// Draws the bars as `stem`.svg and .png, one row for each layer and one colour for each operand; with many layers only
+/// the noisiest. Returns no blocks if fewer than two layers have a finite ratio. A figure that cannot be drawn adds a
+/// note to `notes`.
 std::vector<Block> layer_figure(std::vector<LayerBar> bars, const std::string& title,
                                 const fs::path& stem, std::vector<std::string>& notes);
 

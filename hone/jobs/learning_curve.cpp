@@ -25,7 +25,7 @@ Point figure_point(const Json& line) {
   return {line["epoch"].get<double>(), 100 * e.value, 100 * e.low, 100 * e.high};
 }
 
-// Of the validation part; null where nothing was evaluated.
+// On the validation split; null if nothing was evaluated.
 const Json* first_evaluation(const TrainingLog& log) {
   const auto found = std::ranges::find_if(
       log.lines(), [](const Json& line) { return line.contains("eval_loss"); });
@@ -66,7 +66,7 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
     figure.panels[0].series.back().draw = Draw::smooth;  // no evaluations are marked on it
     figure.note = "The thick line is a moving average of the thin one.";
   }
-  // Losses of other terms are not to be compared.
+  // Losses with other terms are not comparable.
   if (added.empty())
     figure.panels[0].series.push_back(validation_loss);
   else if (validation_loss.points.size() >= 2)

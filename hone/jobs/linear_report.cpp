@@ -7,7 +7,7 @@
 #include "hone/jobs/bench_linear.h"
 #include "hone/jobs/device_time.h"
 
-// The results of `bench_linear` for programs and for people.
+// The JSON result and the report of `bench_linear`.
 namespace hone {
 
 const Fields& fields_of(const LinearTimes*) {
@@ -164,7 +164,7 @@ Table linear_table(const std::vector<LinearTimes>& all) {
   return table;
 }
 
-// "yes", "no, though faster here": hone's choice, and whether these times show the other one to be faster.
+// "yes", "no, though faster here": hone's choice, and whether these times contradict it.
 std::string choice_text(const LinearTimes& t) {
   const std::string text = *t.used ? "yes" : "no";
   if (*t.used && t.over_dense && t.over_dense->shown_slower()) return text + ", though slower here";
@@ -199,7 +199,7 @@ std::string rows_text(std::int64_t rows) {
   return rows == 1 ? "1 row" : fmt::format("{} rows", grouped(rows));
 }
 
-/// The fastest dense variant of a number of rows, and the fastest sparse one; null where nothing was run.
+/// The fastest dense and sparse variants with a number of rows; null if none was run.
 struct FastestLinear {
   std::int64_t rows = 0;
   const LinearTimes* times = nullptr;
@@ -217,7 +217,8 @@ std::vector<FastestLinear> fastest_linears(const std::vector<LinearTimes>& all) 
   return fastest;
 }
 
-// "packed int(bits=4), 0.0412 ms, 5.10× faster in paired rounds (95% CI 4.90 to 5.30), 61.0% of the bandwidth of memory"
+// "packed int(bits=4), 0.0412 ms, 5.10× faster in paired rounds (95% CI 4.90 to 5.30), 61.0% of the bandwidth of
+// memory"
 std::string linear_text(const LinearTimes& one) {
   std::string text = fmt::format("{}, {} ms", one.name(), three_digits(one.median_ms));
   if (one.speedup && (one.is_sparse() || one.way != ProductWay::fp32))
@@ -248,7 +249,7 @@ std::string linear_headline(const FastestLinear& fastest, const std::string& wha
                      fastest.sparse == nullptr ? "" : "; " + fastest_text(*fastest.sparse));
 }
 
-// How many speedups say little; "" where all are sharp.
+// Counts the noisy speedups; "" if there are none.
 std::string noise_text(const std::vector<LinearTimes>& all) {
   std::int64_t noisy = 0, speedups = 0;
   for (const LinearTimes& one : all)
@@ -264,7 +265,7 @@ std::string noise_text(const std::vector<LinearTimes>& all) {
       grouped(noisy), grouped(speedups));
 }
 
-// Why some variants were not run, each reason once.
+// Says why variants were not run.
 std::vector<Block> not_run_blocks(const std::vector<LinearTimes>& all) {
   std::vector<Block> blocks;
   for (const LinearTimes& times : all)
@@ -278,7 +279,7 @@ std::string range_text(std::int64_t low, std::int64_t high) {
   return low == high ? grouped(low) : fmt::format("{} to {}", grouped(low), grouped(high));
 }
 
-// The least and the most of what was run.
+// Formats the smallest and largest value of the variants that were run.
 template <typename Value>
 std::string range_of(const std::vector<LinearTimes>& all, Value value) {
   std::vector<std::int64_t> values;
@@ -306,8 +307,8 @@ std::string copies_text(const BenchLinearFields& bench) {
       taken, cache);
 }
 
-// "from 62.0% zeros on (95% CI 58.1 to 66.0%) with 16 rows", "at every sparsity measured, from 50.0% zeros on, with 256 rows (95% CI: at the
-// latest from 74.1% zeros on), noisy"
+// "from 62.0% zeros on (95% CI 58.1 to 66.0%) with 16 rows", "at every sparsity measured, from 50.0% zeros on, with 256
+// rows (95% CI: at the latest from 74.1% zeros on), noisy"
 std::string faster_from_text(const SparseBreakEven& one, bool is_noisy) {
   const Interval& range = one.interval.value();
   const std::string rows = rows_text(one.rows), noisy = is_noisy ? ", noisy" : "";
@@ -323,7 +324,7 @@ std::string faster_from_text(const SparseBreakEven& one, bool is_noisy) {
                      percent_number(range.low), percent_number(range.high), rows, noisy);
 }
 
-// Whether a speedup that the break-even is made of says little.
+// Returns whether a speedup behind the break-even is noisy.
 bool is_noisy(const SparseBreakEven& even, const std::vector<LinearTimes>& all) {
   return std::ranges::any_of(all, [&](const LinearTimes& one) {
     return one.is_sparse() && one.rows == even.rows && one.way == even.way &&
@@ -332,7 +333,7 @@ bool is_noisy(const SparseBreakEven& even, const std::vector<LinearTimes>& all) 
   });
 }
 
-// What is known of each implementation and format, all numbers of rows together.
+// Describes the break-evens of each implementation and format, for all numbers of rows together.
 std::vector<Block> break_even_blocks(const BenchLinearFields& bench) {
   std::vector<Block> blocks;
   for (const SparseBreakEven& first : bench.break_evens) {

@@ -26,7 +26,7 @@ LinearVariant dense_variant(ProductWay way, const Tensor& weight, const Tensor& 
 
 namespace {
 
-// `is_sparse`: products skip the zeros of the weight.
+// `is_sparse`: the product skips zeros of the weight.
 LinearVariant coded_variant(ProductWay way, const Format& format, const Tensor& weight,
                             const Tensor& bias, bool is_sparse, Context& context) {
   LinearVariant variant{.way = way, .format = format};
@@ -62,7 +62,7 @@ LinearVariant sparse_variant(const LinearVariant& of, const Tensor& zeroed, cons
   return variant;
 }
 
-// Of the dense ones in `variants`, which they follow.
+// Appends sparse variants of the dense ones in `variants`.
 void add_sparse_variants(std::vector<LinearVariant>& variants, const LinearJob& job,
                          const Tensor& weight, const Tensor& bias,
                          const std::function<void()>& on_made, Context& context) {
@@ -122,7 +122,7 @@ Value add_linear(Graph& graph, const LinearVariant& variant, const LinearJob& jo
   if (variant.way == ProductWay::packed)
     return graph.add("packed_linear", std::move(inputs), std::move(attributes));
   attributes.set("input_format", *variant.input_format);
-  // Products round values themselves where nothing encodes such formats.
+  // Without an encoder for the format, the product rounds its inputs itself.
   const Attributes of_encoder = {{"format", *variant.input_format}};
   if (has_fast_kernel("encode_rows", of_encoder, {x.type()}, {x.type()}, session))
     inputs[0] = graph.add("encode_rows", {x}, of_encoder);

@@ -12,10 +12,10 @@
 #include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
 
-/// The implementations of a linear that `bench_linear` times, as graphs and their parameters.
+/// The implementations of a linear that `bench_linear` times, as graphs with parameters.
 namespace hone {
 
-/// Whether its weight is in codes.
+/// Returns whether the weight is stored in codes.
 inline bool has_codes(ProductWay way) {
   return way == ProductWay::packed || way == ProductWay::native;
 }
@@ -24,38 +24,39 @@ inline bool has_codes(ProductWay way) {
 struct LinearVariant {
   ProductWay way = ProductWay::fp32;
   std::optional<Format> format = {}, input_format = {};
-  std::string objection = {};  ///< why there is no such linear; empty: there is
-  /// As the product reads them: weight and bias, or codes, shared codes, bias and states.
+  std::string objection = {};  ///< why it is not supported; empty: it is
+  /// In the order that the product reads them: weight and bias, or codes, shared codes, bias and states.
   std::vector<std::pair<std::string, Tensor>> operands = {};
   std::int64_t weight_bytes = 0;
-  /// Its zeros, and the kernel that skips them; none: a dense product by the kernel that the table chooses.
+  /// Its zeros, and the kernel that skips them. Empty: a dense product by the kernel that the table chooses.
   std::optional<SparseWeight> sparse = {};
 
-  /// The type of x and y.
+  /// Returns the type of x and y.
   DType values() const { return way == ProductWay::bf16 && !sparse ? DType::bf16 : DType::f32; }
-  /// Of weight, bias, x and y.
+  /// Returns the bytes of weight, bias, x and y.
   std::int64_t bytes(const LinearJob& job, std::int64_t rows) const;
 };
 
-/// fp32 or bf16.
+/// Returns an fp32 or bf16 variant.
 LinearVariant dense_variant(ProductWay way, const Tensor& weight, const Tensor& bias);
-/// Every implementation of the job, those in codes once for each format; behind them, of each that has a sparse kernel on the device,
-/// one for every sparsity of the job. `on_made` is called after each. Throws `Interrupted`.
+/// Returns every implementation of the job; those in codes once for each format. They are followed by a sparse variant
+/// for every sparsity of the job, for each implementation that has a sparse kernel on the device. Calls `on_made` after
+/// each. Throws `Interrupted`.
 std::vector<LinearVariant> linear_variants(const LinearJob& job, const Tensor& weight,
                                            const Tensor& bias, const std::function<void()>& on_made,
                                            Context& context);
 
-/// `count` linears of one x, each with parameters of its own. x is a parameter, since a device copies inputs in every run. Nothing is
-/// an output unless `gives_y`: a device would copy it likewise.
+/// Makes a graph with `count` linears of the same x, each with its own parameters. x is a parameter, because inputs are
+/// copied to a GPU in every run. With `gives_y` the last result is an output, which is copied likewise.
 Graph linears_graph(const LinearVariant& variant, const LinearJob& job, std::int64_t count,
                     bool gives_y, const Session& session);
-/// Copies of the operands on the device. On the host one weight in a file is enough, and one of a sparse kernel: what is laid out
-/// anew is a copy.
+/// Returns `count` copies of the operands on the device. On the host a weight that is mapped from a file or has a
+/// sparse kernel is shared instead, because kernels copy it when they lay it out.
 ParameterStore linears_store(const LinearVariant& variant, std::int64_t count, Device& device);
 
-/// Why the device has no kernel of an operation of the graph; "": it has all of them.
+/// Returns which operation of the graph lacks a kernel on the device, and why; "" if none does.
 std::string missing_kernel(const Graph& graph, const Session& session);
-/// "packed_linear / codes": the last operation and its kernel.
+/// Returns "packed_linear / codes": the last operation and its kernel.
 std::string product_kernel(const Graph& graph, const Session& session);
 
 }  // namespace hone

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-// What the columns hold that were chosen for want of others.
+// Explains columns whose content is not obvious.
 std::string columns_note(const Table& table) {
   const auto shows = [&](std::string_view key) {
     return std::ranges::find(table.columns(), key, &Column::key) != table.columns().end();
@@ -28,10 +28,10 @@ std::string columns_note(const Table& table) {
                          : "");
 }
 
-// Drawn into the page alone, which goes without it if it cannot be drawn.
+// The page does without a figure that cannot be drawn.
 void add_curves(const Figure& figure, const Context& context, Section& section) {
   Figure wide = figure;
-  wide.title.clear();  // the caption has it
+  wide.title.clear();  // repeated in the caption
   const fs::path folder = fs::temp_directory_path();
   try {
     const std::optional<Figure> narrow = narrow_figure(wide);
@@ -55,7 +55,7 @@ Section curves_section(const std::vector<Figure>& figures, std::size_t left_out,
   return curves;
 }
 
-// One file, or a folder that also has the table and the figures as files.
+// Writes one file, or a folder that also has the table and the figures as files.
 void write_page(const RunsJob& job, const Table& table, Document page, const Runs& runs,
                 const Context& context) {
   std::size_t left_out = 0;

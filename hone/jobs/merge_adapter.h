@@ -10,17 +10,17 @@
 
 namespace hone {
 
-/// Which adapter to merge into which model, and where to write the result.
+/// An adapter to merge into a model.
 struct MergeJob {
-  std::string model;    ///< as `open_model` takes it
+  std::string model;    ///< see `open_model`
   std::string adapter;  ///< folder, see models/adapter.h
   AnswerTexts texts = {};
   JobOutput output;
-  std::uint64_t seed = 42;     ///< of fresh weights
-  Invocation invocation = {};  ///< for the report and the record of the job
+  std::uint64_t seed = 42;     ///< seed of fresh weights
+  Invocation invocation = {};  ///< for the report and the job record
 };
 
-/// The result for programs.
+/// The JSON result.
 struct MergeFields {
   ModelChangeResult change;
   std::string adapter;
@@ -30,10 +30,10 @@ struct MergeFields {
 };
 const Fields& fields_of(const MergeFields*);
 
-/// Writes a copy of the model with the adapter in its weights: W + s B A, computed in double and rounded once, with a report of
-/// the change. The products of the adapter are removed with their cost. Where weights are quantized, the sums are rounded to
-/// their format again, so the result differs from the adapter beside the model; the report notes it. Throws `UserError` as
-/// `open_with_adapter`, and for packed weights.
+/// Writes a copy of the model with the adapter merged into its weights: W + s B A, computed in double and rounded once.
+/// Reports the change. The adapter's own products are removed with their cost. The sums of quantized weights are
+/// rounded to their format again, so the result differs from the unmerged adapter; the report notes it. Throws
+/// `UserError` like `open_with_adapter`, and for packed weights.
 JobResult merge_adapter(const MergeJob& job, Context& context);
 
 }  // namespace hone

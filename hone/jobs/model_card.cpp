@@ -19,7 +19,7 @@
 namespace hone {
 
 std::string markdown_code(const std::string& name) {
-  const std::string text = shown_name(name, name.size());  // in one line, all of it
+  const std::string text = shown_name(name, name.size());  // in one line, not shortened
   return text.find('`') == std::string::npos ? "`" + text + "`" : "`` " + text + " ``";
 }
 

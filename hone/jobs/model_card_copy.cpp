@@ -13,13 +13,13 @@ CardCopy card_copy(const Model& model, std::string name, std::string how) {
 
 namespace {
 
-// The end of the section that begins at `at`.
+// Returns the end of the section that begins at `at`.
 std::size_t section_end(const std::string& card, std::size_t at) {
   const std::size_t end = card.find("\n## ", at);
   return end == std::string::npos ? card.size() : end + 1;
 }
 
-// Takes the section with this title out; where it stood, or npos.
+// Removes the section with this title; returns its position, or npos.
 std::size_t erase_section(std::string& card, std::string_view title) {
   const std::size_t at = card.find(title);
   if (at != std::string::npos) card.erase(at, section_end(card, at) - at);

@@ -8,8 +8,8 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kFewTexts = 1000;   // an accuracy of 90% is known to 2 points there
-constexpr std::int64_t kFewOfAClass = 50;  // texts to learn a class from
+constexpr std::int64_t kFewTexts = 1000;   // the interval of an accuracy of 90% is about ±2 points
+constexpr std::int64_t kFewOfAClass = 50;  // training examples
 constexpr double kRarelyFound = 0.5;       // recall
 
 std::string_view tokens_read(Truncation truncation) {
@@ -19,7 +19,7 @@ std::string_view tokens_read(Truncation truncation) {
                                             "the end";
 }
 
-// What the metrics of a row say against the model.
+// Lists the limitations that the metrics of a row show.
 std::vector<std::string> limits_of(const CardRow& row, std::string_view kind) {
   const EvaluationResult& m = row.evaluation;
   const std::string& split = row.split.split;
@@ -40,7 +40,7 @@ std::vector<std::string> limits_of(const CardRow& row, std::string_view kind) {
   return lines;
 }
 
-// A sentence for each thing that it should not be trusted with.
+// Returns a sentence for each limitation.
 std::vector<std::string> limit_sentences(const CardFacts& facts, const Model& model,
                                          const CardCut& cut) {
   const std::string_view kind = kind_of_examples(model);
@@ -51,7 +51,7 @@ std::vector<std::string> limit_sentences(const CardFacts& facts, const Model& mo
         "known.");
   for (const CardRow* row : own_rows(facts))
     for (std::string& line : limits_of(*row, kind)) lines.push_back(std::move(line));
-  // What was only quantized has learned nothing from this data.
+  // Quantization alone does not learn from this data.
   if (facts.steps > 0 && facts.data)
     for (const SplitResult& split : facts.data->splits)
       if (split.split == "train" && split.classes)

@@ -31,7 +31,7 @@ std::string base_model(const CardFacts& facts) {
   return name ? name->repository : "";
 }
 
-// The results of the model, as the hub reads them.
+// The model's results in the format of the hub.
 std::string model_index(const ModelCard& card, const Model& model) {
   const std::string_view kind = kind_of_examples(model);
   const std::string source = card.facts.data ? card.facts.data->source : "";

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t kMostConfusedClasses = 6;  // with a column for each
 
-// The element of that name; `none` if there is none.
+// Returns the element with that name, or `none`.
 template <typename T>
 T named(const EvaluationResult::ByName<T>& elements, std::string_view name, T none) {
   for (const auto& [own, element] : elements)
@@ -54,7 +54,7 @@ std::string table_line(const std::vector<std::string>& cells) {
   return fmt::format("| {} |\n", fmt::join(cells, " | "));
 }
 
-// The name of a class in a cell of a table.
+// Escapes the name of a class for a table cell.
 std::string class_cell(const std::string& name) {
   std::string text = markdown_code(name);
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
@@ -71,7 +71,7 @@ std::string metrics_line(std::string_view what, const EvaluationResult& m,
                      std::isnan(loss) ? std::string(kDash) : fmt::format("{:.4f}", loss)});
 }
 
-// How the model differs from its base.
+// Describes the differences between the model and its base.
 std::string comparison_text(const CardFacts& facts) {
   if (!facts.comparison) return "";
   const ComparisonResult& comparison = *facts.comparison;

@@ -6,7 +6,7 @@
 
 #include "hone/jobs/model_card.h"
 
-/// The parts of a model card, in Markdown; each ends with an empty line, or is empty.
+/// Sections of a model card, in Markdown; each ends with an empty line or is empty.
 namespace hone {
 
 inline constexpr std::string_view kWeightsTitle = "## Weights, and who can load them\n",
@@ -14,37 +14,37 @@ inline constexpr std::string_view kWeightsTitle = "## Weights, and who can load 
                                   kOriginTitle = "## How it was made\n";
 inline constexpr std::string_view kDash = "–";
 
-/// Between lines of three dashes, as the Hugging Face hub reads it.
+/// Returns the metadata between two lines of three dashes, as the Hugging Face hub expects it.
 std::string card_metadata(const ModelCard& card, const Model& model);
-/// Metrics of all rows, and the comparison with the base.
+/// Returns the metrics of all rows, and the comparison with the base.
 std::string metrics_section(const CardFacts& facts);
-/// How each class was told from the others on the split that judges the model, and of a few what its examples were taken for.
+/// Returns the metrics of each class on the split that judges the model, and the confusion matrix of a few classes.
 std::string classes_section(const CardFacts& facts);
-/// What the model should not be trusted with.
+/// Returns the limitations of the model.
 std::string limits_section(const CardFacts& facts, const Model& model, const CardCut& cut);
 
-// ---- what several of them, and cards of copies, consist of
+// ---- shared by several sections and by cards of copies
 
-/// The rows of this model as hone computes it.
+/// Returns the rows of this model as computed by hone.
 std::vector<const CardRow*> own_rows(const CardFacts& facts);
-/// NaN where the task does not have the metric.
+/// Returns NaN if the task does not have the metric.
 double metric_of(const EvaluationResult& evaluation, std::string_view name);
-/// "89.5 to 91.0%"; "–" where the metric has no interval.
+/// Returns "89.5 to 91.0%", or "–" if the metric has no interval.
 std::string interval_of(const EvaluationResult& evaluation, std::string_view name);
-/// Metrics of each class, or of each label; of numbers there are none.
+/// Returns the metrics of each class or label; empty for regression.
 EvaluationResult::ByName<ClassResult> of_classes_or_labels(const EvaluationResult& evaluation);
-/// "image" or "text", as the hub calls what is classified.
+/// Returns "image" or "text", the hub's terms for what is classified.
 std::string_view kind_of_examples(const Model& model);
-/// The program that loads it, as the hub calls it.
+/// Returns the hub's name of the library that loads the model.
 std::string library_name(const Model& model);
-/// The tags of a quantized model; empty for others.
+/// Returns the tags of a quantized model, or "".
 std::string format_tags(const Model& model);
-/// A string in YAML: JSON's are among them, and so is what no plain scalar may hold.
+/// Quotes a string for YAML. JSON strings are valid in YAML and can hold any characters.
 std::string yaml_text(const std::string& text);
-/// Sentences: how the weights are stored, and which programs load the folder.
+/// Returns sentences on how the weights are stored and which programs load the folder.
 std::vector<std::string> about_weights(const Model& model);
 std::string weights_section(const std::vector<std::string>& sentences);
-/// The passes over the model's graph, and that some are not known.
+/// Lists the passes over the model's graph, and says if some are unknown.
 std::string history_text(const History& history);
 
 }  // namespace hone

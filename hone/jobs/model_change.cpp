@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kChanged = "changed";  // a pass or a merged adapter may compress nothing
+constexpr std::string_view kChanged = "changed";  // a pass or a merged adapter need not compress
 
 std::vector<OperationCount> count_operations(const Graph& before, const Graph& after) {
   std::vector<OperationCount> counts;
@@ -30,7 +30,7 @@ std::vector<OperationCount> count_operations(const Graph& before, const Graph& a
   return counts;
 }
 
-// Why no training step can be made of it; empty: one can.
+// Returns why the model has no training step, or "".
 std::string missing_gradient(const Model& model) {
   try {
     Graph graph = model.graph;
@@ -76,7 +76,7 @@ Table answers_table(const ModelChange& change) {
        {change.name, change.bits, both.after, both.comparison, change.arithmetic}});
 }
 
-// Of the kinds whose number changed, or of all.
+// Lists the kinds whose number changed, or all.
 Table operations_table(const ModelChange& change, bool of_all) {
   Table table({{"operation", "Operation"}, {"before", "Baseline"}, {"after", "Changed"}});
   for (const OperationCount& count : change.operations)

@@ -12,20 +12,20 @@
 #include "hone/jobs/size_and_time.h"
 #include "hone/models/model_size.h"
 
-/// The report of every job that changes a model without training it (a pass, a merge): operations, parameters, bytes and
-/// latency before and after, which programs load the result, and, where data is given, how the metric changed.
+/// Report of jobs that change a model without training it (a pass, a merge): operations, parameters, bytes and latency
+/// before and after, which programs load the result and, with data, how the metric changed.
 namespace hone {
 
-/// The data that the metric is measured on; without a source it is not measured.
+/// The data on which the metric is measured; no source: it is not measured.
 struct AnswerTexts {
   JobData data = {};
-  std::string split = {};  ///< the split, see `measured_texts`
+  std::string split = {};  ///< see `measured_texts`
   std::int64_t batch_size = 32;
 };
 
 Options options_of(const AnswerTexts*);
 
-/// Encodes the data for the model `source`, called `name`; nothing where no data is given. As `load_encoded`.
+/// Encodes the data for the model `source`, called `name`; empty without data. Behaves like `load_encoded`.
 std::optional<EncodedSplits> load_answer_texts(TextModel& source, const std::string& name,
                                                const AnswerTexts& texts, std::uint64_t seed,
                                                Context& context, std::vector<std::string>& notes);
@@ -39,17 +39,17 @@ const Fields& fields_of(const OperationCount*);
 
 struct ModelChange {
   std::string name_before = "baseline", name = "changed";  ///< in tables
-  std::vector<OperationCount> operations;  ///< kinds of the baseline in their order, then new ones
-  SizeAndTime takes;  ///< on the measured examples; without data on random ones without padding
+  std::vector<OperationCount> operations;  ///< kinds of the baseline in order, then new ones
+  SizeAndTime takes;  ///< on the measured examples, or on random ones without padding
   double bits_before = 32, bits = 32;  ///< of quantized weights, see `average_weight_bits`
   std::string_view arithmetic_before, arithmetic;
-  std::string loading = {};      ///< which programs load it
-  std::string no_gradient = {};  ///< why it cannot be trained like the baseline; empty: it can
-  std::optional<BeforeAndAfter> answers = {};  ///< none: the metric was not measured
+  std::string loading = {};                    ///< which programs load it
+  std::string no_gradient = {};                ///< why training is no longer possible, or empty
+  std::optional<BeforeAndAfter> answers = {};  ///< empty: the metric was not measured
 };
 
-/// Compares `after`, written to `folder`, with `before`; on `data`, where there is any, the metric too. Adds concerns about
-/// the numbers to `notes`. Throws `Interrupted`.
+/// Compares `after`, written to `folder`, with `before`; with `data` also their metrics. Adds concerns about the
+/// numbers to `notes`. Throws `Interrupted`.
 ModelChange measure_change(const TextModel& before, const TextModel& after, const fs::path& folder,
                            const std::optional<EncodedSplits>& data, std::int64_t batch_size,
                            Context& context, std::vector<std::string>& notes);
@@ -71,19 +71,19 @@ ModelChangeResult model_change_result(const ModelChange& change, const std::stri
                                       const std::optional<EncodedSplits>& data,
                                       const std::vector<std::string>& labels);
 
-/// What a model card says of it, without `origin`.
+/// Returns the facts for a model card, without `origin`.
 CardFacts card_facts(const ModelChangeResult& change);
 
-/// Sentences on operations, parameters, bytes and latency, for a model card.
+/// Returns sentences on operations, parameters, bytes and latency for a model card.
 std::vector<std::string> lines_of(const ModelChange& change);
 
-/// Sets the headline, key figures, evidence and sections of a document. `what` was done ("fuse_attention"); `data_setting` is
-/// the option that takes data ("--data").
+/// Sets the headline, key figures, evidence and sections of a document. `what` was done ("fuse_attention");
+/// `data_setting` is the name of the data option ("--data").
 void describe_change(Document& document, const std::string& what, const ModelChange& change,
                      const std::optional<EncodedSplits>& data, const std::string& data_setting,
                      const std::vector<std::string>& labels);
 
-/// How the numbers were measured.
+/// Returns how the numbers were measured.
 Basis basis_of(const ModelChange& change, const std::string& source,
                const std::optional<EncodedSplits>& data);
 

@@ -17,7 +17,7 @@
 namespace hone {
 namespace {
 
-// How many answers to a text are wrong, or by how much its numbers are.
+// Returns the number of wrong predictions for a text, or the sum of the errors of its numbers.
 double wrong_by(const LabelScheme& scheme, const Example& example, std::span<const float> outputs) {
   if (scheme.task == Task::single_label) return prediction(outputs) != example.label;
   double sum = 0;
@@ -44,13 +44,13 @@ double swing_of(Task task, std::span<const float> first, std::span<const float> 
   return most;
 }
 
-// Answers of classes and labels are words; numbers differ however little they do.
+// Predicted classes and labels are compared by name, numbers exactly.
 bool differ(const LabelScheme& scheme, std::span<const float> a, std::span<const float> b) {
   return scheme.task == Task::regression ? !std::ranges::equal(a, b)
                                          : answer_text(scheme, a) != answer_text(scheme, b);
 }
 
-// Flips of equal loss, of each class in turn: first those of the class of whose examples the largest share is among them.
+// Interleaves the classes among flips of equal loss. Classes with the largest share of changed examples come first.
 void take_turns(std::span<Flip> flips, const std::vector<Example>& examples,
                 const std::map<std::int32_t, std::int64_t>& class_sizes) {
   const auto class_of = [&](const Flip& flip) {
@@ -72,7 +72,7 @@ void take_turns(std::span<Flip> flips, const std::vector<Example>& examples,
   for (std::size_t i = 0; i < flips.size(); ++i) flips[i] = std::move(with_turns[i].second);
 }
 
-// What was lost, then neither, then what was gained; of classes, which lost much and which little, all are seen.
+// Returns losses first and gains last, interleaved so that all classes appear.
 std::vector<Flip> find_flips(const LabelScheme& scheme, const Logits& first, const Logits& second,
                              const std::vector<Example>& examples) {
   std::vector<Flip> flips;

@@ -7,10 +7,10 @@
 #include "hone/models/encoding.h"
 #include "hone/study/comparison_table.h"
 
-/// Two models on the same texts.
+/// Comparison of two models on the same texts.
 namespace hone {
 
-/// The right answers to examples.
+/// The labels of examples.
 struct RightAnswers {
   Task task;
   std::vector<std::int32_t> classes = {};
@@ -24,14 +24,15 @@ struct RightAnswers {
 };
 RightAnswers right_answers(Task task, const std::vector<Example>& examples);
 
-/// A text to which the two give different answers.
+/// A text for which the two models give different predictions.
 struct Flip {
-  std::int64_t example = 0;          ///< index into the measured part
-  std::string label, first, second;  ///< the right answer and theirs: `answer_text`
-  /// What the second model lost: how many more answers it has wrong, or by how much farther from the truth its number is.
+  std::int64_t example = 0;          ///< index in the measured split
+  std::string label, first, second;  ///< the label and both predictions: `answer_text`
+  /// How much worse the second model is: its additional wrong predictions, or the increase of its distance from the
+  /// label.
   double loss = 0;
-  /// By how much the second model's outputs moved: of classes from the first's class to its own, of labels and numbers the
-  /// most that one did.
+  /// How far the outputs moved: for classes the change of the margin between the two predicted classes, for labels and
+  /// numbers the largest change of an output.
   double swing = 0;
 };
 
@@ -39,37 +40,36 @@ struct ModelComparison {
   ComparedModel first, second;
   TaskComparison comparison;
   std::vector<Flip>
-      flips;  ///< what the second model lost before what it gained; classes in turn, the widest swing of each first
+      flips;  ///< losses before gains; classes take turns, the largest swing of each first
   std::vector<std::string> labels;
 };
 
-/// A model as it is called in tables and messages.
+/// A model with its name in tables and messages.
 struct LabelledModel {
   const std::string& label;
   const TextModel& model;
 };
 
-/// Measures both models on `examples`, each with its own tokenizer. Throws `UserError` when their tasks or labels differ.
+/// Measures both models on `examples`, each with its own tokenizer. Throws `UserError` if their tasks or labels differ.
 ModelComparison compare_models(const LabelledModel& first, const LabelledModel& second,
                                const std::vector<Example>& examples, const TextCut& cut,
                                std::int64_t batch_size, Context& context,
                                std::vector<std::string>& warnings);
 
-/// The facts of the first model, with the second's labels where only that names them. Adds to `notes` that they are matched
-/// by number then. Throws `UserError` when the answers of the two are not alike: other tasks, or other classes
-/// (`class_order`).
+/// Returns the facts of the first model, with the second model's labels if only that one names them. A note then says
+/// that classes are matched by number. Throws `UserError` if the tasks or classes of the two differ (`class_order`).
 ModelFacts common_facts(const ModelFacts& first, const ModelFacts& second,
                         std::vector<std::string>& notes);
-/// Measures a model on `examples`, with its own tokenizer. Its outputs are reordered as in `scheme`.
+/// Measures a model on `examples`, with its own tokenizer. Its outputs are reordered to match `scheme`.
 ComparedModel measured(const TextModel& source, const std::string& label,
                        const std::vector<Example>& examples, const TextCut& cut,
                        std::int64_t batch_size, const LabelScheme& scheme, Context& context,
                        std::vector<std::string>& warnings);
-/// What lies between two that were measured on `examples`, as answers of this task.
+/// Compares two models that were measured on `examples`, by this task.
 TaskComparison compare_measured(const ComparedModel& first, const ComparedModel& second, Task task,
                                 const std::vector<Example>& examples);
 
-/// The first `count` of the flips with their texts.
+/// Returns the first `count` flips with their texts.
 ChangedTexts changed_texts(const ModelComparison& comparison, const std::vector<Example>& examples,
                            std::size_t count);
 

@@ -23,8 +23,8 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kMostBatches = 4, kMostAlone = 32;
-constexpr double kMostRoundGflop = 30;   // some tenths of a second on two cores
-constexpr double kMostBatchGflop = 350;  // some seconds
+constexpr double kMostRoundGflop = 30;   // tenths of a second on two cores
+constexpr double kMostBatchGflop = 350;  // several seconds
 
 /// The first examples, in batches.
 struct FirstBatches {
@@ -55,7 +55,7 @@ FirstBatches first_batches(const EncodedSet& set, std::int64_t batch_size, std::
   return first;
 }
 
-/// What runs of a model's graph on examples of these lengths need.
+/// Cost of running a model's graph on examples of these lengths.
 struct BatchCost {
   Graph graph;
   std::vector<std::int64_t> lengths;
@@ -67,12 +67,12 @@ struct BatchCost {
   }
 };
 
-/// A batch size, and the examples of a round at it.
+/// A batch size, and the number of examples in a round.
 struct RoundSize {
   std::int64_t batch = 1, examples = 1;
 };
 
-// As many examples as make a round that is not too long, one batch at least.
+// Returns the number of examples for a round of limited duration, at least one batch.
 RoundSize round_size(const BatchCost& cost, std::int64_t batch) {
   const std::int64_t most =
       std::min(std::ssize(cost.lengths), batch == 1 ? kMostAlone : kMostBatches * batch);
@@ -85,7 +85,7 @@ RoundSize round_size(const BatchCost& cost, std::int64_t batch) {
   return size;
 }
 
-// Each batch size once, no larger than the set.
+// Limits batch sizes to the size of the set and removes duplicates.
 std::vector<RoundSize> round_sizes(const BatchCost& cost,
                                    const std::vector<std::int64_t>& batch_sizes,
                                    LargeBatches large) {
@@ -100,7 +100,8 @@ std::vector<RoundSize> round_sizes(const BatchCost& cost,
   return sizes;
 }
 
-// Predicts what runs of all these models beside each other take, at the largest batch, the first of `sizes`.
+// Reports the predicted memory of running all these models side by side, at the largest batch size, which is first in
+// `sizes`.
 void predict_rounds(std::span<const ModelOnExamples> timed, const std::vector<RoundSize>& sizes,
                     const Session& session) {
   std::vector<Predictor> predictors;
@@ -116,7 +117,7 @@ void predict_rounds(std::span<const ModelOnExamples> timed, const std::vector<Ro
   predict_beside(runs, session);
 }
 
-// The last first: at the smallest batch size the first runs are short.
+// Runs the last size first, since first runs are short at the smallest batch size.
 ModelSetUp set_up_of(const ModelOnExamples& timed, const std::vector<FirstBatches>& work,
                      Context& context) {
   return [&timed, &work, &context] {

@@ -28,7 +28,7 @@
 namespace hone {
 namespace {
 
-// Rounded to the recipe's formats, without training.
+// Rounds the model to the recipe's formats, without training.
 Model quantized_by(const Recipe& recipe, const Model& model, const std::string& name,
                    Context& context) {
   CompressOptions options;
@@ -44,7 +44,7 @@ Model quantized_by(const Recipe& recipe, const Model& model, const std::string& 
   return compress(model, {}, options, context);
 }
 
-// Memory that packing needs: each thread packs one tensor, at worst all of them the largest.
+// Memory for packing: each thread packs one tensor, in the worst case the largest ones.
 double packing_room(const ParameterStore& parameters, int threads) {
   std::vector<std::int64_t> counts;
   for (const auto& [name, tensor] : parameters.tensors()) counts.push_back(tensor.count());
@@ -53,7 +53,7 @@ double packing_room(const ParameterStore& parameters, int threads) {
   return kPackingRoom * static_cast<double>(std::accumulate(counts.begin(), counts.end(), 0LL));
 }
 
-// Of weights mapped from files, whose pages are released as their codes are made.
+// Returns the bytes of weights mapped from files, whose pages are released as their codes are made.
 double mapped_bytes(const ParameterStore& parameters) {
   double bytes = 0;
   for (const auto& [name, tensor] : parameters.tensors())
@@ -63,7 +63,7 @@ double mapped_bytes(const ParameterStore& parameters) {
 
 std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
 
-// Which input formats would make the products native, for the formats of the weights.
+// Suggests input formats that would make the products native, given the weight formats.
 std::string native_hint(const MemoryAccount& account, const FormatTable& formats,
                         const std::string& input_setting) {
   std::set<std::string> inputs;
@@ -99,7 +99,7 @@ std::string arithmetic_text(const MemoryAccount& account, std::string_view arith
   return text;
 }
 
-// The passes that changed shapes, as the history of the model has them.
+// Returns the passes in the model's history that changed shapes.
 std::vector<std::string> shape_passes(const Model& model) {
   std::vector<std::string> passes = model.facts.history.passes;
   std::erase_if(passes, [](const std::string& pass) {
@@ -109,7 +109,7 @@ std::vector<std::string> shape_passes(const Model& model) {
   return passes;
 }
 
-// Sentences on the weights, shapes and programs that load the folder.
+// Describes the weights, the shapes, and the programs that load the folder.
 std::vector<std::string> unpacked_lines(const Model& model, const ModelSize& size) {
   std::vector<std::string> lines = {
       size.quantized ? "Quantizers round weights and inputs, as in the packed model."
@@ -123,7 +123,7 @@ std::vector<std::string> unpacked_lines(const Model& model, const ModelSize& siz
   return lines;
 }
 
-// Headline, key figures and sections of a packed model.
+// Sets the headline, key figures and sections for a packed model.
 void describe_packed(Document& document, const PackJob& job, const ModelSize& size_before,
                      const MemoryAccount& account, std::string_view arithmetic, bool reads_texts,
                      const fs::path& folder, const FormatTable& formats) {
@@ -260,10 +260,10 @@ JobResult unpack_model(const UnpackJob& job, Context& context) {
   TextModel source = open_model(job.model, context, 0);
   const Model before = source.model;
   const bool packed = is_packed(before);
-  // What else keeps transformers from loading it may go with the formats.
+  // Removing the formats can also make transformers load the model.
   user_check(packed || (job.loadable && transformers_loading(before).unpacks),
              "{}: is not packed; its weights are in fp32. {}", job.model, loading_text(before));
-  // Pages of codes are released as their values are made.
+  // Pages of codes are released as they are decoded.
   predict_memory(static_cast<double>(resident_bytes()) +
                  bytes_beside(source.model.graph, plain_graph(source.model)));
   source.model.facts.stored_without_zeros = false;

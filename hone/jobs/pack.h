@@ -11,20 +11,20 @@
 #include "hone/models/memory_account.h"
 #include "hone/runtime/context.h"
 
-/// Packs the weights of models into the codes of their formats, and unpacks them.
+/// Packing of model weights into the codes of their formats, and unpacking.
 namespace hone {
 
-/// Which model to pack, how, and where to write the result.
+/// A model to pack.
 struct PackJob {
-  std::string model;  ///< as `open_model` takes it
-  /// The formats to round the weights to first, without training; none: those that the model has.
+  std::string model;  ///< see `open_model`
+  /// Formats to round the weights to first, without training; empty: the model's own.
   std::optional<Recipe> recipe = {};
   JobOutput output;
-  std::uint64_t seed = 42;     ///< of fresh weights
-  Invocation invocation = {};  ///< for the report and the record of the job
+  std::uint64_t seed = 42;     ///< seed of fresh weights
+  Invocation invocation = {};  ///< for the report and the job record
 };
 
-/// The result of `pack` for programs.
+/// The JSON result of `pack`.
 struct PackFields {
   std::string model, arithmetic;
   bool rounded = false;
@@ -37,21 +37,21 @@ struct PackResult : JobResult {
   MemoryAccount account;  ///< of the packed model
 };
 
-/// Writes a copy of the model whose quantized weights are stored in the codes of their formats (passes/pack.h), with the same
-/// values. Throws `UserError` for a model without formats where none are given, for formats whose ranges are calibrated on
-/// examples (`quantize` does that), where no weight has a packed form, and as `open_model` and `resolve`.
+/// Writes a copy of the model with quantized weights stored in the codes of their formats (passes/pack.h), with the
+/// same values. Throws `UserError` for a model without formats if none are given, for formats whose ranges are
+/// calibrated on examples (use `quantize`), if no weight has a packed form, and like `open_model` and `resolve`.
 PackResult pack_model(const PackJob& job, Context& context);
 
-/// Which packed model to unpack, and where to write the result.
+/// A packed model to unpack.
 struct UnpackJob {
   std::string model;
-  /// For programs that read only a config and fp32 weights, as `for_other_programs` does: without quantizers.
+  /// Remove the quantizers for programs that read only a config and fp32 weights, as `for_other_programs` does.
   bool loadable = false;
   JobOutput output;
-  Invocation invocation = {};  ///< for the report and the record of the job
+  Invocation invocation = {};  ///< for the report and the job record
 };
 
-/// The result of `unpack` for programs.
+/// The JSON result of `unpack`.
 struct UnpackFields {
   std::string model, arithmetic;
   ModelSize size = {};
@@ -62,9 +62,9 @@ struct UnpackFields {
 };
 const Fields& fields_of(const UnpackFields*);
 
-/// Writes a copy of a packed model with fp32 weights behind its quantizers, and reports which programs load it
-/// (`transformers_loading`). With `loadable` also of a model that is not packed, where that makes transformers load it. Throws
-/// `UserError` for other models that are not packed, and with `loadable` for one that no config builds.
+/// Writes a copy of a packed model with fp32 weights and its quantizers, and reports which programs load it
+/// (`transformers_loading`). `loadable` also accepts an unpacked model if that makes transformers load it. Throws
+/// `UserError` for other unpacked models, and with `loadable` for a model that no config builds.
 JobResult unpack_model(const UnpackJob& job, Context& context);
 
 }  // namespace hone

@@ -13,16 +13,14 @@ namespace hone {
 
 /// A recipe to resolve for a model.
 struct PlanJob {
-  std::string model;  ///< as `open_model` takes it
+  std::string model;  ///< see `open_model`
   Recipe recipe = {};
-  std::int64_t
-      batch = 8,
-      tokens =
-          0;  ///< batch size and tokens per text, for the sizes of inputs; 0: see `tokens_of_run`
+  std::int64_t batch = 8,
+               tokens = 0;  ///< for the sizes of inputs; tokens per text, 0: see `tokens_of_run`
   std::uint64_t seed = 42;
 };
 
-/// One operand of a layer in the result.
+/// One operand of a layer, in the result.
 struct PlannedOperand {
   std::string layer, operation;
   Operand operand = Operand::input;
@@ -31,7 +29,7 @@ struct PlannedOperand {
   double average_bits = 32;
   std::int64_t fp32_bytes = 0, packed_bytes = 0;
 };
-/// The result for programs.
+/// The JSON result.
 struct PlanFields {
   std::string model;
   std::vector<PlannedOperand> operands = {};
@@ -49,8 +47,8 @@ struct PlanResult : JobResult {
   double average_weight_bits = 32;     ///< see `weight_bits`
 };
 
-/// Lists the format of each operand of each layer and the size of the quantized model, without computing it. Throws
-/// `UserError`, as `open_model`, `resolve` and `whole_plan` do.
+/// Lists the format of each operand of each layer and the size of the quantized model, without quantizing it. Throws
+/// `UserError` like `open_model`, `resolve` and `whole_plan`.
 PlanResult plan_formats(const PlanJob& job, Context& context);
 
 }  // namespace hone

@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// A few texts at first, so that there is something to see, then more at once, which is faster.
+// Returns few texts at first, to show results early, then more at once, which is faster.
 TextStream growing_stretches(std::vector<TextRow> rows, std::size_t first) {
   const auto all = std::make_shared<std::vector<TextRow>>(std::move(rows));
   const auto next = [all, size = first, begin = std::size_t{0}](std::size_t most) mutable {
@@ -30,7 +30,7 @@ TextStream growing_stretches(std::vector<TextRow> rows, std::size_t first) {
   return {.next = next};
 }
 
-/// A model with the question it is asked: which class texts are of, or their vectors.
+/// The opened model, for labels or for embeddings.
 class Asked {
  public:
   Asked(const PredictJob& job, Context& context) {
@@ -45,7 +45,7 @@ class Asked {
     check_has_head(*classifier_, job.model);
   }
   const TextModel& model() const { return embedder_ ? embedder_->source : *classifier_; }
-  /// What the model tells; no names without a head.
+  /// The model's task and class names; no names without a head.
   LabelScheme scheme() const {
     const auto& facts = model().model.facts;
     return {facts.task(), model().model.fresh_head() ? std::vector<std::string>() : facts.labels};

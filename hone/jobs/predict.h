@@ -6,49 +6,48 @@
 
 #include "hone/jobs/prediction.h"
 
-/// Texts answered one after the other: the class of each, or its embedding.
+/// Prediction of texts one by one: the class of each, or its embedding.
 ///
 ///     Context context(/*threads=*/4);
 ///     predict_texts({.model = "my-model", .texts = {{.id = 1, .text = "a fine film"}}}, context).predictions[0].label
 namespace hone {
 
-/// Takes predictions as they come, in the order of the texts.
+/// Receives predictions as they are computed, in the order of the texts.
 using PredictionSink = std::function<void(std::vector<Prediction>)>;
 
-/// What a model is to be asked, and about which texts: those of a data set, of a stream, or given ones.
+/// A model and the texts to predict: from a dataset, from a stream, or given directly.
 struct PredictJob {
-  std::string model;         ///< as `open_model` takes it, or `open_embedding_model`
-  std::string adapter = {};  ///< folder, see models/adapter.h; empty: none. Of labels alone.
+  std::string model;         ///< see `open_model` or `open_embedding_model`
+  std::string adapter = {};  ///< folder, see models/adapter.h; empty: none; for labels only
   Question question = Question::label;
-  DataOptions data = {};            ///< see `read_text_rows`; without a source, not these
-  std::string split = {};           ///< part of the data
-  TextStream stream = {};           ///< read where there is no data
-  std::vector<TextRow> texts = {};  ///< where there is no stream either
+  DataOptions data = {};            ///< see `read_text_rows`; ignored without a source
+  std::string split = {};           ///< split of the data
+  TextStream stream = {};           ///< used without data
+  std::vector<TextRow> texts = {};  ///< used without data and stream
   TextCut cut = {};                 ///< see `text_limit`
   std::int64_t batch_size = 32;
   std::uint64_t seed = 42;
-  std::string output = {};               ///< file to write, .jsonl or .csv; empty: none
-  bool overwrite = false;                ///< that file may be replaced
-  std::vector<std::string> fields = {};  ///< what the file tells of each text, see `choose_fields`
-  /// Of predictions that no file takes: told what they are about before the first text is asked for, it says who takes
-  /// them. Null: the result has them all.
+  std::string output = {};               ///< .jsonl or .csv file to write; empty: none
+  bool overwrite = false;                ///< replace an existing file
+  std::vector<std::string> fields = {};  ///< of the file, see `choose_fields`
+  /// Returns the sink for predictions that are not written to a file; called with their subject before the first text
+  /// is read. Null: the result contains all predictions.
   std::function<PredictionSink(const PredictionSubject&)> reader = {};
-  bool progress =
-      true;  ///< show it where there are many texts; it disturbs between lines somebody reads
+  bool progress = true;  ///< show progress for many texts; not useful between printed lines
 };
 
 struct PredictResult {
   PredictionSubject subject;
-  std::int64_t texts = 0;  ///< that were answered
-  std::int64_t cut = 0;    ///< of them, longer than the model takes
+  std::int64_t texts = 0;  ///< number of predicted texts
+  std::int64_t cut = 0;    ///< of these, truncated
   std::int64_t empty = 0;
-  std::int64_t without_number = 0;           ///< whose figures are no numbers
-  std::vector<Prediction> predictions = {};  ///< where nobody took them
+  std::int64_t without_number = 0;           ///< with values that are not finite
+  std::vector<Prediction> predictions = {};  ///< if no reader or file received them
 };
 
-/// Asks a model about texts, a few at first, then more at once; what each is given does not depend on the others.
-/// Throws `UserError`, as `open_model`, `read_text_rows`, `choose_fields` and `write_file` do, and for a model without a
-/// head that is asked for classes; `Interrupted`.
+/// Predicts texts, a few at first, then more at once. The prediction of a text does not depend on the others. Throws
+/// `UserError` like `open_model`, `read_text_rows`, `choose_fields` and `write_file`, and if classes are requested from
+/// a model without a head; `Interrupted`.
 PredictResult predict_texts(const PredictJob& job, Context& context);
 
 }  // namespace hone

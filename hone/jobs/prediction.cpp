@@ -22,13 +22,13 @@ namespace hone {
 namespace {
 
 using WhichRows = PredictionField::Rows;
-// A number with as few digits as give back the float.
+// Returns the number with the fewest digits that round-trips to the float.
 double short_number(float value) {
   char digits[32];
   const auto [end, error] = std::to_chars(std::begin(digits), std::end(digits), value);
   double number = 0;
   std::from_chars(std::begin(digits), end, number);
-  // Halfway between two floats it could be read as the other one.
+  // Halfway between two floats, it could be read as the other one.
   return static_cast<float>(number) == value ? number : static_cast<double>(value);
 }
 
@@ -47,7 +47,7 @@ NumbersOrNull short_numbers(const std::vector<float>& values) {
   return numbers;
 }
 
-// A number, or of several an object.
+// A number, or an object for several outputs.
 Json value_of(const Prediction& p, const std::vector<std::string>& labels) {
   const auto number = [&](std::size_t i) {
     return std::isfinite(p.values[i]) ? Json(short_number(p.values[i])) : Json();
@@ -247,14 +247,14 @@ std::vector<double> activated(std::span<const float> logits, ScoreActivation act
   return scores;
 }
 
-// An activation that changes numbers is that of all classes, or labels, each alone.
+// An activation other than the identity applies to each class or label separately.
 std::vector<double> probabilities_of(std::span<const float> logits, Task task,
                                      ScoreActivation activation) {
   if (!title(activation).empty()) return activated(logits, activation);
   return task == Task::multi_label ? activated(logits, ScoreActivation::sigmoid) : softmax(logits);
 }
 
-// What the answers about the rows lack for a field; "" for one that they have.
+// Says why predictions about the rows lack a field; "" if they have it.
 std::string lacking(const PredictionSubject& subject, const PredictionField& field) {
   if (field.answers.value_or(subject.question) != subject.question)
     return subject.question == Question::label
@@ -301,7 +301,7 @@ void fill_embedding(Prediction& prediction, std::span<const float> numbers) {
 void fill_answer(Prediction& prediction, std::span<const float> logits, Task task,
                  ScoreActivation activation, const std::vector<std::string>& labels) {
   prediction.logits.assign(logits.begin(), logits.end());
-  // Answers of classes and labels are those of the logits.
+  // For classes and labels, the values are the logits.
   for (const double score :
        activated(logits, task == Task::regression ? activation : ScoreActivation::none))
     prediction.values.push_back(static_cast<float>(score));
@@ -400,7 +400,7 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
   return predictions;
 }
 
-// Once for what is not larger than before: answers to one text after the other do not wait for it.
+// Checks only batches larger than before, so that consecutive single texts do not wait.
 void TextPredictor::check_memory_for(std::int64_t batch, std::int64_t tokens) {
   if (batch * tokens <= checked_) return;
   checked_ = batch * tokens;

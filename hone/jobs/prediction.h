@@ -13,51 +13,52 @@
 #include "hone/train/memory_check.h"
 #include "hone/train/predictor.h"
 
-/// What a model says of texts, one after the other, and the forms in which programs take it.
+/// Predictions for texts, and their forms in JSON and CSV.
 namespace hone {
 
-/// What a model is asked about texts.
+/// The kind of prediction.
 enum class Question {
-  label,     ///< which class each is of
-  embedding  ///< the vector of each
+  label,     ///< the class of each text
+  embedding  ///< the vector of each text
 };
 
-/// What predictions are about, known before the first of them.
+/// Facts about a series of predictions, known before the first one.
 struct PredictionSubject {
   Question question = Question::label;
-  std::string model;                ///< as it was asked for
-  std::string data = {};            ///< where the texts are read from; empty: they were given
-  std::string part = {};            ///< of the data
-  bool pairs = false;               ///< texts have a second one
-  bool labelled = false;            ///< some have a gold label
-  bool many_files = false;          ///< they come from several files
-  bool numbered = false;            ///< there may be many, told apart by their ids
+  std::string model;                ///< as it was named
+  std::string data = {};            ///< source of the texts; empty: they were given directly
+  std::string part = {};            ///< split of the data
+  bool pairs = false;               ///< texts come in pairs
+  bool labelled = false;            ///< some texts have a gold label
+  bool many_files = false;          ///< texts come from several files
+  bool numbered = false;            ///< there can be several, distinguished by their ids
   Task task = Task::single_label;   ///< of the model
-  std::vector<std::string> labels;  ///< names of what it says
-  std::int64_t width = 0;           ///< logits, or numbers of a vector
-  std::string pooling = {};         ///< of an embedding
-  bool normalized = false;          ///< an embedding has length 1
-  std::string activation = {};      ///< of the scores of a cross-encoder: "Sigmoid"
+  std::vector<std::string> labels;  ///< names of the outputs
+  std::int64_t width = 0;           ///< number of logits, or length of a vector
+  std::string pooling = {};         ///< of embeddings
+  bool normalized = false;          ///< whether embeddings have length 1
+  std::string activation = {};      ///< for the scores of a cross-encoder: "Sigmoid"
 };
 
-/// What a model says of one text. Figures that are no numbers leave `label` and `score` out.
+/// The prediction for one text. `label` and `score` are empty if a logit is not finite.
 struct Prediction {
   TextRow row;
   std::vector<std::int32_t> input_ids;
-  bool cut = false;              ///< the text was longer than `input_ids`
-  std::vector<float> embedding;  ///< where that was asked for; else what follows
+  bool cut = false;              ///< whether the text was longer than `input_ids`
+  std::vector<float> embedding;  ///< for embeddings; the members below are for labels
   std::vector<float> logits;
-  /// The logits, or of a cross-encoder's numbers the activation of each.
+  /// The logits, or for regression with a cross-encoder their activations.
   std::vector<float> values;
-  /// Of classes the softmax of the logits, of labels their sigmoids; of a cross-encoder with a sigmoid, or tanh, that of each.
+  /// Softmax of the logits of classes, sigmoids of labels, or the activation of a cross-encoder (sigmoid, tanh) of
+  /// each.
   std::vector<double> probabilities;
   std::optional<std::string>
-      label;  ///< of the largest logit, the first of equal ones; of one class of several
+      label;  ///< of the largest logit, the first among equals; only for single-label tasks
   std::optional<double> score;  ///< its probability
-  bool has_number = true;  ///< none of the logits, or of the embedding, is a NaN or an infinity
+  bool has_number = true;       ///< whether all logits or embedding values are finite
 };
 
-/// An example as a model read it, in results.
+/// An encoded example, in results.
 struct ReadTextResult {
   Json id = {};
   std::optional<std::string> file = {};
@@ -67,7 +68,7 @@ struct ReadTextResult {
   bool cut = false;
   std::vector<std::int32_t> input_ids = {};
 };
-/// Numbers, null where they are not finite.
+/// Numbers; null if not finite.
 using NumbersOrNull = std::vector<std::optional<double>>;
 /// An example and what a model predicts for it, in results.
 struct PredictionResult {
@@ -85,11 +86,11 @@ struct EmbeddingResult {
   ReadTextResult read = {};
   NumbersOrNull embedding = {};
 };
-/// Data of which the name is known before the last row is read, in results.
+/// Data with a name, but without facts that require reading all rows, in results.
 struct NamedDataResult {
   std::string source;
 };
-/// A line of the result for programs.
+/// A line of the JSON result.
 struct PredictFields {
   std::string model;
   std::optional<NamedDataResult> data = {};
@@ -112,29 +113,29 @@ const Fields& fields_of(const NamedDataResult*);
 const Fields& fields_of(const PredictFields*);
 const Fields& fields_of(const EmbedFields*);
 
-/// `PredictFields`, or of embeddings `EmbedFields`.
+/// Returns `PredictFields`, or for embeddings `EmbedFields`.
 Json predict_fields(const Prediction& prediction, const PredictionSubject& subject);
 
-/// Answers one question about texts, in batches. A text's figures are the same bits whatever is answered with it: it is
-/// padded to the next multiple of 8 tokens always, and only texts that are as long then share a batch.
+/// Predicts texts in batches. The results of a text are bit-identical whatever other texts are predicted with it: it is
+/// always padded to the next multiple of 8 tokens, and a batch contains only texts of the same padded length.
 class TextPredictor {
  public:
-  /// For labels. `source` and `context` must outlive it. `text_cut`: see text_limit.
+  /// For labels. `source` and `context` must outlive it. `text_cut`: see `text_limit`.
   TextPredictor(const TextModel& source, const TextCut& text_cut, std::int64_t batch_size,
                 Context& context);
-  /// For embeddings. `text_cut`: see text_limit of these.
+  /// For embeddings. `text_cut`: see `text_limit` of embedding models.
   TextPredictor(const EmbeddingModel& model, const TextCut& text_cut, std::int64_t batch_size,
                 Context& context);
 
-  /// In the order of `rows`. Throws `Interrupted`.
+  /// Returns predictions in the order of `rows`. Throws `Interrupted`.
   std::vector<Prediction> predict(std::vector<TextRow> rows);
 
-  /// Logits or numbers of a vector.
+  /// Returns the number of logits or the length of a vector.
   std::int64_t width() const { return predictor_.width(); }
-  /// What was seen so far.
+  /// Counts so far.
   std::int64_t texts = 0, tokens = 0, unknown = 0, cut = 0, empty = 0, without_number = 0,
                replaced_bytes = 0;
-  /// What is to be told of it at the end.
+  /// Returns warnings about the texts so far.
   std::vector<std::string> warnings() const;
 
  private:
@@ -146,7 +147,7 @@ class TextPredictor {
   std::int64_t batch_size_;
   Predictor predictor_;
   RepeatedRuns runs_;
-  std::int64_t checked_ = 0;  // tokens of the largest batch that memory was seen for
+  std::int64_t checked_ = 0;  // tokens of the largest batch checked for memory
 
   void check_memory_for(std::int64_t batch, std::int64_t tokens);
 };
@@ -155,25 +156,25 @@ class TextPredictor {
 struct PredictionField {
   std::string_view name;
   enum class Rows { all, pairs, labelled, of_many_files } of = Rows::all;  ///< rows that have it
-  std::optional<Question> answers = {};  ///< the question that has it; none: any
-  bool list = false;             ///< CSV has it only when it is asked for, as JSON in one cell
-  std::vector<Task> tasks = {};  ///< that have it; none: any
-  /// Of several numbers an object; CSV has a column for each, "value.NAME".
+  std::optional<Question> answers = {};  ///< the question that has it; empty: any
+  bool list = false;                     ///< a list: in CSV only on request, as JSON in one cell
+  std::vector<Task> tasks = {};          ///< that have it; empty: any
+  /// Whether it is an object for several outputs; CSV has a column for each, "value.NAME".
   bool of_outputs = false;
 };
 const std::vector<PredictionField>& prediction_fields();
-/// The one called so. Throws `UserError` for an unknown name.
+/// Finds a field by name. Throws `UserError` for an unknown name.
 const PredictionField& find_prediction_field(const std::string& name);
 
-/// The fields called `names`; when there are none, all that predictions about the `subject` have, for CSV without lists
-/// but for the embedding. Throws `UserError` for an unknown name, one given twice, and one that they do not have.
+/// Returns the fields called `names`; if `names` is empty, all fields of predictions about the `subject`, for CSV
+/// without lists other than the embedding. Throws `UserError` for a name that is unknown, repeated or not available.
 std::vector<PredictionField> choose_fields(const std::vector<std::string>& names,
                                            const PredictionSubject& subject, bool csv);
 
-/// An object of the fields.
+/// Returns an object with the fields.
 Json to_json(const Prediction& prediction, std::span<const PredictionField> fields,
              const PredictionSubject& subject);
-/// A line of RFC 4180 with their names, and one with their values.
+/// Return lines of RFC 4180 with the names and with the values.
 std::string csv_header(std::span<const PredictionField> fields, const PredictionSubject& subject);
 std::string to_csv(const Prediction& prediction, std::span<const PredictionField> fields,
                    const PredictionSubject& subject);

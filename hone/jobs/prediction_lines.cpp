@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// The first numbers of a vector, for people.
+// A table shows the first numbers of a vector.
 constexpr std::size_t kShownNumbers = 4;
 std::string first_numbers(const std::vector<float>& vector) {
   std::string text;
@@ -59,7 +59,7 @@ PredictionLines::PredictionLines(PredictionForm form, PredictionSubject subject,
       chosen_(!fields.empty()),
       columns_(style.columns),
       label_width_(answer_header(subject_).size()) {
-  // A number of one output has up to ten characters; of several labels, or numbers, lines need not be even.
+  // A single number has up to ten characters; lines with several labels or numbers need not align.
   constexpr std::size_t kNumberWidth = 10;
   if (subject_.task == Task::regression) label_width_ = std::max(label_width_, kNumberWidth);
   for (const std::string& label : subject_.labels)
@@ -107,7 +107,7 @@ std::string PredictionLines::label_cells(std::string_view label, std::string_vie
   return subject_.task == Task::single_label ? fmt::format("{}{:>11}  ", first, score) : first;
 }
 
-// The rows of a table that is printed while it grows: its widths are known before.
+// Column widths are fixed, because rows are printed one by one.
 std::string PredictionLines::table_line(std::string_view id, std::string_view answer,
                                         std::string_view gold, std::string_view text,
                                         std::string_view pair) const {
@@ -115,7 +115,7 @@ std::string PredictionLines::table_line(std::string_view id, std::string_view an
   std::string line = subject_.numbered ? fmt::format("{:>6}  ", shown_name(id)) : "";
   line += answer;
   if (subject_.labelled) line += fmt::format("{:<{}}  ", shown_name(gold), label_width_);
-  // On a terminal the texts take what is left of the line, or a line below where that is next to nothing.
+  // On a terminal, the texts fill the rest of the line, or a new line if too little is left.
   constexpr std::string_view kBetween = "  |  ";
   const std::size_t between = subject_.pairs ? kBetween.size() : 0, texts = subject_.pairs ? 2 : 1;
   std::size_t before = display_width(line) + between;

@@ -8,26 +8,26 @@
 #include "hone/jobs/prediction.h"
 #include "hone/report/text_layout.h"
 
-/// Predictions as lines of text, while they are made.
+/// Output of predictions as lines of text, one by one.
 namespace hone {
 
 enum class PredictionForm {
-  table,       ///< for people
-  json_lines,  ///< an object on each line, see `hone schema`
+  table,       ///< for terminals
+  json_lines,  ///< an object per line, see `hone schema`
   csv
 };
 
-/// That of a file called so, by its ending .jsonl or .csv; none for others.
+/// Returns the form for a file name that ends in .jsonl or .csv; empty for others.
 std::optional<PredictionForm> form_of_file(std::string_view path);
 
 class PredictionLines {
  public:
-  /// JSON and CSV have the fields called `fields` (see `choose_fields`, also for errors); JSON with none called says
-  /// what they are about, too. A table has the columns of the terminal from `style`.
+  /// JSON and CSV contain the fields called `fields` (see `choose_fields`, also for errors). JSON without chosen fields
+  /// also says what the predictions are about. A table is as wide as the terminal in `style`.
   PredictionLines(PredictionForm form, PredictionSubject subject,
                   const std::vector<std::string>& fields, const TextStyle& style = {});
 
-  /// What stands in front of them.
+  /// Returns what to print before the first line.
   std::string header() const;
   std::string lines(const std::vector<Prediction>& predictions) const;
 
@@ -41,8 +41,8 @@ class PredictionLines {
   PredictionForm form_;
   PredictionSubject subject_;
   std::vector<PredictionField> fields_;
-  bool chosen_;          ///< the fields were
-  std::size_t columns_;  ///< of the terminal; 0: as long as it is
+  bool chosen_;          ///< whether fields were chosen
+  std::size_t columns_;  ///< of the terminal; 0: unlimited
   std::size_t label_width_;
 };
 

@@ -29,7 +29,7 @@ double total_seconds(const std::vector<OperatorTime>& operators) {
 void fill_document(const BenchTimes& times, const std::vector<OperatorTime>& kinds,
                    const Floors& floors, Document& document) {
   double compute = 0;
-  std::map<std::string, double> by_operation;  // whichever kernel runs it
+  std::map<std::string, double> by_operation;  // summed over kernels
   for (const OperatorTime& one : kinds) {
     compute += floors.compute_seconds(one);
     by_operation[one.operation] += one.seconds;

@@ -10,14 +10,13 @@ namespace hone {
 /// A model to profile.
 struct ProfileJob {
   BenchJob work = {};
-  bool by_node =
-      false;  ///< a row for each node of the graph; otherwise one for each operation and kernel
-  std::int64_t rows = 30;      ///< of the table on a terminal; 0: all
-  JobOutput output = {};       ///< of timeline, roofline and report; no folder: none is written
+  bool by_node = false;    ///< one row per node of the graph; otherwise per operation and kernel
+  std::int64_t rows = 30;  ///< in the table on a terminal; 0: all
+  JobOutput output = {};   ///< for timeline, roofline and report; no folder: none
   Invocation invocation = {};  ///< for the report
 };
 
-/// The result for programs.
+/// The JSON result.
 struct ProfileFields {
   BenchTimesResult times = {};
   double copy_gbps = 0;
@@ -29,8 +28,8 @@ struct ProfileResult : JobResult {
   BenchTimes times;
 };
 
-/// Runs a model as `bench` does and measures the time of each operation against the peak of this machine: a table, and in the
-/// folder `timeline.json`, which Perfetto opens, the roofline and a report. Throws as `bench`.
+/// Runs a model like `bench` and compares the time of each operation with the peak of this machine. The result is a
+/// table and, in the folder, `timeline.json` for Perfetto, the roofline and a report. Throws like `bench`.
 ProfileResult profile(const ProfileJob& job, Context& context);
 
 }  // namespace hone

@@ -22,19 +22,17 @@
 namespace hone {
 namespace {
 
-/// What all seeds of a job share.
+/// The state that all seeds of a job share.
 struct QuantizeRun {
   const QuantizeJob& job;
   const TextModel& parent;
-  bool parent_is_unrounded =
-      false;  ///< its weights are those of a training, before they were rounded
+  bool parent_is_unrounded = false;  ///< its weights are those before rounding, stored by QAT
   const EncodedSplits& data;
   const Measurement& before;
   CompressOptions options;
-  QuantizationPlan
-      plan;  ///< of the copy: the parent's, where it is quantized already, and that of the options
+  QuantizationPlan plan;  ///< of the copy: the baseline's formats, if any, and those of the options
   std::vector<Gate> gates;
-  std::size_t calibration_examples = 0;  ///< of the training split; 0: the formats need none
+  std::size_t calibration_examples = 0;  ///< from the training split; 0: the formats need none
   OutputFolder& output;
   Context& context;
 
@@ -42,7 +40,7 @@ struct QuantizeRun {
     return fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(plan));
   }
   bool goes_on() const { return parent.model.quantization.has_value(); }
-  /// The format of the baseline, where it is quantized already.
+  /// Returns the formats of a quantized baseline, or "".
   std::string baseline_format() const {
     return goes_on() ? summary(parent.model.quantization->plan) : "";
   }
@@ -59,9 +57,9 @@ struct QuantizeRun {
     return result;
   }
   std::string part() const { return short_name_and_size(data.measured); }
-  /// What its accuracies are where its files have no head; else empty.
+  /// Returns a remark on the metrics of a model whose files have no head, or "".
   std::string without_head() const { return headless_remark(parent.model, options.qat); }
-  /// `caveat`: of what was trained, see `training_caveat`.
+  /// `caveat`: about the training, see `training_caveat`.
   std::string caption(const std::string& caveat) const {
     const std::string twice =
         goes_on() ? fmt::format(
@@ -76,20 +74,20 @@ struct QuantizeRun {
   Graph graph() const { return plain_graph(parent.model); }
 };
 
-/// One quantized model, written to its folder, and what the report says of it.
+/// A quantized model, written to its folder, with its part of the report.
 struct Quantized {
   QuantizeFields fields = {};
   Document document = {};
   MetricChange change;
   Verdict verdict;
   JudgedGates gates = {};
-  bool clearly_lost = false;  ///< see `BeforeAndAfter`
+  bool clearly_lost = false;  ///< see `BeforeAndAfter::clearly_lost`
   std::vector<LayerBar> layers;
   std::vector<std::string> doubts;  ///< about the numbers
   std::vector<std::string> notes;
 };
 
-// Quantized by rounding alone, or trained with a log and a learning curve in the folder.
+// Returns a model quantized by rounding, or trained with a log and a learning curve in the folder.
 Model quantized_copy(const QuantizeRun& run, const CompressOptions& options, const fs::path& folder,
                      Quantized& quantized) {
   if (!options.qat) return compress(run.parent.model, run.data, options, run.context);
@@ -102,7 +100,7 @@ Model quantized_copy(const QuantizeRun& run, const CompressOptions& options, con
   return model;
 }
 
-// The weights of the classes in the loss of a training; nothing without it, and where they all count the same.
+// Returns the class weights of the training loss; empty without training or weights.
 std::optional<EvaluationResult::ByName<double>> class_weights_result(
     const QuantizeRun& run, const std::vector<std::string>& labels) {
   const std::string& choice = run.options.fine_tune.class_weights;
@@ -113,7 +111,7 @@ std::optional<EvaluationResult::ByName<double>> class_weights_result(
   return by_name;
 }
 
-// What others make of the model that is saved; "" where it is the same.
+// Describes what other programs compute with the saved model; "" if it is the same.
 std::string saved_remark(const QuantizeRun& run) {
   const std::string notice = notice_for_other_programs(run.plan);
   return notice.empty() ? "" : "The saved model: " + notice + ".";
@@ -212,7 +210,7 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   return quantized;
 }
 
-// What is lost where, by rounding alone, and what loses less, saved in the job's folder.
+// Explains the losses by rounding alone, and saves a remedy in the job's folder.
 Explanation explain(const QuantizeRun& run) {
   const QuantizeJob& job = run.job;
   Diagnosis diagnosis = diagnose(run.parent.model, run.before, run.data, run.options, run.context);
@@ -221,7 +219,7 @@ Explanation explain(const QuantizeRun& run) {
   return {std::move(diagnosis), std::move(next), job.seeds};
 }
 
-// What each layer costs, drawn in `folder`: of the explanation where there is one, else the weights as they were rounded.
+// Draws the cost of each layer in `folder`: from the explanation if there is one, otherwise of rounding the weights.
 Section layer_section(const QuantizeRun& run, const std::optional<Explanation>& explanation,
                       std::vector<LayerBar> weights, const fs::path& folder,
                       std::vector<std::string>& notes) {
@@ -236,7 +234,7 @@ Section layer_section(const QuantizeRun& run, const std::optional<Explanation>& 
                      : Section{"Layers", std::move(blocks)};
 }
 
-// For a model that lost much.
+// Suggests commands after a clear loss.
 std::vector<NextCommand> commands_that_lose_less(const QuantizeRun& run,
                                                  const std::optional<Explanation>& explanation) {
   const QuantizeJob& job = run.job;
@@ -287,7 +285,7 @@ QuantizeResult quantize_one_seed(const QuantizeRun& run, QuantizeResult result) 
   return result;
 }
 
-// The results of all seeds, those that an earlier run has left among them.
+// Returns the results of all seeds, including those of an earlier run.
 std::vector<Json> results_of_seeds(const QuantizeRun& run) {
   std::vector<Json> results;
   for (const SeedFolder& seed : seed_folders(run.output.path(), run.job.seed, run.job.seeds)) {
@@ -402,7 +400,7 @@ CardFacts card_facts(const QuantizedResult& quantized, const BeforeAndAfterResul
   facts.is_of_data = true;
   facts.seed = seed;
   facts.format = quantized.format;
-  // They are about the baseline: through the quantizers its head was trained.
+  // These cautions concern the baseline; QAT has trained its head.
   if (qat)
     for (CardRow& row : facts.rows)
       for (std::string& caution : row.split.cautions)
@@ -466,7 +464,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
   parent.trained_on = record_with_parent(parent.trained_on, job.distill);
-  // What training through its quantizers left beside the rounded weights computes the same, and goes on with more.
+  // Weights that QAT stored before rounding compute the same, and training can continue from them.
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
   const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
   options.plan = resolve(job.recipe, plain_graph(parent.model));

@@ -20,29 +20,29 @@
 
 namespace hone {
 
-/// How a model is to be quantized.
+/// A model to quantize.
 struct QuantizeJob {
-  std::string model;  ///< as `open_model` takes it
+  std::string model;  ///< see `open_model`
   Recipe recipe = {};
-  bool qat = false;        ///< trained with the quantizers in place
-  bool explain = false;    ///< say where accuracy is lost even where little is
-  GateOptions gates = {};  ///< what may be lost
+  bool qat = false;        ///< train with the quantizers in place
+  bool explain = false;    ///< explain where accuracy is lost even if little is lost
+  GateOptions gates = {};  ///< limits of what may be lost
   CalibrationRun calibration = {.batch_size = 32};
-  std::string split = {};  ///< the part to measure on, see `measured_texts`
+  std::string split = {};  ///< to measure on, see `measured_texts`
   JobData data = {};
   FineTuneOptions training =
-      {};  ///< of `qat`; its seed, checkpoints and `save_steps` come from what follows
-  DistillJob distill = {};         ///< of `qat`: what it learns from beside the labels
+      {};  ///< for `qat`; its seed, checkpoints and `save_steps` are set from the members below
+  DistillJob distill = {};         ///< teacher for `qat`
   std::string report_to = "none";  ///< or "tensorboard"
   JobResume resume = {};
-  std::int64_t seeds = 1;  ///< of `qat`: the job is repeated with so many, from `seed` on
+  std::int64_t seeds = 1;  ///< for `qat`: repeats the job with this many seeds, from `seed` on
   std::uint64_t seed = 42;
-  bool row_hashes = true;  ///< the model remembers what it learned from, by fingerprints of rows
+  bool row_hashes = true;  ///< store fingerprints of the training rows with the model
   JobOutput output;
-  Invocation invocation = {};  ///< for the report, the card and the record of the run
+  Invocation invocation = {};  ///< for the report, the model card and the job record
 };
 
-/// What all its results begin with.
+/// The common part of all its results.
 struct QuantizedResult {
   SubjectResult subject;
   std::string format;
@@ -53,7 +53,7 @@ struct QuantizedResult {
   std::string protocol;
   std::int64_t calibration_examples = 0;
 };
-/// The saved model as `transformers` computes it.
+/// The saved model evaluated as `transformers` computes it.
 struct TransformersEvaluation {
   EvaluationResult evaluation = {};
   ComparisonResult comparison = {};
@@ -84,7 +84,7 @@ struct QuantizeSeedsFields {
   std::optional<DiagnosisResult> diagnosis = {};
 };
 const Fields& fields_of(const QuantizedResult*);
-/// What a model card says of it and its evaluation.
+/// Returns the facts for a model card with this evaluation.
 CardFacts card_facts(const QuantizedResult& quantized, const BeforeAndAfterResult& both,
                      std::uint64_t seed);
 const Fields& fields_of(const TransformersEvaluation*);
@@ -95,10 +95,10 @@ struct QuantizeResult : JobResult {
   Verdict verdict = {};
 };
 
-/// Makes a quantized copy of a model, by rounding alone or by training through quantizers, measures it beside the model it
-/// was made of, and writes it with its report into `output`. Whoever sets `gates` looks at `gate`.
+/// Makes a quantized copy of a model by rounding (PTQ) or quantization-aware training (QAT), compares it with its
+/// baseline, and writes it with a report into `output`. Callers that set `gates` have to check `gate`.
 ///
-/// Throws `UserError`, as `load_encoded`, `compress` and `begin_run` do, `UsageError` for seeds without training, and
+/// Throws `UserError` like `load_encoded`, `compress` and `begin_run`, `UsageError` for seeds without training, and
 /// `Interrupted`.
 QuantizeResult quantize_job(const QuantizeJob& job, Context& context);
 

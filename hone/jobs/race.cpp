@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// What the symbols of the graph stand for in a run with these inputs.
+// Returns the sizes of the graph's symbols with these inputs.
 Bindings extents_of(const Graph& graph, const NamedTensors& inputs) {
   Bindings bindings;
   for (const Node* node : graph.of_kind(NodeKind::input))
@@ -32,7 +32,7 @@ std::vector<std::vector<double>> Race::run(const NamedTensors& inputs, std::int6
   for (const auto& runner : runners_)
     runs.push_back({runner->graph, extents_of(runner->graph, inputs), runner->parameters});
   predict_beside(runs, session_);
-  // Other devices have them already.
+  // Timed runs do not copy inputs to another device.
   NamedTensors there;
   for (const auto& [name, tensor] : inputs) there.emplace(name, tensor.on(session_.device));
   std::vector<std::function<void()>> works;

@@ -7,7 +7,7 @@
 
 namespace hone {
 
-/// Graphs whose runs take turns (times_in_turn.h).
+/// Runs graphs in turn and times them (times_in_turn.h).
 ///
 ///     Race race(context);
 ///     race.add(forward_graph(model), model.parameters);
@@ -19,10 +19,10 @@ class Race {
   /// The context must outlive it.
   explicit Race(Context& context) : session_(context.session()) {}
 
-  /// Makes a forward graph ready for inference.
+  /// Adds a forward graph, prepared for inference.
   void add(Graph graph, ParameterStore parameters);
 
-  /// The times of one run of each in milliseconds, round by round. Throws `Interrupted`.
+  /// Returns the times of each graph in milliseconds, round by round. Throws `Interrupted`.
   std::vector<std::vector<double>> run(const NamedTensors& inputs, std::int64_t rounds);
 
  private:
@@ -33,7 +33,7 @@ class Race {
   };
 
   Session session_;
-  std::vector<std::unique_ptr<Runner>> runners_;  // what an executable refers to must not move
+  std::vector<std::unique_ptr<Runner>> runners_;  // stable addresses for executables
 };
 
 }  // namespace hone

@@ -23,7 +23,7 @@ std::optional<Format> format_of(const toml::node& node, std::string_view key,
   return with_context(place.at(node), [&] { return parse_optional_format(text, formats); });
 }
 
-// The keys `format`, `input`, `weight`, `bias` and `output` of a table.
+// Reads the keys `format`, `input`, `weight`, `bias` and `output` of a table.
 OperandFormats operand_formats(const toml::table& table, const TomlPlace& place,
                                const FormatTable& formats) {
   OperandFormats chosen;
@@ -48,7 +48,7 @@ OperandFormats default_formats(const toml::node& node, const TomlPlace& place,
   return chosen;
 }
 
-// The keys `sparsity` and `structure` of a rule.
+// Reads the keys `sparsity` and `structure` of a rule.
 std::optional<LayerSparsity> sparsity_of(const toml::table& table, const TomlPlace& place) {
   const toml::node *sparsity = table.get("sparsity"), *structure = table.get("structure");
   if (sparsity == nullptr) {
@@ -115,7 +115,7 @@ void check_effect(const RecipeRule& rule, const std::vector<Node*>& nodes) {
              rule.name ? fmt::format(", name '{}'", *rule.name) : "",
              rule.regex ? fmt::format(", regex '{}'", *rule.regex) : "");
   for (const auto& [operand, format] : rule.formats) {
-    // `format` speaks of all an operation reads; not every one has a bias.
+    // `format` covers all inputs of an operation, and not every operation has a bias.
     const bool any = std::ranges::any_of(
         matched, [&, o = operand](const Node* node) { return has_operand(*node, o); });
     const bool of_format = rule.formats.contains(Operand::input) && operand != Operand::output;

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// Each piece with its length, so that no boundary moves unseen.
+// Hashes the length of each piece too, so that boundaries cannot shift unnoticed.
 void add_piece(Fingerprint& hash, std::span<const std::byte> bytes) {
   const std::uint64_t size = bytes.size();
   hash.add(std::as_bytes(std::span(&size, 1)));
@@ -45,10 +45,10 @@ std::string identity_text(const EncodedSet& set) {
   return fmt::format("{} texts, fingerprint {}", set.size(), hash.text());
 }
 
-// In the identity of a run.
+// Keys in the identity of a run.
 constexpr const char *kNumericsKey = "numerics", *kCommandKey = "command";
 
-// 0: a record that somebody changed.
+// Returns 0 for an altered record.
 int numerics_of(const FolderRecord& record) {
   const bool counted = record.job.is_object() && record.job.contains(kNumericsKey) &&
                        record.job[kNumericsKey].is_number_integer();
@@ -60,10 +60,10 @@ std::string setting_text(const Json& identity, const std::string& key) {
   return identity[key].is_string() ? identity[key].get<std::string>() : to_line(identity[key]);
 }
 
-// Of identities' keys all but those that are words, "the model".
+// Keys of identities are settings, except those with spaces ("the model").
 bool is_setting(std::string_view key) { return key.find(' ') == std::string_view::npos; }
 
-// A line for each setting that differs. One that there was not yet had the value it has by default.
+// Returns a line for each setting that differs. A setting that did not exist then had its default value.
 std::vector<std::string> differences(const Json& then, const Json& now, const Json& defaults) {
   std::set<std::string> keys;
   for (const Json* json : {&then, &now})
@@ -79,7 +79,7 @@ std::vector<std::string> differences(const Json& then, const Json& now, const Js
   return lines;
 }
 
-// A line for each file of a finished run that is not as it was written.
+// Returns a line for each file of a finished run that is missing or changed.
 std::vector<std::string> lost_files(const FolderRecord& record, const fs::path& folder) {
   std::vector<std::string> lines;
   for (const auto& [path, file] : record.files) {
@@ -92,8 +92,7 @@ std::vector<std::string> lost_files(const FolderRecord& record, const fs::path& 
   return lines;
 }
 
-// The run that is asked for against the one of a record, but for their numerics: a line for each
-// difference.
+// Compares the requested run with that of a record, except for their numerics: a line for each difference.
 std::vector<std::string> differences_from(const FolderRecord& record, const Invocation& invocation,
                                           const Json& identity) {
   if (!record.job.is_object())
@@ -106,7 +105,7 @@ std::vector<std::string> differences_from(const FolderRecord& record, const Invo
   return differences(then, now, invocation.defaults);
 }
 
-// What another command left is not to be gone on with. `way_out`: what to do instead.
+// Refuses to resume a run of another command. `way_out` says what to do instead.
 void check_command(const FolderRecord& record, const fs::path& folder, const std::string& command,
                    const char* way_out) {
   const std::string made_by = command_of(record, folder);
@@ -127,7 +126,7 @@ std::string command_of(const FolderRecord& record, const fs::path& folder) {
   try {
     if (command.empty()) command = text_at(read_json(folder / "settings.json"), "command");
   } catch (const UserError&) {
-    return "";  // no such file, or none to rely on
+    return "";  // missing or unreadable
   }
   return command;
 }
@@ -213,7 +212,7 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
              "`resume`",
              output.path().string(), fmt::join(lines, ""));
   if (interrupted->finished) {
-    output.commit();  // all that was missing
+    output.commit();  // only the commit was missing
     return false;
   }
   output.go_on(identity);

@@ -9,38 +9,39 @@
 #include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
 
-/// What a run is, so that one that is asked for again is known to be the same: the settings that decide on its result,
-/// and fingerprints of the contents of model and data. A file may move, but not change. It stays in the record of the
-/// run's folder.
+/// The identity of a run, by which a repeated request is recognized: the settings that affect its result, and
+/// fingerprints of the contents of model and data. Files can be moved, but not changed. The identity is stored in the
+/// record of the run's folder.
 namespace hone {
 
-/// Counts the ways in which training rounded: to be raised when any kernel gives other bits, dropout draws other
-/// numbers, or other rows are set aside for validation. Only a run of the same numerics goes on from its checkpoints; what is finished is read whatever it was.
+/// Version of the numerics of training. Increment it when any kernel gives other bits, dropout draws other numbers, or
+/// other rows are set aside for validation. Only a run with the same numerics resumes from its checkpoints; results of
+/// finished runs are read regardless.
 inline constexpr int kNumerics = 9;
 
-/// Those of a command's settings that decide on the result: without where it is written, how it is shown and by how
-/// many threads. Of model and data, the contents count, not the paths.
+/// Selects the settings of a command that affect the result: neither output locations nor display options nor the
+/// number of threads. Model and data count by their contents, not their paths.
 Json result_settings(Json settings);
 
-/// The command that made the folder of this record, or was interrupted there: "train". Empty: unknown.
+/// Returns the command that made the folder of this record, or was interrupted there: "train"; "" if unknown.
 std::string command_of(const FolderRecord& record, const fs::path& folder);
 
-/// What the last bits of results depend on besides the work: the kind of device with its settings, the type of values, and the executor,
-/// as "cuda, NVIDIA H100 80GB HBM3, products of fp32 in tf32, values in bf16"; "" for fp32 with the interpreter on the CPU.
+/// Describes what the last bits of results depend on besides the work: the kind of device with its settings, the type
+/// of values, and the executor, as in "cuda, NVIDIA H100 80GB HBM3, products of fp32 in tf32, values in bf16"; "" for
+/// fp32 with the interpreter on the CPU.
 std::string computed_by(const Session& session);
 
-/// The identity of a run with the command's `settings`, and its numerics. `parent`: what it learns from beside the data.
+/// Returns the identity of a run with the command's `settings`, and its numerics. `parent`: the teacher, if any.
 Json run_identity(const Json& settings, const ParameterStore& parameters, const EncodedSplits& data,
                   const Parent* parent = nullptr);
 
-/// Begins a run in its folder; with `resume`, goes on in what an interrupted one left, or begins where there is nothing
-/// to go on with. Returns false when the same run is finished: there is nothing left to do, the result stands at the
-/// destination. `bounds` are settings that say how
-/// far a run goes and nothing of the way: an interrupted one may go on to others.
+/// Begins a run in its folder. With `resume`, continues an interrupted run, or begins one if there is none. Returns
+/// false if the same run is finished already; its result is at the destination. `bounds` are settings that limit how
+/// far a run goes without changing its steps; an interrupted run can resume with other values.
 ///
-/// Throws `UserError` when another command made the folder, or the interrupted run is of other numerics; with every difference when another run was
-/// interrupted, or is finished and not to be overwritten; and with every file when the finished one has lost some, or
-/// others than it wrote stand there.
+/// Throws `UserError` if another command made the folder, or if the interrupted run has other numerics. Throws it with
+/// all differences if another run was interrupted, or is finished and must not be overwritten. Throws it with all
+/// affected files if files of the finished run are missing or were changed.
 bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
                const EncodedSplits& data, OutputFolder& output, const Parent* parent = nullptr,
                const std::vector<std::string>& bounds = {});

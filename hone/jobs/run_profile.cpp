@@ -79,7 +79,7 @@ RunProfile RunRecorder::profile(const Bindings& bindings, const Session& session
                                 microseconds(spans_[i].end - spans_[i].begin),
                                 spans_[i].value_bytes});
   if (!threads_) return profile;
-  // A thread works for the operation that runs at that time.
+  // A thread works for the operation that runs at the same time.
   for (const std::vector<WorkSpan>& lane : threads_->lanes()) {
     std::vector<TimelineSpan> own;
     for (const WorkSpan& span : lane) {
@@ -164,7 +164,7 @@ std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes) {
     kind.kernel = node.kernel;
     kind.arithmetic = node.arithmetic;
     kind.seconds += node.seconds;
-    // For a call of the kind on average.
+    // Averages over the calls of the kind.
     const double calls = kind.calls + node.calls;
     kind.flops = (kind.flops * kind.calls + node.flops * node.calls) / calls;
     kind.bytes = (kind.bytes * kind.calls + node.bytes * node.calls) / calls;

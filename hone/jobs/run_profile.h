@@ -12,10 +12,10 @@
 #include "hone/runtime/peaks.h"
 #include "hone/runtime/session.h"
 
-/// Measures where the time of runs goes: by operation, against the peak of this machine, and along a timeline.
+/// Measures where the time of runs is spent: by operation, against the peak of this machine, and on a timeline.
 namespace hone {
 
-/// The time of one operation, or of several of one kind, in one run: the mean of the faster half of all runs.
+/// The time of one operation, or of several of one kind, per run: the mean of the faster half of all runs.
 struct OperatorTime {
   std::string name;       ///< of the node, or of the operation
   std::string operation;  ///< "linear"
@@ -30,28 +30,28 @@ struct OperatorTime {
 /// Bytes that a node reads and writes, as if no cache held them. A gather counts only the rows it reads.
 double bytes_moved(const Node& node, const Bindings& bindings);
 
-/// One operation of one run, in microseconds from the first one on.
+/// One operation of one run, in microseconds since the first one began.
 struct TimelineSpan {
   std::size_t node = 0;  ///< index into the operators
   double begin_us = 0, duration_us = 0;
-  std::int64_t value_bytes = 0;  ///< of all values that are alive after it
+  std::int64_t value_bytes = 0;  ///< of all values that are alive afterwards
 };
 
-/// The record of some runs of a graph.
+/// Recorded runs of a graph.
 struct RunProfile {
   std::int64_t runs = 0;
-  std::vector<OperatorTime> operators;  ///< each node of the graph that took time, in graph order
+  std::vector<OperatorTime> operators;  ///< nodes of the graph that took time, in graph order
   std::vector<TimelineSpan> timeline;   ///< of the last three runs
-  std::vector<std::vector<TimelineSpan>> lanes;  ///< of each thread, without `value_bytes`
+  std::vector<std::vector<TimelineSpan>> lanes;  ///< by thread, without `value_bytes`
 };
 
 /// Bytes that all operations of a graph read and write in one run, as if no cache held them.
 double bytes_moved(const Graph& graph, const Bindings& bindings);
 
-/// Records the runs of an executable while it lives.
+/// Records the runs of an executable during its lifetime.
 class RunRecorder {
  public:
-  /// `threads`: record what they do, too.
+  /// `threads`: also record their work.
   RunRecorder(Executable& executable, bool threads) : executable_(executable) {
     executable_.record(&spans_);
     if (threads) threads_.emplace();
@@ -61,7 +61,7 @@ class RunRecorder {
   RunRecorder& operator=(const RunRecorder&) = delete;
 
   const std::vector<OperationSpan>& spans() const { return spans_; }
-  /// Of so many runs, all with these sizes.
+  /// Summarizes this many runs, all with these sizes.
   RunProfile profile(const Bindings& bindings, const Session& session, std::int64_t runs) const;
 
  private:
@@ -70,21 +70,21 @@ class RunRecorder {
   std::optional<ThreadTrace> threads_;
 };
 
-/// The resource that limits an operation: the one that would take longer at its peak, compute or memory; caches if the operation
-/// took less than memory would; neither if that is less than `kBoundShare` of the time it took, so that overhead and waiting
-/// dominate.
+/// The resource that limits an operation: the one that would take longer at its peak, compute or memory; caches if the
+/// operation took less than memory would; neither if that is less than `kBoundShare` of the time it took, so that
+/// overhead and waiting dominate.
 enum class Bound : std::uint8_t { compute, memory, caches, neither };
 std::span<const EnumWord> enum_words(Bound);
 inline constexpr double kBoundShare = 0.25;
 
-/// The peak of this machine, 10^9 per second.
+/// The peaks of this machine, in 10^9 per second.
 struct Floors {
   Peak fp32;                             ///< multiply-adds, operations
   Peak bandwidth;                        ///< memory copied, bytes read and written
   std::map<PeakKind, Peak> native = {};  ///< products of codes, operations
 
   double operations(PeakKind kind) const;
-  /// Seconds that the operations take at that rate, and that the bytes take to and from memory.
+  /// Return the seconds for the operations at their peak, and for the bytes to and from memory.
   double compute_seconds(const OperatorTime& one) const;
   double memory_seconds(const OperatorTime& one) const;
   Bound bound_by(const OperatorTime& one) const;
@@ -100,27 +100,27 @@ struct OperatorTimeResult {
                         flop_per_byte = {};
   std::optional<Bound> bound_by = {};
 
-  /// Returns the memory traffic of all calls, by the rate; 0: none, as of views.
+  /// Returns the memory traffic of all calls, from the rate; 0 for operations that move nothing, such as views.
   double moved_bytes() const { return gbps.value_or(0) * ms * 1e6; }
 };
 const Fields& fields_of(const OperatorTimeResult*);
-/// The longest first. `most`: rows, the rest is one more; 0: all.
+/// Returns the slowest first. `most`: maximum number of rows, the others are summed in one more; 0: all.
 std::vector<OperatorTimeResult> operator_results(const std::vector<OperatorTime>& operators,
                                                  const Floors& floors, std::size_t most = 0);
 
-/// The operators of one operation and kernel together, the longest first.
+/// Groups operators by operation and kernel, slowest first.
 std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes);
 
-/// The same as a table.
+/// Returns the same as a table.
 Table operator_table(const std::vector<OperatorTime>& operators, const Floors& floors,
                      std::size_t most);
 
-/// Events in the Trace Event Format, which Perfetto and chrome://tracing open: a lane for operations, one for each thread, and
-/// counters of bytes and of operations per second.
+/// Returns events in the Trace Event Format for Perfetto and chrome://tracing: a lane for operations, one for each
+/// thread, and counters of bytes and of operations per second.
 std::string timeline_json(const RunProfile& profile, const std::string& what);
 
-/// Operations per second against operations per byte, below the peak of the machine (Williams, Waterman and Patterson,
-/// "Roofline", 2009).
+/// Plots operations per second against operations per byte, below the peak of the machine (Williams, Waterman and
+/// Patterson, "Roofline", 2009).
 Figure roofline(const std::vector<OperatorTime>& operators, const Floors& floors,
                 const std::string& title);
 

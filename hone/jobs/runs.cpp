@@ -46,7 +46,7 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
   return entries;
 }
 
-// The value of a key; what has another type is not from hone.
+// Reads the value of a key. Values of other types are not from hone, and are ignored.
 void take(std::optional<std::string>& to, const Json& from, const char* key) {
   if (const Json& value = value_at(from, key); value.is_string() && value != "")
     to = value.get<std::string>();
@@ -59,7 +59,7 @@ void take(std::optional<double>& to, const Json& from, const char* key) {
   if (const Json& value = value_at(from, key); value.is_number()) to = value.get<double>();
 }
 
-// The split that was measured, and what its metrics have to be read with.
+// Reads the measured split and the cautions about its metrics.
 void take_split(RunRow& row, const Json& from) {
   take(row.split, from, "split");
   take(row.n, from, "n");
@@ -75,7 +75,7 @@ void take_split(RunRow& row, const Json& from) {
     row.cautions = std::move(words);
 }
 
-// How the model computes.
+// Reads the arithmetic of the model.
 void take_arithmetic(RunRow& row, const Json& from) {
   take(row.arithmetic, from, "arithmetic");
   take(row.average_weight_bits, from, "average_weight_bits");
@@ -94,7 +94,7 @@ void take_comparison(RunRow& row, const Json& comparison) {
     row.comparison = from_json<ComparisonResult>(comparison);
 }
 
-// The measurements called `key` of all seeds as one, with the mean of the metric.
+// Combines the measurements called `key` of all seeds into one, with the mean of the metric.
 EvaluationResult mean_measurement(const Json& runs, const std::string& key,
                                   const SeedSpread& spread) {
   std::vector<EvaluationResult> all;
@@ -115,7 +115,7 @@ EvaluationResult mean_measurement(const Json& runs, const std::string& key,
   return mean;
 }
 
-// Of several seeds.
+// Reads the result of several seeds.
 void take_seeds(RunRow& row, const Json& result) {
   const Json &spreads = value_at(result, "metric_spread"), &runs = result.at("runs");
   if (!spreads.is_object() || runs.empty()) return;
@@ -125,7 +125,7 @@ void take_seeds(RunRow& row, const Json& result) {
     if (key.empty() && spreads.contains(name)) key = name;
   if (key.empty()) return;
   const auto spread = from_json<SeedSpread>(spreads[key]);
-  take_split(row, value_at(runs[0], key));  // the same for all
+  take_split(row, value_at(runs[0], key));  // the same for all seeds
   if (key == "test" || key == "validation") row.split = key;
   row.measured = mean_measurement(runs, key, spread);
   row.n = row.measured->samples;
@@ -144,7 +144,7 @@ void take_seeds(RunRow& row, const Json& result) {
   row.flip_share_values = std::move(flips);
 }
 
-// Of one seed.
+// Reads the result of one seed.
 void take_result(RunRow& row, const Json& result) {
   std::string judged;
   const auto look_for = [&](const char* key) {
@@ -164,7 +164,7 @@ void take_result(RunRow& row, const Json& result) {
   take_comparison(row, value_at(result, "comparison"));
 }
 
-// Bytes of stored weights, as reports show them; of the baseline, too, where the job changed a model.
+// Reads the stored bytes of the weights, and those of the baseline if the job changed a model.
 void take_size(RunRow& row, const Json& result) {
   take(row.size, value_at(result, "size"), "stored_bytes");
   take(row.size_before, value_at(result, "size_before"), "stored_bytes");
@@ -172,7 +172,7 @@ void take_size(RunRow& row, const Json& result) {
     row.compression_ratio = static_cast<double>(*row.size_before) / static_cast<double>(*row.size);
 }
 
-// Of one example at a time, which all jobs measure that measure latencies; "times" of other jobs has other keys.
+// Reads the latency at batch size 1, which every job with latencies measures. "times" of other jobs has other keys.
 void take_latency(RunRow& row, const Json& result) {
   const Json& times = value_at(result, "times");
   if (!times.is_array()) return;
@@ -188,7 +188,7 @@ void take_latency(RunRow& row, const Json& result) {
     row.speedup_interval = Interval{ends[0].get<double>(), ends[1].get<double>()};
 }
 
-// The limits that were set for the job; without them its verdict is on a usual margin that nobody asked for.
+// Reads the limits given to the job. Without them, its verdict uses a default margin that nobody asked for.
 void take_limit(RunRow& row, const Json& result) {
   const Json& gates = value_at(value_at(result, "gate"), "gates");
   if (!gates.is_array()) return;
@@ -199,7 +199,7 @@ void take_limit(RunRow& row, const Json& result) {
   if (!texts.empty()) row.limit = fmt::format("{}", fmt::join(texts, ", "));
 }
 
-// What a search for the smallest model made: its layers have several formats.
+// Reads the recipe chosen by a search for the smallest model, whose layers have several formats.
 void take_recipe(RunRow& row, const Json& result) {
   const Json &candidates = value_at(result, "candidates"), &chosen = value_at(result, "candidate");
   if (!candidates.is_array() || !chosen.is_number_integer()) return;
@@ -218,7 +218,7 @@ RunRow model_row(const RunRow& row, const Json& model) {
   return own;
 }
 
-/// A row for each model that was measured.
+/// Returns a row for each measured model.
 std::vector<RunRow> measured_rows(const RunRow& row, const Json& result) {
   std::vector<RunRow> rows;
   for (const char* key : {"models", "formats"})
@@ -232,14 +232,15 @@ std::vector<RunRow> measured_rows(const RunRow& row, const Json& result) {
     take_seeds(own, result);
   else
     take_result(own, result);
-  // The verdict on all gates goes before that on the metric alone.
+  // The verdict on all gates takes precedence over that on the metric alone.
   if (const Json& gate = value_at(result, "gate"); gate.is_object() && own.comparison)
     own.comparison->verdict.conclusion = from_json<GateResult>(gate).verdict;
   if (own.measured) rows.push_back(std::move(own));
   return rows;
 }
 
-// The name of the command in a line that begins with "hone"; none in an empty one, of a program that has no commands.
+// Returns the name of the command in a line that begins with "hone". Otherwise the first word: a program without
+// commands, or "".
 std::string command_in(const Json& line) {
   if (!line.is_string()) return "";
   const std::vector<std::string> words = split(line.get<std::string>(), ' ');
@@ -247,7 +248,7 @@ std::string command_in(const Json& line) {
   return words.size() >= 2 && words[0] == "hone" ? words[1] : words[0];
 }
 
-/// What the job was, from its settings.
+/// Reads the facts of a job from its settings and results.
 RunRow job_row(const fs::path& folder, const Json& settings_file, const Json& result) {
   RunRow row{.folder = folder.string()};
   if (std::string command = command_in(value_at(settings_file, "command")); !command.empty())
@@ -291,7 +292,7 @@ std::int64_t newest_checkpoint(const fs::path& folder) {
   return newest;
 }
 
-/// How far an interrupted job has come.
+/// Reads the progress of an interrupted job.
 RunFolder unfinished(const fs::path& folder) {
   RunRow row{.folder = folder.string(), .state = RunState::unfinished};
   const fs::path file = folder / "training_log.jsonl";
@@ -304,7 +305,7 @@ RunFolder unfinished(const fs::path& folder) {
       try {
         line = parse_json(text, file.string());
       } catch (const UserError&) {
-        break;  // the job is running, or was stopped in the middle of a line
+        break;  // the job is running, or stopped in the middle of a line
       }
       if (value_at(line, "step").is_number_integer())
         step = std::max(step, line["step"].get<std::int64_t>());
@@ -324,7 +325,7 @@ RunFolder unfinished(const fs::path& folder) {
   return {folder, {std::move(row)}};
 }
 
-// Anybody's folder may be called so.
+// The folder's name alone proves nothing, since other programs can use it.
 bool is_interrupted(const fs::path& folder) {
   if (is_file(folder / "results.json") || is_file(folder / "settings.json")) return false;
   const bool trained = is_file(folder / "training_log.jsonl") || newest_checkpoint(folder) > 0;
@@ -332,7 +333,7 @@ bool is_interrupted(const fs::path& folder) {
          (folder.filename().string().ends_with(kPartial) && trained);
 }
 
-/// What the folder says. Without rows it is not one of ours; throws `UserError` for files that cannot be read.
+/// Reads a folder. It is not an output folder of hone if it has no rows. Throws `UserError` for unreadable files.
 RunFolder read_folder(const fs::path& folder) {
   if (is_interrupted(folder)) return unfinished(folder);
   const Json settings = read_if_there(folder / "settings.json");
@@ -355,7 +356,7 @@ std::vector<fs::path> matches(const std::string& pattern) {
   return paths;
 }
 
-/// Reads paths one after the other.
+/// Reads paths one by one.
 class Reader {
  public:
   void add(const std::string& path) {
@@ -375,7 +376,7 @@ class Reader {
     runs.skipped.push_back({path.string(), reason});
   }
 
-  // Of a folder that is none itself, those in it.
+  // Adds a folder or, if it is not an output folder, the folders in it.
   void add_path(const fs::path& path, bool given) {
     if (!is_folder(path)) {
       if (given) skip(path, "not a folder");
@@ -403,7 +404,7 @@ class Reader {
            "in it");
   }
 
-  std::map<fs::path, fs::path> seen_;  // folders as they were named, by where they are
+  std::map<fs::path, fs::path> seen_;  // folders as they were named, by canonical path
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "hone/base/fields.h"
 #include "hone/study/measure.h"
 
-/// Output folders of earlier jobs, read back to be compared.
+/// Reads output folders of earlier jobs to compare them.
 namespace hone {
 
 enum class RunState : std::uint8_t {
@@ -18,7 +18,7 @@ enum class RunState : std::uint8_t {
 };
 std::span<const EnumWord> enum_words(RunState);
 
-/// A run, or one of the models that it measured. Nothing: the folder does not say.
+/// A run, or one of the models that it measured. Members are empty if the folder does not have the information.
 struct RunRow {
   std::string folder;
   RunState state = RunState::finished;
@@ -52,7 +52,7 @@ struct RunRow {
 };
 const Fields& fields_of(const RunRow*);
 
-/// An output folder, with a row for each model that was measured in it.
+/// An output folder, with a row for each measured model.
 struct RunFolder {
   fs::path path;
   std::vector<RunRow> rows;
@@ -70,9 +70,9 @@ struct Runs {
   std::vector<SkippedPath> skipped;
 };
 
-/// Reads the output folders among `paths`: finished ones and those of interrupted jobs (FOLDER.partial, also for FOLDER). A path
-/// may be a glob, or a folder of output folders. Whatever cannot be read is skipped, with its reason. Throws `UserError` for a path
-/// that does not exist.
+/// Reads the output folders among `paths`: finished ones and those of interrupted jobs (FOLDER.partial, also found as
+/// FOLDER). A path can be a glob, or a folder of output folders. Unreadable folders are skipped with the reason. Throws
+/// `UserError` for a path that does not exist.
 Runs read_runs(const std::vector<std::string>& paths);
 
 }  // namespace hone

@@ -17,22 +17,22 @@ namespace {
 
 constexpr std::size_t kMostPoints = 200;
 
-/// One training: its folder, what it is called, and the data that it learned from.
+/// A training: its folder, its label, and its data.
 struct Training {
   fs::path folder;
   std::string label;
   std::string data;  ///< as it was named; empty: not recorded
 };
 
-/// What trainings have to have in common to be compared.
+/// Trainings are comparable if these are equal.
 struct Validation {
   std::string data = {};
   std::string metric = {};
-  std::int64_t n = 0;  ///< examples; 0: nothing was validated
+  std::int64_t n = 0;  ///< examples; 0: not validated
   bool operator==(const Validation&) const = default;
 };
 
-/// Its curves.
+/// The curves of a training.
 struct Curves {
   Validation validation = {};
   MetricName metric = {};
@@ -68,7 +68,7 @@ std::vector<Training> trainings_of(const Runs& runs) {
   return trainings;
 }
 
-// Every step of a finished training.
+// Reads every step of a finished training.
 std::vector<Point> steps_of(const fs::path& folder) {
   std::vector<Point> points;
   const fs::path file = folder / "learning_curve.csv";
@@ -92,11 +92,11 @@ double number(const Json& line, const char* key) {
   return line.contains(key) && line[key].is_number() ? line[key].get<double>() : kNoValue;
 }
 
-/// A log that breaks off is read as far as it goes.
+/// Reads an incomplete log up to its end.
 Curves curves_of(const Training& training) {
   Curves curves{.validation = {.data = training.data}};
   std::vector<Point> losses = steps_of(training.folder);
-  // Lines, as markers of curves move sideways where they cover each other, and would stand at other epochs.
+  // Lines, because overlapping markers are moved sideways and would appear at other epochs.
   Series values{.label = training.label, .draw = Draw::line, .spread = Spread::bars};
   const bool every_step = !losses.empty();
   for (const std::string& text : split(read_file(training.folder / "training_log.jsonl"), '\n')) {

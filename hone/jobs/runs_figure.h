@@ -7,10 +7,10 @@
 
 namespace hone {
 
-/// The trainings of many runs laid over each other: loss and validation metric against epochs, a colour for each run, of repeated
-/// jobs for each seed. Trainings that were validated by the same metric on as many examples of the same data share a figure;
-/// others cannot be compared. A figure has as many trainings as there are colours; `left_out` counts the others. Empty when no run
-/// was a training.
+/// Overlays the training curves of many runs: loss and validation metric against epochs, one colour for each run, or
+/// for each seed of a repeated job. Trainings share a figure if they were validated by the same metric on as many
+/// examples of the same data; others are not comparable. A figure has at most as many trainings as there are colours;
+/// `left_out` counts the others. Empty if no run was a training.
 std::vector<Figure> runs_figures(const Runs& runs, std::size_t& left_out);
 
 }  // namespace hone

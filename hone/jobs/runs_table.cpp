@@ -22,7 +22,7 @@ struct RunColumn {
   int digits = 2;
 };
 
-// In the order of the table. Intervals follow their metric.
+// In the order of the table. Intervals are shown with their metric.
 constexpr RunColumn kColumns[] = {
     {"folder", "Folder"},
     {"group", "Group"},
@@ -65,13 +65,13 @@ constexpr RunColumn kColumns[] = {
     {"arithmetic", "Arithmetic"},
 };
 
-// Shown by default if rows differ in them, few enough for a terminal. The others are shown by --columns.
+// Shown by default if rows differ in them, few enough for a terminal. Others need --columns.
 constexpr std::string_view kUnasked[] = {"folder",  "group",         "state",   "step",
                                          "command", "variant",       "format",  "protocol",
                                          "start",   "eval_accuracy", "eval_r2", "eval_f1_micro",
                                          "seeds",   "size",          "latency"};
 
-// Settings of where something is written or how it is shown, or that have a column of their own.
+// Settings about output and display, and those that have their own column.
 constexpr std::string_view kNoDifference[] = {
     "MODEL",      "A",          "B",      "data",      "compare",
     "suggest",    "output_dir", "output", "overwrite", "overwrite_output_dir",
@@ -89,7 +89,7 @@ const RunColumn* known_column(std::string_view key) {
   return found == std::end(kColumns) ? nullptr : &*found;
 }
 
-// Null where the row does not have it. Without a limit, there is no verdict.
+// Null if the row does not have it. Without a limit there is no verdict.
 const Json& member(const Json& row, std::string_view key) {
   static const Json none;
   constexpr std::string_view kOfLimit[] = {"margin", "verdict"};
@@ -98,7 +98,7 @@ const Json& member(const Json& row, std::string_view key) {
   return value.is_array() && value.empty() ? none : value;
 }
 
-// Of a row or of its settings; an empty setting counts as missing.
+// A value of a row or of its settings; an empty setting counts as missing.
 const Json& value_of(const Json& row, const std::string& key) {
   static const Json none;
   const Json& value = member(row, key);
@@ -123,7 +123,7 @@ std::vector<std::string> keys_of(const Json& rows) {
   return keys;
 }
 
-// The key that a name stands for.
+// Returns the key that a name refers to.
 std::string resolve_key(const std::string& name, const Json& rows) {
   const std::vector<std::string> keys = keys_of(rows);
   for (const std::string& key : {name, "eval_" + name})
@@ -163,14 +163,14 @@ bool less(const Json& a, const Json& b) {
   return text(a) < text(b);
 }
 
-// The ends of a metric's interval, NaN if it has none.
+// Returns the ends of a metric's interval, NaN if it has none.
 Interval interval_of(const Json& row, const std::string& key) {
   const Json& ends = member(row, key == "flip_share" ? "flip_interval" : key + "_interval");
   if (ends.is_null()) return {std::nan(""), std::nan("")};
   return {number_or_nan(ends.at(0)), number_or_nan(ends.at(1))};
 }
 
-// With each seed; null for other keys, and for one seed.
+// Returns the values for each seed; null for other keys, and for one seed.
 const Json& values_of(const Json& row, const std::string& key) {
   if (key == "flip_share") return member(row, "flip_share_values");
   const Json& metric = member(row, "eval_metric");
@@ -190,7 +190,7 @@ Cell cell_of(const Json& row, const std::string& key) {
                : time.substr(0, kDay) + " " + time.substr(kDay + 1, kMinute - kDay - 1);
   }
   if (key == "cautions") return fmt::format("{}", fmt::join(value, "; "));
-  // For a few seeds, show no mean and no spread.
+  // With few seeds, show neither mean nor spread.
   if (const Json& values = values_of(row, key);
       !values.is_null() && std::ssize(values) < kFewestSeeds)
     return PerRun{values.get<std::vector<double>>(),
@@ -200,7 +200,7 @@ Cell cell_of(const Json& row, const std::string& key) {
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_number()) return value.is_string() ? value.get<std::string>() : to_line(value);
   const double number = value.get<double>();
-  if (column == nullptr) return fmt::format("{:.6g}", number);  // a setting, as it was given
+  if (column == nullptr) return fmt::format("{:.6g}", number);  // a setting
   const Interval interval = interval_of(row, key);
   switch (column->kind) {
     case RunColumn::share:
@@ -230,7 +230,7 @@ bool is_constant(const Json& rows, const std::string& key) {
       rows, [&](const Json& row) { return value_of(row, key) == value_of(rows.front(), key); });
 }
 
-// "neurons -75% and 2 more", of the steps of a recipe; a format has its commas in parentheses.
+// Shortens the steps of a recipe to "neurons -75% and 2 more". Commas of a format are inside parentheses.
 std::string short_recipe(const std::string& recipe) {
   const std::size_t end = recipe.find(", ");
   if (end == std::string::npos) return recipe;
@@ -239,7 +239,7 @@ std::string short_recipe(const std::string& recipe) {
   return fmt::format("{} and {} more", recipe.substr(0, end), more);
 }
 
-// Those with a run that has metrics.
+// Returns the groups that have metrics.
 std::vector<RunGroup> measured_groups(const RankedRuns& runs) {
   std::vector<RunGroup> measured;
   for (const RunGroup& group : runs.groups)
@@ -250,7 +250,7 @@ std::vector<RunGroup> measured_groups(const RankedRuns& runs) {
   return measured;
 }
 
-// Settings of different commands cannot be compared. An interrupted run does not record its command.
+// Settings of different commands are not comparable. An interrupted run does not record its command.
 bool are_of_one_command(const std::vector<RunRow>& rows) {
   std::set<std::string> commands;
   for (const RunRow& row : rows)
@@ -258,17 +258,17 @@ bool are_of_one_command(const std::vector<RunRow>& rows) {
   return commands.size() <= 1;
 }
 
-// The columns in which rows differ, and always the folder and the metrics. Formats and settings only of runs of one command, and
-// settings that every run has: an interrupted one records fewer.
+// Returns the columns in which rows differ, and always the folder and the metrics. Formats and settings are compared
+// only within one command, and settings only if every run has them, because an interrupted run records fewer.
 std::vector<std::string> telling_columns(const Json& rows, bool of_one_command,
                                          std::vector<std::string>& common) {
   std::vector<std::string> chosen;
-  // Metrics by which tasks are judged are shown wherever they were measured.
+  // The tasks' metrics are shown wherever they were measured.
   constexpr std::string_view kFigures[] = {"eval_accuracy", "eval_r2", "eval_f1_micro"};
   const auto says_something = [&](const std::string& key) {
     return std::ranges::any_of(rows, [&](const Json& row) {
       const Json& value = value_of(row, key);
-      // Values that no reader asks about.
+      // Default values are not worth a column.
       const bool is_usual =
           value == "finished" || value == "honest" || (key == "seeds" && value == 1);
       return !value.is_null() && !is_usual;
@@ -276,7 +276,7 @@ std::vector<std::string> telling_columns(const Json& rows, bool of_one_command,
   };
   const auto consider = [&](const std::string& key) {
     if (!says_something(key) || (key == "format" && !of_one_command)) return;
-    // Of one run there is nothing to be told apart by.
+    // A single run shows all its values.
     const bool is_told = among(kFigures, key) || (rows.size() == 1 && key != "group");
     if (key == "folder" || is_told || !is_constant(rows, key)) {
       chosen.push_back(key);
@@ -322,7 +322,7 @@ RankedRuns rank_runs(const Runs& runs, const std::string& sort_key, bool reverse
   RankedRuns ranked;
   for (const RunFolder& folder : runs.folders)
     ranked.rows.insert(ranked.rows.end(), folder.rows.begin(), folder.rows.end());
-  std::vector<RunRow*> in_order;  // those without metrics last: people see no number of theirs
+  std::vector<RunRow*> in_order;  // runs without metrics last: their group is not shown
   for (RunRow& row : ranked.rows) in_order.push_back(&row);
   std::ranges::stable_partition(in_order,
                                 [](const RunRow* row) { return row->measured.has_value(); });
@@ -340,7 +340,7 @@ RankedRuns rank_runs(const Runs& runs, const std::string& sort_key, bool reverse
   }
   const Json rows = to_json(ranked.rows);
   const std::string key = resolve_key(sort_key, rows);
-  std::vector<std::pair<Json, RunRow>> keyed;  // each with its value
+  std::vector<std::pair<Json, RunRow>> keyed;  // with sort keys
   for (std::size_t i = 0; i < rows.size(); ++i)
     keyed.emplace_back(value_of(rows[i], key), std::move(ranked.rows[i]));
   std::ranges::stable_sort(keyed, [&](const auto& a, const auto& b) {
@@ -408,7 +408,7 @@ std::string groups_note(const RankedRuns& runs) {
 }
 
 std::string cautions_note(const RankedRuns& runs) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> folders;  // of each caution
+  std::vector<std::pair<std::string, std::vector<std::string>>> folders;  // by caution
   for (const RunRow& row : runs.rows) {
     if (!row.measured || row.cautions.empty()) continue;
     const std::string text =

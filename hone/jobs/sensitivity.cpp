@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-// A bar for each change of each layer, the first layer at the top.
+// Draws a bar for each change of each layer, the first layer at the top.
 Figure sensitivity_figure(const std::string& title, const SensitivityStudy& study) {
   Panel panel{.x = {.label = "Divergence from the baseline"}, .y = {.label = ""}};
   std::map<std::string, double> places;
@@ -55,7 +55,7 @@ void fill_document(const SensitivityStudy& study, const std::string& measured_on
                   capitalized(measured_on), worst.divergence.low, worst.divergence.high);
 }
 
-// A row says which examples it was measured on, so that the file can be read alone.
+// Adds the measured split and n to every row, so that the file can be read alone.
 Table with_part(const Table& table, const MeasuredPart& measured, std::int64_t n) {
   std::vector<Column> columns = table.columns();
   columns.push_back({"split", "Split"});

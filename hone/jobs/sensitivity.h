@@ -11,20 +11,20 @@
 
 namespace hone {
 
-/// A measurement of how each layer reacts to changes.
+/// A job that measures how sensitive a model is to changes of each layer.
 struct SensitivityJob {
-  std::string model;                 ///< as `open_model` takes it; not quantized
+  std::string model;                 ///< see `open_model`; must not be quantized
   std::vector<LayerChange> changes;  ///< at least one
   CalibrationRun calibration = {.batch_size = 32};
   VariantRuns runs = {};
-  std::string split = "validation";  ///< to measure on; a warning names test and all
+  std::string split = "validation";  ///< to measure on; a warning is given for test and all
   JobData data = {};
   std::uint64_t seed = 42;
   JobOutput output = {};
   Invocation invocation = {};
 };
 
-/// The result for programs.
+/// The JSON result.
 struct SensitivityFields {
   SubjectResult subject;
   std::vector<LayerSensitivityResult> layers = {};
@@ -37,8 +37,8 @@ struct SensitivityResult : JobResult {
   SensitivityStudy study;
 };
 
-/// Applies every change to each linear layer alone, measures how the predictions change (`measure_sensitivity`), and writes
-/// table, figure and report into `output`. Throws `UserError`, as `load_encoded` does.
+/// Applies every change to each linear layer alone, measures how the predictions change (`measure_sensitivity`), and
+/// writes table, figure and report into `output`. Throws `UserError` like `load_encoded`.
 SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& context);
 
 }  // namespace hone

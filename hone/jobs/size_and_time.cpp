@@ -28,7 +28,7 @@ SizeAndTime size_without_time(const TextModel& before, const Model& after, const
 
 SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, const Model& after,
                           const EncodedSet& texts_after, const fs::path& folder, Context& context) {
-  // As whoever uses it reads it: products read weights faster in files than elsewhere (`prepared_copies`).
+  // Times the model as users load it, because products read weights in files faster (`prepared_copies`).
   const Model written =
       load_model(folder, context.library.ops, context.library.formats, /*seed=*/0);
   SizeAndTime found = size_without_time(before, after, folder, context);

@@ -11,34 +11,34 @@
 #include "hone/models/model_source.h"
 #include "hone/report/document.h"
 
-/// Parameters, bytes and latency of a compressed model beside its baseline.
+/// Parameters, bytes and latency of a compressed model and its baseline.
 namespace hone {
 
 struct SizeAndTime {
   ModelSize size_before = {}, size = {};
   SavedBytes when_packed = {};         ///< of the compressed model, see `saved_when_packed`
-  std::vector<ModelTimes> times = {};  ///< of batches, then of single examples; empty: not measured
+  std::vector<ModelTimes> times = {};  ///< by batch size, single examples last; empty: not measured
   int threads = 1;                     ///< used for all timings
   TransformersLoading loading = {};    ///< of the compressed model
-  std::string models = {};             ///< both, as `noise_warning` takes them
+  std::string models = {};             ///< both, for `noise_warning`
 };
 
-/// All but the latencies of `before` and `after`, which was written to `folder`.
+/// Returns everything but the latencies of `before` and of `after`, which was written to `folder`.
 SizeAndTime size_without_time(const TextModel& before, const Model& after, const fs::path& folder,
                               Context& context);
 
-/// Sizes and latencies of `before` and `after`, which was written to `folder`, as `time_models` measures them: `texts_after` are `texts` as
-/// the tokenizer of `after` encodes them. Throws as that.
+/// Measures sizes and latencies of `before` and of `after`, which was written to `folder` (`time_models`).
+/// `texts_after` are `texts` encoded by the tokenizer of `after`. Throws like `time_models`.
 SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, const Model& after,
                           const EncodedSet& texts_after, const fs::path& folder, Context& context);
 
-/// Sentences on parameters, bytes and latency.
+/// Returns sentences on parameters, bytes and latency.
 std::vector<std::string> lines_of(const SizeAndTime& found);
 
-/// {"Size", "2.82 MiB → 181 KiB (16× smaller)"}, and the latency at each batch size.
+/// Returns {"Size", "2.82 MiB → 181 KiB (16× smaller)"}, and the latency at each batch size.
 std::vector<Fact> size_and_latency_figures(const SizeAndTime& found);
 
-/// `lines_of` as a folded section.
+/// Returns `lines_of` as a folded section.
 Section size_and_latency_section(const SizeAndTime& found);
 
 /// `TransformersLoading` in results.
@@ -59,10 +59,10 @@ struct SizeAndTimeResult {
 const Fields& fields_of(const SizeAndTimeResult*);
 SizeAndTimeResult size_and_time_result(const SizeAndTime& found);
 
-/// "16× smaller", "1.02× larger", "the same".
+/// Returns "16× smaller", "1.02× larger" or "the same".
 std::string size_change(double before, double after);
 
-/// "16× smaller, 6.6× faster": the stored bytes, and the first of `times`.
+/// Returns "16× smaller, 6.6× faster": the stored bytes, and the first of `times`.
 std::string size_and_speed(const ModelSize& before, const ModelSize& after,
                            const std::vector<ModelTimes>& times);
 

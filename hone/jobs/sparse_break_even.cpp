@@ -2,17 +2,17 @@
 
 #include "hone/jobs/bench_linear.h"
 
-// From which share of zeros on a sparse kernel pays.
+// Computes the sparsity from which on a sparse kernel pays off.
 namespace hone {
 namespace {
 
-/// Time of the sparse product by that of the dense one, at a share of zeros.
+/// Time of the sparse product divided by that of the dense one, at a share of zeros.
 struct RatioPoint {
   double sparsity = 0, ratio = 0;
 };
 
-// Where the line through the points falls to 1 and stays below it; the first sparsity if all points are below. Nothing where the
-// last one is not.
+// Returns where the line through the points falls below 1 for good; the first sparsity if all points are below. Empty
+// if the last one is not.
 std::optional<double> crossing(std::span<const RatioPoint> rising) {
   if (rising.empty() || !(rising.back().ratio < 1)) return std::nullopt;
   for (std::size_t i = rising.size() - 1; i > 0; --i) {
@@ -24,7 +24,7 @@ std::optional<double> crossing(std::span<const RatioPoint> rising) {
   return rising.front().sparsity;
 }
 
-// The crossing of the speedups that `end_of` chooses.
+// Returns the crossing for the speedups that `end_of` selects.
 template <typename EndOf>
 std::optional<double> crossing_of(std::span<const LinearTimes* const> rising, EndOf&& end_of) {
   std::vector<RatioPoint> points;

@@ -80,7 +80,7 @@ Kernel float_kernel() {
 
 // ---- codes
 
-/// As the runtime has them, whatever the share of zeros, with the scales of rows.
+/// Sparse integers in the runtime's layout, for any share of zeros, with the scales of rows.
 struct ScaledIntegers {
   SparseIntegers integers;
   std::vector<float> scales;
@@ -138,7 +138,7 @@ SparseWeight sparse_floats(ProductWay way, const Tensor& dense, ThreadPool& pool
   const auto counted = [&](const kernels::SparseFloatMatrix& one) {
     return kernels::CountedSparseFloats{one, kernels::sparse_entries(pool, one, values)};
   };
-  // Bytes of values and indices are what a product of few rows reads.
+  // A product of few rows is limited by the bytes of values and indices.
   const auto bytes_of = [&](const kernels::SparseFloatMatrix& one) {
     return kernels::sparse_bytes(one, counted(one).entries);
   };

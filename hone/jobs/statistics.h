@@ -11,9 +11,9 @@
 
 namespace hone {
 
-/// A measurement of weights and activations over a split.
+/// A job that measures weights and activations on a split.
 struct StatisticsJob {
-  std::string model;                     ///< as `open_model` takes it
+  std::string model;                     ///< see `open_model`
   std::vector<std::string> layers = {};  ///< globs, see `measure_statistics`
   std::string split = "validation";      ///< to measure on
   JobData data = {};
@@ -22,7 +22,7 @@ struct StatisticsJob {
   Invocation invocation = {};
 };
 
-/// The result for programs.
+/// The JSON result.
 struct StatisticsFields {
   SubjectResult subject;
   std::int64_t examples = 0;
@@ -35,8 +35,8 @@ struct StatisticsResult : JobResult {
   std::vector<TensorStatistics> tensors;
 };
 
-/// Measures the weights, inputs and outputs of layers over the split, and writes table, histograms, figure and report into
-/// `output`. Throws `UserError`, as `load_encoded` and `measure_statistics` do.
+/// Measures the weights, inputs and outputs of layers on the split, and writes table, histograms, figure and report
+/// into `output`. Throws `UserError` like `load_encoded` and `measure_statistics`.
 StatisticsResult measure_statistics(const StatisticsJob& job, Context& context);
 
 }  // namespace hone

@@ -11,9 +11,9 @@ namespace hone {
 
 /// A search for better parameters of a format.
 struct SuggestJob {
-  std::string model;  ///< as `open_model` takes it; not quantized
+  std::string model;  ///< see `open_model`; must not be quantized
   Format format;      ///< of inputs, weights and biases of all linear layers
-  double bits = 0;    ///< maximum per value; 0: those of the format
+  double bits = 0;    ///< maximum per value; 0: those of `format`
   CalibrationRun calibration = {.batch_size = 32};
   std::string split = {};  ///< for the final result; choices are made on validation
   JobData data = {};
@@ -33,7 +33,7 @@ struct SuggestionResult {
 };
 const Fields& fields_of(const SuggestionResult*);
 
-/// The result for programs.
+/// The JSON result.
 struct SuggestFields {
   SubjectResult subject;
   std::vector<SuggestionResult> suggestions = {};
@@ -48,8 +48,8 @@ struct SuggestResult : JobResult {
   std::string recipe;  ///< the suggestions as a recipe (TOML)
 };
 
-/// Finds, layer by layer and without training, the parameters of a format that lose least, and compares the model with them
-/// with the format as given. Throws `UserError`, as `load_encoded` and `try_suggestions` do.
+/// Finds, layer by layer and without training, the parameters of a format that lose least, and compares the resulting
+/// model with the format as given. Throws `UserError` like `load_encoded` and `try_suggestions`.
 SuggestResult suggest_formats(const SuggestJob& job, Context& context);
 
 }  // namespace hone

@@ -9,30 +9,30 @@
 
 namespace hone {
 
-/// A model with suggested formats, compared with the plan they were made for.
+/// A model with suggested formats, compared with the original plan.
 struct SuggestionTrial {
   Choice choice;
-  bool is_as_given = false;  ///< no better parameters were found
+  bool is_as_given = false;  ///< whether no better parameters were found
   /// On the split that decides, with verdicts corrected for both.
   ComparedModel given, suggested;
 
-  /// The baseline there, and both.
+  /// Returns the baseline on that split, and both.
   std::vector<ComparedModel> models() const {
     return {parent_row(choice, choice.parent), given, suggested};
   }
 };
 
-/// Quantizes the model by `options.plan` and by the plan with the suggestions, without training. Measures both on the split
-/// that decides, and the suggested one once on `data.test` too.
-/// Throws `UserError` if there is no split to choose on.
+/// Quantizes the model by `options.plan` and by the plan with the suggestions, without training. Measures both on the
+/// split that decides, and the suggested one also once on `data.test`. Throws `UserError` if there is no split to
+/// choose on.
 SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data,
                                 const CompressOptions& options,
                                 const std::vector<Suggestion>& suggestions, Context& context);
 
-/// The baseline and the suggested model (see `chosen_evaluations` of a choice).
+/// Returns the baseline and the suggested model (see `chosen_evaluations` of a choice).
 std::vector<NamedEvaluation> chosen_evaluations(const SuggestionTrial& trial);
 
-/// The finding about the suggested model, in a sentence or two.
+/// Returns the finding about the suggested model, in a sentence or two.
 std::string summary_of(const SuggestionTrial& trial);
 /// Sets the headline, key figures and evidence, and adds the tables.
 void fill_document(const SuggestionTrial& trial, Document& document);

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Two bars from 0 on: the baseline above the compressed model, each with its value beside it.
+// Two bars that start at 0: the baseline above the compressed model, each with its value.
 Panel two_bars(const std::string& label, double before, double after,
                const std::function<std::string(double)>& text) {
   Panel panel{.x = {.label = label},

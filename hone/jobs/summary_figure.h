@@ -7,7 +7,8 @@
 
 namespace hone {
 
-/// Returns size, latency and the task's metric of the baseline and of the compressed model: three panels of two bars with their values.
+/// Plots size, latency and the task's metric of the baseline and of the compressed model: three panels with two bars
+/// each and their values.
 Figure summary_figure(const ModelSize& size_before, const ModelSize& size, const ModelTimes& times,
                       const TaskEvaluation& before, const TaskEvaluation& after);
 

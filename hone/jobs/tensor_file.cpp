@@ -28,7 +28,7 @@ std::vector<std::string> names_of(const TensorMap& tensors) {
   return names;
 }
 
-// Shares of the values in bars of equal width, as a curve of steps.
+// Returns the shares of the values in bars of equal width, as a step curve.
 std::vector<Point> histogram(std::span<const float> x, double low, double high) {
   const double width = (high - low) / static_cast<double>(kBars);
   std::vector<double> counts(kBars, 0);
@@ -44,7 +44,7 @@ std::vector<Point> histogram(std::span<const float> x, double low, double high) 
   return points;
 }
 
-// Each different value with the share of all that are it.
+// Returns each distinct value with its share.
 std::vector<Point> shares(std::span<const float> y) {
   std::map<float, double> counts;
   for (const float value : y) counts[value] += 1;

@@ -9,7 +9,7 @@
 
 namespace hone {
 
-/// What a format did to one tensor of a file.
+/// The effect of a format on one tensor of a file.
 struct QuantizedTensor {
   std::string name;
   Sizes sizes;
@@ -17,16 +17,15 @@ struct QuantizedTensor {
   Noise noise;
 };
 
-/// Quantizes the floating-point tensors of a safetensors file whose names match `glob` and writes
-/// all tensors to another: fp32 where they were quantized, as they were otherwise. State is
-/// calibrated on each tensor. An empty `output` writes nothing. Throws `UserError` when nothing
-/// matches.
+/// Quantizes the floating-point tensors of a safetensors file whose names match `glob`. Writes all tensors to `output`:
+/// quantized ones in fp32, others unchanged. State is calibrated on each tensor. An empty `output` writes nothing.
+/// Throws `UserError` if nothing matches.
 std::vector<QuantizedTensor> quantize_file(const fs::path& input, const fs::path& output,
                                            const std::string& glob, const Format& format,
                                            Context& context);
 
-/// Histogram of a tensor of a file with the format's grid on it: `stem`.svg and `stem`.png. The
-/// grid is that of the values the tensor takes. Throws `UserError` when the file has no such tensor.
+/// Draws `stem`.svg and .png: the histogram of a tensor in a file, and the values that the tensor takes in the format.
+/// Throws `UserError` if the file has no such tensor.
 void draw_histogram(const fs::path& input, const std::string& tensor, const Format& format,
                     const fs::path& stem, Context& context);
 

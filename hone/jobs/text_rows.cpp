@@ -24,7 +24,7 @@
 namespace hone {
 namespace {
 
-// A whole number as such, "007" as text.
+// Returns a whole number as a number, but "007" as text.
 Json id_of(const Record& record) {
   if (record.id.empty()) return record.number;
   std::int64_t value = 0;
@@ -34,13 +34,13 @@ Json id_of(const Record& record) {
   return whole ? Json(value) : Json(record.id);
 }
 
-// A set of labels may be empty.
+// A set of labels can be empty.
 std::optional<std::string> gold_of(const Record& record, Task task) {
   if (record.gold.empty() && task != Task::multi_label) return std::nullopt;
   return record.gold;
 }
 
-// -1 is no label where all are, and where the file names its numbers, as `datasets` writes a missing one.
+// -1 marks a missing label if all labels are -1, or if the file names its classes, as `datasets` writes it.
 void drop_missing_gold(TextRows& data, const std::vector<std::string>& class_names) {
   const auto is_missing = [](const TextRow& row) { return row.gold == "-1"; };
   const bool all = std::ranges::all_of(
@@ -56,7 +56,7 @@ void note_as_written(TextRows& data, const UserError& error) {
 
 std::string row_place(const TextRow& row) { return fmt::format("row {}", row.id.dump()); }
 
-// Gold labels by the names the model has for its classes.
+// Replaces gold labels by the model's names of the classes.
 void name_gold_classes(TextRows& data, const KnownClasses& known) {
   LabelTable table;
   std::vector<std::int32_t> numbers;
@@ -75,7 +75,7 @@ void name_gold_classes(TextRows& data, const KnownClasses& known) {
   }
 }
 
-// A float with as few digits as give it back.
+// Returns the number with the fewest digits that round-trips to the float.
 Json json_number(float value) {
   return written_number(numbers_text({&value, 1})).value_or(static_cast<double>(value));
 }
@@ -93,12 +93,12 @@ void take_gold(TextRow& row, const LabelScheme& scheme, std::vector<float> targe
   row.gold = truth_text(scheme, {.text = "", .targets = std::move(targets)});
 }
 
-// Gold labels that are numbers or sets, of these columns.
+// Reads gold labels that are numbers or sets, from these columns.
 void read_gold_targets(TextRows& data, const LabelScheme& scheme,
                        const std::vector<std::string>& columns, const KnownClasses& known) {
   std::vector<WrittenAnswer> answers;
   std::vector<TextRow*> rows;
-  // A column of empty cells has no labels at all.
+  // A column of empty cells has no labels.
   if (std::ranges::all_of(data.rows,
                           [](const TextRow& row) { return row.gold.value_or("").empty(); }))
     for (TextRow& row : data.rows) row.gold.reset();
@@ -123,7 +123,7 @@ void read_gold_targets(TextRows& data, const LabelScheme& scheme,
   }
 }
 
-// Gold labels as the model tells its own.
+// Interprets gold labels by the model's scheme.
 void read_gold(TextRows& data, const LabelScheme& scheme, const std::vector<std::string>& columns,
                const std::vector<std::string>& class_names, const std::string& label_map) {
   if (scheme.names.empty() || columns.empty()) return;
@@ -134,22 +134,22 @@ void read_gold(TextRows& data, const LabelScheme& scheme, const std::vector<std:
     read_gold_targets(data, scheme, columns, known);
 }
 
-/// A part of data, by whose files or rows it is made of.
+/// A split of the data, determined by its files or by rows.
 struct Part {
   std::string name;         ///< "train", "validation", "test" or "all"
-  bool is_cut_out = false;  ///< of the training part, by what the model knows
+  bool is_cut_out = false;  ///< rows of the training split, selected by the model's record
 
   bool takes(std::string_view other) const {
     return is_cut_out ? other == "train" : name == "all" || name == other;
   }
 };
 
-// What the part is called: data without parts is none to train on here.
+// Returns the name of the split. Data without splits is called "all" here.
 std::string name_of(const Part& part, const std::string& asked_for) {
   return asked_for.empty() && part.name == "train" ? "all" : part.name;
 }
 
-// The part that is asked for by `name`, of data that has these.
+// Finds the split called `name` in data that has these splits.
 Part find_part(const std::string& name, bool train, bool validation, bool test,
                const std::string& source) {
   const char* const remedy =
@@ -170,7 +170,7 @@ Part find_part(const std::string& name, bool train, bool validation, bool test,
   return {name};
 }
 
-// Of all rows of a training part those of the `part`.
+// Keeps the rows of the training split that belong to `part`.
 void cut_out(const Part& part, const std::optional<TrainedOn>& record, const std::string& source,
              TextRows& data) {
   std::vector<std::uint64_t> hashes;
@@ -199,8 +199,8 @@ std::vector<fs::path> files_of(const DataFiles& files, const Part& part) {
   return paths;
 }
 
-/// The columns of a data set's files. Texts are in the columns that the first file has; labels and ids
-/// may be in some files only.
+/// The columns of a dataset's files. Text columns are those of the first file; only some of the files need labels and
+/// ids.
 class ShownColumns {
  public:
   explicit ShownColumns(const DataOptions& options) : options_(options) {}
@@ -232,10 +232,10 @@ class ShownColumns {
     return own;
   }
 
-  /// What the file behind those already seen is read by.
+  /// Returns the options to read the next file with.
   const DataOptions& options_of_next() const { return choice_ ? like_the_first_ : options_; }
 
-  // Throws where a label column is named that no file has; `last` is one of them.
+  // Throws if no file has the label column that was named; `last` is one of the files.
   void check_named(const LabelledFile& last) const {
     if (options_.label_column.empty() || found_ || last.table.columns.empty()) return;
     with_context(last.path.string(), [&] {
@@ -303,7 +303,7 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
   return data;
 }
 
-// Data that is no table has its labels in any case.
+// Data that is not a table always has labels.
 TextRows rows_of(const DataSet& set, const std::string& part_name, const LabelScheme& scheme,
                  const std::string& label_map, const std::optional<TrainedOn>& record) {
   TextRows data{.notes = set.notes, .warnings = set.warnings};
@@ -330,7 +330,7 @@ TextRows rows_of(const DataSet& set, const std::string& part_name, const LabelSc
   return data;
 }
 
-// Says of the rows what they have.
+// Sets which optional columns the rows have.
 TextRows described(TextRows data) {
   for (const TextRow& row : data.rows) {
     data.pairs = data.pairs || row.text_pair.has_value();

@@ -17,7 +17,7 @@ namespace {
 constexpr double kShortMs = 1, kLongMs = 20;
 constexpr int kMostRuns = 10000;
 
-/// A piece of work, and how many runs make a round of it.
+/// A piece of work, and how many of its runs make a round.
 struct Work {
   const std::function<void()>& run;
   const std::function<double()>& now_seconds;
@@ -31,7 +31,7 @@ struct Work {
   void repeat_as_after(double ms) { runs = static_cast<int>(runs_of_round(ms)); }
 };
 
-// As many rounds as `goes_on` wants.
+// Runs rounds while `goes_on` returns true.
 std::vector<std::vector<double>> take_turns(const std::vector<Work>& all,
                                             const std::function<bool(std::int64_t done)>& goes_on) {
   std::vector<std::vector<double>> ms(all.size());
@@ -118,7 +118,8 @@ std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<vo
 
 namespace {
 
-// Milliseconds of each piece of work in a round. The first run warms it up, and counts where one of them takes long.
+// Returns the milliseconds of each piece of work in a round. The first run is a warm-up, but counts if any of them
+// takes long.
 std::vector<double> round_of(std::span<const std::function<void()>> works, std::size_t first_turn,
                              const std::function<double()>& now_seconds) {
   std::vector<Work> all;

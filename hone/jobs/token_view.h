@@ -7,7 +7,7 @@
 #include "hone/data/data_set.h"
 #include "hone/text/tokenizer.h"
 
-/// The tokens of one text, for people to look at.
+/// The tokens of one text, for display.
 namespace hone {
 
 struct TokenView {
@@ -15,8 +15,8 @@ struct TokenView {
   std::int64_t row = 0;   ///< in the split, from 1
   Example example = {};
   std::vector<std::int32_t> input_ids = {};
-  std::vector<std::string> tokens = {};         ///< of these ids, as the vocabulary spells them
-  std::vector<std::string> shown = {};          ///< the same as people read them
+  std::vector<std::string> tokens = {};         ///< of these ids, as in the vocabulary
+  std::vector<std::string> shown = {};          ///< the same in readable form
   std::int64_t cut_tokens = 0;                  ///< removed by truncation
   std::vector<std::string> unknown_words = {};  ///< of the whole text, normalized, in order
 
@@ -25,19 +25,19 @@ struct TokenView {
 };
 const Fields& fields_of(const TokenView*);
 
-/// `max_length` and `truncation` as in `Tokenizer::encode`.
+/// `max_length` and `truncation`: see `Tokenizer::encode`.
 TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::size_t max_length,
                       std::optional<Truncation> truncation = {});
 
-/// The tokens with their ids below them, in lines of at most `columns` columns of a terminal if the tokens allow it (0: any
-/// length):
+/// Formats the tokens with their ids below, in lines of at most `columns` columns if the tokens allow it (0:
+/// unlimited):
 ///
 ///     train 3: A fine film 🎬
 ///       [CLS]     a  fine  film  [UNK]  [SEP]
 ///           2  1037  2986  2143      1      3
 ///       6 tokens; unknown: 🎬
 ///
-/// Byte-level tokens are shown as the text they spell, a space as "␣", bytes within a character as \xf0.
+/// Byte-level tokens are shown as the text that they encode, a space as "␣", bytes within a character as \xf0.
 std::string to_text(const TokenView& view, std::size_t columns);
 
 }  // namespace hone

@@ -52,9 +52,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 struct TokenizerOfModel {
   Tokenizer tokenizer;
   std::int64_t positions;
-  std::optional<TokenLimit> limit = {};             ///< what the folder says
-  std::string source;                               ///< of the vocabulary, for people
-  std::optional<std::int64_t> training_texts = {};  ///< that it was learned from
+  std::optional<TokenLimit> limit = {};             ///< from the folder
+  std::string source;                               ///< origin of the vocabulary, for users
+  std::optional<std::int64_t> training_texts = {};  ///< from which it was learned
 };
 
 DataSet read_data(const TokenizeJob& job, bool labelled, Context& context) {
@@ -66,9 +66,9 @@ DataSet read_data(const TokenizeJob& job, bool labelled, Context& context) {
   return load_data_set(options, context.pool);
 }
 
-/// The data as training reads it.
+/// The data as training would read it.
 struct Labelled {
-  std::optional<DataSet> data = {};  ///< none: it has no labels, or training would refuse them
+  std::optional<DataSet> data = {};  ///< empty: it has no labels, or training would refuse them
   std::string refusal = {};
 };
 
@@ -91,7 +91,7 @@ void tell_of_data(const DataSet& data, const Labelled& labelled, const Context& 
     tell_warnings(context, {"`hone train` would refuse the labels: " + labelled.refusal});
 }
 
-// The validation split is drawn by class. Data that training would refuse has no classes here.
+// Draws the validation split by class. Data whose labels training would refuse has no classes here.
 void split_as_training_does(const TokenizeJob& job, std::optional<DataSet>& labelled,
                             DataSet& data) {
   DataSet source = split(labelled ? *labelled : data,
@@ -102,7 +102,7 @@ void split_as_training_does(const TokenizeJob& job, std::optional<DataSet>& labe
   if (labelled) labelled = std::move(source);
 }
 
-// Of fresh weights, as `hone train` would learn it: without the texts that it sets aside.
+// For fresh weights, learns the tokenizer that `hone train` would learn, without the texts of the validation split.
 TokenizerOfModel open_tokenizer(const TokenizeJob& job, std::optional<DataSet>& labelled,
                                 DataSet& data, Context& context) {
   const VocabularyOptions options{job.model, job.data.source, job.vocabulary};
@@ -133,7 +133,7 @@ TokenizerOfModel open_tokenizer(const TokenizeJob& job, std::optional<DataSet>& 
   return {synthetic_tokenizer(), positions, std::nullopt, "of the built-in data"};
 }
 
-/// The splits of the data, by name.
+/// Returns the splits of the data by name.
 std::vector<std::pair<std::string, const std::vector<Example>*>> parts_of(const DataSet& data) {
   return {{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}};
 }
@@ -175,7 +175,7 @@ std::string columns_text(const NamedColumns& columns, const Labelled& labelled) 
                      : fmt::format(", the label '{}'.", shown_name(columns.label)));
 }
 
-// The classes with their counts, the most frequent first.
+// Lists the classes with their counts, the most frequent first.
 Table classes_table(const DataIdentity& identity) {
   std::vector<Column> columns = {
       {"class", identity.parts.front().task == Task::multi_label ? "Label" : "Class"}};
@@ -196,7 +196,7 @@ Table classes_table(const DataIdentity& identity) {
   return table;
 }
 
-// What the columns and the labels are.
+// Describes the columns and the labels.
 void add_labels(const DataIdentity& identity, const NamedColumns& columns, const Labelled& labelled,
                 std::vector<Block>& blocks) {
   constexpr std::size_t kMostListed = 100;
@@ -211,7 +211,7 @@ void add_labels(const DataIdentity& identity, const NamedColumns& columns, const
         fmt::format("{}: {}.", capitalized(part.part), class_counts_text(part, identity.labels))});
 }
 
-// The lengths and the labels, then each text with its tokens.
+// Shows the lengths and the labels, then each text with its tokens.
 void fill_document(const TokenizeJob& job, const TokenizerOfModel& model, const TextLimit& limit,
                    std::vector<Block> of_labels, TokenizeResult& result) {
   Document& document = result.document;

@@ -13,29 +13,29 @@
 
 namespace hone {
 
-/// A dataset to tokenize, and the tokenizer.
+/// A dataset to tokenize, and the tokenizer to use.
 struct TokenizeJob {
-  std::string model;                ///< whose tokenizer to use, as `open_model` takes it
-  DataOptions data = {};            ///< labels that training would refuse are left out
+  std::string model;                ///< see `open_model`; only its tokenizer is used
+  DataOptions data = {};            ///< labels that training would refuse are ignored
   TextCut cut = {};                 ///< see `text_limit`
   std::int64_t batch_size = 32;     ///< for the share of padding
   std::int64_t texts = 2;           ///< first examples of each split to show with their tokens
-  VocabularyRules vocabulary = {};  ///< for fresh weights
-  std::uint64_t seed = 42;          ///< of the validation split that training would set aside
-  std::size_t columns = 0;          ///< of a terminal, for the lines of tokens; 0: any length
+  VocabularyRules vocabulary = {};  ///< to learn for fresh weights
+  std::uint64_t seed = 42;          ///< of the validation split that training would draw
+  std::size_t columns = 0;  ///< width of the terminal, for the lines of tokens; 0: unlimited
 };
 
-/// The tokens of one split.
+/// Token counts of one split.
 struct TokenFacts {
   std::string part;
   std::int64_t texts = 0;
   std::int64_t tokens = 0;
   std::int64_t median_tokens = 0, p90_tokens = 0, p99_tokens = 0,
-               longest_tokens = 0;  ///< of a text
+               longest_tokens = 0;  ///< per text
   std::int64_t cut = 0;             ///< truncated texts
   std::int64_t unknown = 0;         ///< unknown tokens
-  double padding = 0;               ///< share of the positions in shuffled batches
-  double grouped_padding = 0;       ///< the same, grouped by length
+  double padding = 0;               ///< share of padding in shuffled batches
+  double grouped_padding = 0;       ///< the same in batches grouped by length
 
   double unknown_share() const {
     return static_cast<double>(unknown) / static_cast<double>(tokens);
@@ -51,7 +51,7 @@ struct VocabularyResult {
 };
 const Fields& fields_of(const VocabularyResult*);
 
-/// The result for programs.
+/// The JSON result.
 struct TokenizeFields {
   std::string model;
   DataResult data = {};
@@ -70,12 +70,11 @@ struct TokenizeResult : JobResult {
   std::vector<TokenFacts> parts;
   std::vector<TokenView> views;
   std::int64_t vocab_size = 0;
-  std::optional<std::int64_t> training_texts = {};  ///< that the vocabulary was learned from
+  std::optional<std::int64_t> training_texts = {};  ///< from which the vocabulary was learned
 };
 
-/// Tokenizes a dataset with a model's tokenizer, or with the one that training a fresh model on it would learn. Reads no
-/// weights. Throws `UserError`, as `load_data_set`, `find_model`, `load_tokenizer` and
-/// `learn_vocabulary` do.
+/// Tokenizes a dataset with a model's tokenizer, or with the one that training a fresh model on it would learn. Reads
+/// no weights. Throws `UserError` like `load_data_set`, `find_model`, `load_tokenizer` and `learn_vocabulary`.
 TokenizeResult tokenize_data(const TokenizeJob& job, Context& context);
 
 }  // namespace hone

@@ -17,17 +17,16 @@
 namespace hone {
 namespace {
 
-/// What all seeds of a job share.
+/// The state that all seeds of a job share.
 struct TrainRun {
   const TrainJob& job;
   const EncodedSplits& data;
-  std::optional<TrainedOn>
-      trained_on;  ///< what the trained models have learned from; none: it is not kept
+  std::optional<TrainedOn> trained_on;  ///< training data of the trained models; empty: not stored
   const std::optional<LearnedVocabulary>& vocabulary;
   OutputFolder& output;
   Context& context;
 
-  FineTuneOptions training;  ///< the job's, with what its parent says
+  FineTuneOptions training;  ///< the job's options, with the teacher's logits
 
   /// The test split judges the job, or the validation split if there is no test split.
   bool has_test() const { return data.test.size() > 0; }
@@ -38,7 +37,7 @@ struct TrainRun {
   SubjectResult subject() const { return subject_result(job.model, data.identity, judged()); }
 };
 
-// Fresh factors change no answer, so this is the base, on the split that judges the training.
+// Fresh adapters change no predictions, so this measures the base, on the split that judges the training.
 void measure_before_training(const TrainRun& run, const Model& adapted, TrainFields& fields) {
   if (run.judging().size() == 0) return;
   const Measurement before = measure(adapted, run.judging(), run.training.eval_batch_size,
@@ -48,7 +47,7 @@ void measure_before_training(const TrainRun& run, const Model& adapted, TrainFie
   fields.before_fresh_head = adapted.fresh_head();
 }
 
-// Checkpoints hold the adapter alone. All must outlive them.
+// Makes checkpoints store the adapter alone. All arguments must outlive them.
 void keep_adapters(const TextModel& source, const AdapterOrigin& origin,
                    CheckpointOptions& checkpoints) {
   checkpoints.write_model = [&](const Model& model, const fs::path& to) {
@@ -59,7 +58,7 @@ void keep_adapters(const TextModel& source, const AdapterOrigin& origin,
   checkpoints.read_model = [](const fs::path& from) { return read_adapter(from).tensors; };
 }
 
-// `known`: what the weights do on the validation split, if the last evaluation, or the best, was of them.
+// `known`: the measurement of these weights on the validation split, if an evaluation during training made it.
 void measure_splits(const TrainRun& run, const Model& model, std::optional<Measurement> known,
                     TrainOutcome& trained) {
   const bool honest = run.data.protocol == Protocol::honest;
@@ -77,7 +76,7 @@ void measure_splits(const TrainRun& run, const Model& model, std::optional<Measu
   };
   TrainFields& fields = trained.fields;
   add("validation", run.data.validation, run.data.measured_validation, fields.validation);
-  // Under the original protocol both are the same examples.
+  // Under the original protocol both splits have the same examples.
   if (honest) known.reset();
   add("test", run.data.test, run.data.measured, fields.test);
   if (right.size() < 2 || !honest) return;
@@ -85,7 +84,7 @@ void measure_splits(const TrainRun& run, const Model& model, std::optional<Measu
   fields.validation_test_gap_interval = difference_interval(right[0], right[1]);
 }
 
-// Others read the weights as the values they take.
+// Other programs read the weights as rounded values.
 void write_rounded(TextModel& source, const fs::path& folder, Context& context) {
   if (source.model.quantization) {
     const Model unrounded = source.model;
@@ -164,7 +163,7 @@ TrainOutcome train_once(const TrainRun& run, TrainStart start, std::uint64_t see
   return trained;
 }
 
-// Those that an earlier run has left among them.
+// Returns the results of all seeds, including those of an earlier run.
 std::vector<Json> results_of_seeds(const TrainRun& run,
                                    const std::function<TrainStart(std::uint64_t)>& open) {
   const TrainJob& job = run.job;
@@ -180,7 +179,7 @@ std::vector<Json> results_of_seeds(const TrainRun& run,
   return results;
 }
 
-// What to do with the model; an adapter goes on with the model below it.
+// Suggests commands for the trained model. An adapter is used with its base model.
 std::vector<NextCommand> commands_after_training(const TrainJob& job) {
   const std::string &folder = job.output.folder, data = shell_word(job.data.options.source);
   if (job.lora && job.seeds == 1)
@@ -227,7 +226,7 @@ JobResult train_model(const TrainJob& job, Context& context) {
              : source.trained_on.value_or(TrainedOn{.complete = false});
   if (!learns) notes.emplace_back("nothing is learned: the training has no steps");
   remember_columns(after, splits.identity.columns);
-  // Where nothing is chosen, that the validation part was set aside flatters no figure on it.
+  // If nothing is chosen on the validation split, its metrics are unbiased, so it does not count as seen.
   const TrainedOn seen =
       learns && !job.training.chooses()
           ? after_training(before, splits.identity.hash, row_hashes(splits.source.train), {})
@@ -260,7 +259,7 @@ JobResult train_model(const TrainJob& job, Context& context) {
   const std::string& guessed = splits.source.guessed;
   std::vector<std::string> warnings;
   if (job.seeds == 1) {
-    // It is not kept here too: what is trained would be copied.
+    // Moved: training would copy parameters that are held twice.
     TrainOutcome trained = train_once(run, std::move(start), job.seed, output.path());
     result.fields = to_json(trained.fields);
     warnings = report_training(job, std::move(trained), guessed, result.document);

@@ -12,31 +12,31 @@
 
 namespace hone {
 
-/// How a model is to be trained.
+/// A model to train.
 struct TrainJob {
-  std::string model;  ///< a folder, or fresh weights: as `open_model` takes it
+  std::string model;  ///< a folder, or fresh weights: see `open_model`
   JobData data = {};
-  FineTuneOptions training = {};  ///< its seed, checkpoints and `save_steps` come from what follows
-  /// Options of low-rank adapters, which alone are trained then, with the head, and written (models/adapter.h).
+  FineTuneOptions training = {};  ///< seed, checkpoints and `save_steps` are set from below
+  /// Options of low-rank adapters. Only these and the head are then trained and written (models/adapter.h).
   std::optional<std::string> lora = {};
-  DistillJob distill = {};         ///< what the model learns from beside the labels
+  DistillJob distill = {};         ///< teacher of the training
   std::string report_to = "none";  ///< or "tensorboard"
-  /// "regression", …: what the labels are for; empty: as the model's config says, else as they look.
+  /// Task of the labels: "regression", …; empty: that of the model's config, or else detected.
   std::string problem_type = {};
-  bool ignore_mismatched_sizes = false;  ///< a trained head for other labels may give way
+  bool ignore_mismatched_sizes = false;  ///< replace a trained head that has other labels
   JobResume resume = {};
-  std::int64_t seeds = 1;  ///< the job is repeated with so many, from `seed` on
+  std::int64_t seeds = 1;  ///< repeats the job with this many seeds, from `seed` on
   std::uint64_t seed = 42;
-  bool row_hashes = true;  ///< the model remembers what it learned from, by fingerprints of rows
-  VocabularyRules vocabulary = {};  ///< that fresh weights learn
+  bool row_hashes = true;           ///< store fingerprints of the training rows with the model
+  VocabularyRules vocabulary = {};  ///< to learn for fresh weights
   JobOutput output;
-  Invocation invocation = {};  ///< for the report, the card and the record of the run
+  Invocation invocation = {};  ///< for the report, the model card and the job record
 };
 
-/// Trains a model on a data set, measures it on the validation and the test part, and writes it with its report into
-/// `output`, with one seed or several. Goes on where an interrupted run of the same job stood, where that is wanted.
+/// Trains a model on a dataset, measures it on the validation and test splits, and writes it with a report into
+/// `output`, with one or several seeds. With `resume`, continues an interrupted run of the same job.
 ///
-/// Throws `UserError`, as `load_splits`, `fine_tune` and `begin_run` do, and `Interrupted`.
+/// Throws `UserError` like `load_splits`, `fine_tune` and `begin_run`, and `Interrupted`.
 JobResult train_model(const TrainJob& job, Context& context);
 
 }  // namespace hone

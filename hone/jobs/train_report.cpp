@@ -19,7 +19,7 @@ std::string weights_text(const TrainFields& fields) {
 CardFacts card_facts(const TrainFields& fields) {
   CardFacts facts =
       facts_of_training(fields.subject, fields.seed, fields.steps, fields.weights_of_step);
-  // Under the original protocol both are the same examples.
+  // Under the original protocol both splits have the same examples.
   if (fields.validation && fields.protocol != to_string(Protocol::original))
     facts.rows.push_back({"", fields.validation->evaluation, fields.validation->split});
   if (fields.test) facts.rows.push_back({"", fields.test->evaluation, fields.test->split});
@@ -42,7 +42,7 @@ namespace {
 constexpr const char* kNothingMeasured =
     "Trained, not evaluated: there is neither a test nor a validation split.";
 
-// Removes those that both splits have.
+// Removes the cautions that both splits share, and returns them.
 std::vector<std::string> take_common_cautions(std::vector<NamedEvaluation>& measured) {
   std::vector<std::string> common;
   if (measured.size() < 2) return common;
@@ -56,7 +56,7 @@ std::vector<std::string> take_common_cautions(std::vector<NamedEvaluation>& meas
   return common;
 }
 
-// A row for each split that was measured.
+// Returns a row for each measured split.
 Table results_table(const std::vector<NamedEvaluation>& measured) {
   const MetricName& figure = measured.front().evaluation.figure;
   Table table(
@@ -117,14 +117,14 @@ std::string choice_text(const TrainJob& job, const TrainOutcome& trained) {
   return text;
 }
 
-// What speaks against the metrics.
+// Lists doubts about the metrics.
 std::vector<std::string> doubts_about(const TrainOutcome& trained, const std::string& guessed) {
   std::vector<std::string> doubts;
   if (trained.measured.empty()) return doubts;
   const NamedEvaluation& last = trained.measured.back();
   for (const NamedEvaluation& one : trained.measured)
     for (const std::string& concern : concerns(one.evaluation, trained.labels))
-      // Of the last split the signs below say that, and more.
+      // For the last split, the signs below say that and more.
       if (&one != &last || concern != baseline_concern(one.evaluation))
         doubts.push_back(fmt::format("{}: {}", one.name, concern));
   for (std::string& sign : signs_of_no_learning(trained.log.steps(), last.name, last.evaluation,
@@ -171,7 +171,7 @@ std::vector<std::string> report_training(const TrainJob& job, const std::vector<
   const std::vector<NamedFigures> figures = {{"validation", "validation"}, {"test", "test"}};
   std::vector<std::string> warnings = seed_concerns(results, figures), undrawn;
   std::vector<Block> blocks = {PageTable{seed_table(results, figures)}};
-  std::vector<std::string> measured;  // the split that judges the training first
+  std::vector<std::string> measured;  // the split that judges the training comes first
   for (const char* part : {"test", "validation"})
     if (value_at(results.front(), part).is_object()) measured.emplace_back(part);
   document.headline = kNothingMeasured;

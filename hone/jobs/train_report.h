@@ -11,32 +11,32 @@
 #include "hone/report/document.h"
 #include "hone/study/evaluation_details.h"
 
-/// The results of a training for people.
+/// The report of a training.
 namespace hone {
 
-/// A training of one seed, and what its report needs of it.
+/// A training with one seed, and what its report needs.
 struct TrainOutcome {
   TrainFields fields;
-  std::vector<NamedEvaluation> measured;        ///< the split that judges the training last
+  std::vector<NamedEvaluation> measured;        ///< the last split judges the training
   std::string judged_on = {};                   ///< that split: `name_and_size`
-  std::optional<BetterEvaluation> better = {};  ///< on validation, than that of the weights it has
+  std::optional<BetterEvaluation> better = {};  ///< on validation, if better than the final weights
   std::vector<std::string> labels;
   TrainingLog log;
   Section curve;
   std::vector<std::string> notes;
 };
 
-/// Parameters and bytes of what was written.
+/// Describes the parameters and bytes that were written.
 std::string weights_text(const TrainFields& fields);
 
-/// What the model card says of it.
+/// Returns the facts for a model card.
 CardFacts card_facts(const TrainFields& fields);
 
-/// Fills in the document of one seed. `guessed`: as `DataSet::guessed`. Returns warnings about the metrics.
+/// Fills in the document for one seed. `guessed`: see `DataSet::guessed`. Returns warnings about the metrics.
 std::vector<std::string> report_training(const TrainJob& job, TrainOutcome trained,
                                          const std::string& guessed, Document& document);
 
-/// The same of several seeds, from their results. Draws their metrics in `folder`.
+/// The same for several seeds, from their results. Draws their metrics in `folder`.
 std::vector<std::string> report_training(const TrainJob& job, const std::vector<Json>& results,
                                          const std::string& guessed, const fs::path& folder,
                                          Document& document);

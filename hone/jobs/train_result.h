@@ -12,7 +12,7 @@
 #include "hone/study/result.h"
 #include "hone/study/seeds.h"
 
-/// The results of a training for programs.
+/// The JSON results of a training.
 namespace hone {
 
 /// A measurement of one split in results.
@@ -29,7 +29,7 @@ struct TrainFields {
   std::optional<bool> loss_fell = {};
   bool ended_early = false;
   std::int64_t weights_of_step = 0;
-  std::optional<std::int64_t> best_step = {};  ///< of the evaluations; none: there was none
+  std::optional<std::int64_t> best_step = {};  ///< of the evaluations; empty: there was none
   std::optional<double> best_value = {};
   std::string protocol;
   std::uint64_t seed = 0;
@@ -68,7 +68,7 @@ const Fields& fields_of(const TrainFields*);
 const Fields& fields_of(const TrainRunResult*);
 const Fields& fields_of(const TrainSeedsFields*);
 
-/// From the results of the seeds, `TrainFields` as JSON.
+/// Combines the results of the seeds, `TrainFields` as JSON.
 TrainSeedsFields train_seeds_fields(SubjectResult subject, const std::vector<Json>& results);
 
 }  // namespace hone

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// The task and the labels of the model; where another task is asked for, that alone.
+// Returns the task and labels of the model; if another task is requested, only that task.
 KnownLabels labels_to_train_for(const TrainJob& job) {
   KnownLabels known = known_labels(job.model);
   if (job.problem_type.empty()) return known;
@@ -28,7 +28,7 @@ Splits splits_to_train_on(const TrainJob& job, const std::optional<TrainedOn>& b
     if (!job.ignore_mismatched_sizes && mismatch)
       fail("{}; give `ignore_mismatched_sizes` to start with a new head for the data's labels",
            error.what());
-    // What no label of the model's task can be may be one of another task.
+    // Labels that are invalid for the model's task can be valid for another.
     if (!job.ignore_mismatched_sizes || !(known.task || mismatch)) throw;
   }
   const std::optional<Task> asked = job.problem_type.empty() ? std::optional<Task>() : known.task;
@@ -38,7 +38,7 @@ Splits splits_to_train_on(const TrainJob& job, const std::optional<TrainedOn>& b
 
 namespace {
 
-// Fresh weights learn no positions beyond, and their folder says so.
+// Fresh weights learn no positions beyond this limit, so their folder stores it.
 TextModel with_limit_of(const TrainJob& job, TextModel fresh) {
   if (job.data.cut.max_seq_length > 0)
     fresh.limit = TokenLimit{job.data.cut.max_seq_length, "`max_seq_length`"};
@@ -73,7 +73,7 @@ TrainStart open_for_training(const TrainJob& job,
 
 namespace {
 
-// Of classes: "; always predicting 'good' scores 50.1%"
+// For classes: "; always predicting 'good' scores 50.1%".
 std::string majority_told(const DataSet& data, const PartFacts& facts) {
   if (data.task != Task::single_label) return "";
   return fmt::format("; always predicting '{}' scores {}",
@@ -81,7 +81,7 @@ std::string majority_told(const DataSet& data, const PartFacts& facts) {
                      share_text(facts.majority_share()));
 }
 
-// What is learned from, and where choices are made.
+// Describes the training data, and where choices are made.
 std::vector<std::string> parts_told(const Splits& splits) {
   std::vector<std::string> lines;
   for (const PartFacts& facts : splits.identity.parts)
@@ -98,7 +98,7 @@ std::vector<std::string> parts_told(const Splits& splits) {
   return lines;
 }
 
-// Of an encoder that a pooling stands behind in its folder.
+// Describes an encoder whose folder has a pooling module.
 std::string modules_text(const TextModel& source, const std::string& name) {
   const bool pooled =
       !source.modules.empty() && read_module_list(source.modules, json_reader()).size() > 1;

@@ -8,24 +8,24 @@
 #include "hone/models/adapter.h"
 #include "hone/models/vocabulary.h"
 
-/// What a training begins with: its data and its model.
+/// The data and the model that a training starts with.
 namespace hone {
 
-/// The data with the classes of the model; with its own where they do not fit and the head may be a fresh one. `before`: what the model
-/// has learned from. Throws `UserError`, as `load_splits`.
+/// Loads the data with the classes of the model, or with its own classes if these do not fit and a fresh head is
+/// allowed. `before`: training data of the model. Throws `UserError` like `load_splits`.
 Splits splits_to_train_on(const TrainJob& job, const std::optional<TrainedOn>& before,
                           Context& context);
 
 struct TrainStart {
   TextModel model;
-  std::optional<LoraOptions> adapters = {};  ///< that were put on it
+  std::optional<LoraOptions> adapters = {};  ///< inserted into the model
 };
-/// The model of one seed. Fresh weights have the `vocabulary`, if one was learned. Throws `UserError`.
+/// Opens the model for one seed. Fresh weights get the `vocabulary`, if one was learned. Throws `UserError`.
 TrainStart open_for_training(const TrainJob& job,
                              const std::optional<LearnedVocabulary>& vocabulary,
                              const Splits& splits, std::uint64_t seed, Context& context);
 
-/// Sentences on the data, and on the weights and the vocabulary that are trained.
+/// Returns sentences on the data, the initial weights and the vocabulary.
 std::vector<std::string> start_notes(const TrainJob& job, const Splits& splits,
                                      const TextModel& source,
                                      const std::optional<LearnedVocabulary>& vocabulary,

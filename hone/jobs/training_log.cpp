@@ -9,13 +9,13 @@
 namespace hone {
 namespace {
 
-// "eval_loss" is eval/loss there, any other figure of a step is of the training.
+// TensorBoard shows "eval_loss" as eval/loss; other numbers of a step belong to the training.
 std::string tag(const std::string& key) {
   constexpr std::string_view kEvaluation = "eval_";
   return key.starts_with(kEvaluation) ? "eval/" + key.substr(kEvaluation.size()) : "train/" + key;
 }
 
-// Beside the step, what is of the texts, the same at every step: a chart of it shows nothing.
+// Excludes the step, and numbers that describe the texts: they never change, so a chart would show nothing.
 bool is_charted(std::string_view key) {
   constexpr std::string_view kConstant[] = {
       "step",          "eval_samples",      "eval_effective_samples", "eval_majority_share",
@@ -65,7 +65,7 @@ void TrainingLog::resume(std::size_t count, std::vector<StepRecord> steps) {
              file_.string(), count, lines_.size());
   write_file(file_, kept);
   if (!events_) return;
-  // One event for each line; those that are not there were lost, or not asked for then.
+  // Every line needs an event. Missing events were lost, or not requested by the earlier run.
   for (std::size_t i = events_->keep(count); i < count; ++i) write_event(*events_, lines_[i]);
 }
 

@@ -12,32 +12,33 @@
 
 namespace hone {
 
-/// What a training run tells while it goes: one JSON object per logging step and per evaluation, with Hugging Face's
-/// keys. Kept, and written to a file of one object per line that can be followed while it grows.
+/// The log of a training run: one JSON object per logging step and per evaluation, with Hugging Face's keys. Kept in
+/// memory, and written to a JSON Lines file that can be followed while it grows.
 class TrainingLog {
  public:
-  TrainingLog() = default;  ///< kept only
+  TrainingLog() = default;  ///< in memory only
   explicit TrainingLog(fs::path file) : file_(std::move(file)) {}
 
-  /// Writes the figures of every line for TensorBoard too: as Hugging Face's Trainer, into FOLDER/runs, under the names
-  /// train/loss, eval/accuracy, …. Before the first line.
+  /// Also writes the numbers of every line for TensorBoard, like Hugging Face's Trainer: into FOLDER/runs, named
+  /// train/loss, eval/accuracy, …. To be called before the first line.
   void report_to_tensorboard(const fs::path& folder);
 
-  /// Throws `UserError` when the file cannot be written.
+  /// Throws `UserError` if the file cannot be written.
   void write(const Json& line);
-  /// Every single step, for the learning curve; kept, not written.
+  /// Adds a step for the learning curve; in memory only.
   void add_step(const StepRecord& record) { steps_.push_back(record); }
-  /// What the loss of steps contains beside that of evaluations: "distillation".
+  /// Sets the loss terms that training adds to those of evaluations: "distillation".
   void set_added_loss(std::string terms) { added_loss_ = std::move(terms); }
   const std::string& added_loss() const { return added_loss_; }
-  /// Takes up the steps and the first `count` lines of the file that an earlier run has left; the others are removed, for their steps
-  /// are done again. A log without a file has lost them. Throws `UserError` when the file has fewer.
+  /// Restores the steps and the first `count` lines of the file from an earlier run. Later lines are removed, because
+  /// their steps are repeated. A log without a file cannot restore lines. Throws `UserError` if the file has fewer
+  /// lines.
   void resume(std::size_t count, std::vector<StepRecord> steps);
   const std::vector<Json>& lines() const { return lines_; }
   const std::vector<StepRecord>& steps() const { return steps_; }
 
  private:
-  fs::path file_;  // empty: none
+  fs::path file_;  // empty: no file
   std::ofstream stream_;
   std::optional<EventFile> events_;
   std::vector<Json> lines_;

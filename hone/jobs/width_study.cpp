@@ -18,7 +18,7 @@ std::string to_string(const FixedPointWidth& width) {
 
 namespace {
 
-// The order of the tests, fixed before anything is measured.
+// The order of the tests is fixed before any measurement.
 std::vector<std::size_t> widest_first(const std::vector<FixedPointWidth>& widths) {
   std::vector<std::size_t> order(widths.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -66,7 +66,8 @@ std::size_t widest(const WidthStudy& study) {
   return widest_first(widths).front();
 }
 
-// "from 8.4 on with training (8.4: +0.02 points, 95%: …)": the narrowest within the limit, or the widest that is not.
+// "from 8.4 on with training (8.4: +0.02 points, 95%: …)": the narrowest width within the limit, or the widest, which
+// is not.
 std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept,
                          ComparedModel WidthResult::*model, const char* method) {
   const WidthResult& shown = study.results[kept.value_or(widest(study))];
@@ -88,7 +89,7 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
                    .results = std::vector<WidthResult>(options.widths.size()),
                    .kept_ptq = {},
                    .kept_qat = {}};
-  // Every width is evaluated after training; evaluations in between would only take time, unless they choose.
+  // Every width is evaluated after training; evaluations in between would only take time, unless they select weights.
   EncodedSplits learned_from = data;
   if (!options.qat.chooses()) learned_from.validation = {};
   const std::vector<std::size_t> order = widest_first(options.widths);

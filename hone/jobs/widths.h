@@ -13,19 +13,19 @@ namespace hone {
 
 /// A study of fixed-point widths.
 struct WidthsJob {
-  std::string model;                         ///< as `open_model` takes it; not quantized
-  std::vector<FixedPointWidth> widths = {};  ///< none: the usual ones of `WidthStudyOptions`
+  std::string model;                         ///< see `open_model`; must not be quantized
+  std::vector<FixedPointWidth> widths = {};  ///< empty: the defaults of `WidthStudyOptions`
   std::string split = {};  ///< for the final result; choices are made on validation
   JobData data = {};
   FineTuneOptions training =
-      {};  ///< for each width; its seed, checkpoints and `save_steps` come from the members below
+      {};  ///< for each width; its seed, checkpoints and `save_steps` are set from the members below
   JobResume resume = {};
   std::uint64_t seed = 42;
   JobOutput output;
-  Invocation invocation = {};  ///< for the report and the record of the run
+  Invocation invocation = {};  ///< for the report and the job record
 };
 
-/// The result for programs.
+/// The JSON result.
 struct WidthsFields {
   SubjectResult subject;
   std::vector<MeasuredModelResult> models = {};
@@ -35,11 +35,11 @@ struct WidthsFields {
 const Fields& fields_of(const WidthsFields*);
 
 struct WidthsResult : JobResult {
-  std::optional<WidthStudy> study = {};  ///< nothing where the results were there already
+  std::optional<WidthStudy> study = {};  ///< empty if the results existed already
 };
 
-/// Finds the width from which on fixed point keeps a model's accuracy, by rounding alone and with training, and writes tables,
-/// figure and report into `output`. Throws `UserError`, as `load_encoded`, `study_widths` and `begin_run` do;
+/// Finds the width from which on fixed point keeps a model's accuracy within the limit, by PTQ and by QAT, and writes
+/// tables, figure and report into `output`. Throws `UserError` like `load_encoded`, `study_widths` and `begin_run`;
 /// `Interrupted`.
 WidthsResult study_widths(const WidthsJob& job, Context& context);
 

@@ -27,7 +27,7 @@ std::string pattern_text(std::string_view pattern) {
   return pattern == "weights" ? "single weights" : fmt::format("blocks of {}", pattern);
 }
 
-// Blocks that are no pattern of a kernel may be skipped as single weights.
+// Blocks that do not match a kernel's pattern can be skipped as single weights.
 std::string skipped_as(std::string_view pattern) {
   return fmt::format("{} {}", pattern == "weights" ? "as" : "in", pattern_text(pattern));
 }
@@ -41,7 +41,7 @@ std::string below_thresholds(std::string_view why, std::string_view products) {
                      thresholds_text(products));
 }
 
-// Why fp32 products with a weight multiply its zeros.
+// Says why fp32 products with a weight multiply its zeros.
 std::string reason_of_floats(const Tensor& weight) {
   const LinearZeros zeros = linear_zeros(weight);
   if (to_text(zeros).empty()) return "not pruned";
@@ -50,7 +50,7 @@ std::string reason_of_floats(const Tensor& weight) {
                           kFloatProducts);
 }
 
-// Why the products of a layer multiply its zeros. `copy`: what its kernel keeps, null for nothing.
+// Says why the products of a layer multiply its zeros. `copy`: the kernel's prepared copy, or null.
 std::string reason_of(const Node& node, const PreparedCopy* copy,
                       const ParameterStore& parameters) {
   const bool counts_zeros = copy != nullptr && copy->zeros;

@@ -9,7 +9,7 @@
 #include <hwy/highway.h>
 
 #include "hone/kernels/vector_loop-inl.h"
-// after the loops, whose names it uses
+// Must follow vector_loop-inl.h, whose names it uses.
 #include "hone/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -18,13 +18,13 @@ namespace HWY_NAMESPACE {
 
 using FloatVector = hn::Vec<Floats>;
 
-// (1 + erf(x / sqrt 2)) / 2
+// Returns (1 + erf(x / sqrt 2)) / 2.
 HWY_INLINE FloatVector normal_distribution(Floats d, FloatVector x) {
   const FloatVector half = hn::Set(d, 0.5f);
   return hn::MulAdd(half, erf(d, hn::Mul(x, hn::Set(d, 0.707106781f))), half);
 }
 
-// tanh(sqrt(2/pi) (x + 0.044715 x^3))
+// Returns tanh(sqrt(2/pi) (x + 0.044715 x^3)).
 HWY_INLINE FloatVector tanh_of_gelu(Floats d, FloatVector x) {
   const FloatVector cube = hn::Mul(hn::Mul(x, x), x);
   return tanh(d, hn::Mul(hn::Set(d, 0.797884561f), hn::MulAdd(hn::Set(d, 0.044715f), cube, x)));

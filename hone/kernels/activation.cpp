@@ -16,7 +16,6 @@ namespace {
 
 using V = FloatVector;
 
-// y[i] = f(x[i])
 template <class F>
 HWY_INLINE void map(std::int64_t n, const float* x, float* y, F&& f) {
   const Floats d;
@@ -25,7 +24,6 @@ HWY_INLINE void map(std::int64_t n, const float* x, float* y, F&& f) {
   });
 }
 
-// dx[i] = dy[i] slope(x[i])
 template <class F>
 HWY_INLINE void map_gradient(std::int64_t n, const float* x, const float* dy, float* dx,
                              F&& slope) {
@@ -42,7 +40,7 @@ void gelu_erf_range(std::int64_t n, const float* x, float* y) {
 void gelu_erf_gradient_range(std::int64_t n, const float* x, const float* dy, float* dx) {
   map_gradient(n, x, dy, dx, [](Floats d, V v) HWY_ATTR {
     const V density = exp_of_nonpositive(d, hn::Mul(hn::Set(d, -0.5f), hn::Mul(v, v)));
-    // far out the density is 0 and the slope that of the distribution, even where v is infinite
+    // For large |v| the density is 0 and the slope is that of the distribution, even for infinite v.
     const V term = hn::Mul(hn::Mul(clamp_magnitude(d, v, 1e6f), density), hn::Set(d, 0.398942280f));
     return hn::Add(normal_distribution(d, v), term);
   });
@@ -56,7 +54,7 @@ void gelu_tanh_gradient_range(std::int64_t n, const float* x, const float* dy, f
   map_gradient(n, x, dy, dx, [](Floats d, V v) HWY_ATTR {
     const V half = hn::Set(d, 0.5f);
     const V t = tanh_of_gelu(d, v);
-    // beyond 10 the tanh is flat; the bound keeps the cubic from overflowing
+    // Beyond 10 the tanh is flat; the bound keeps the cubic from overflowing.
     const V c = clamp_magnitude(d, v, 10.0f);
     const V inner = hn::MulAdd(hn::Set(d, 0.797884561f * 3.0f * 0.044715f), hn::Mul(c, c),
                                hn::Set(d, 0.797884561f));

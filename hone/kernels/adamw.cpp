@@ -21,7 +21,7 @@
 namespace hone::kernels {
 namespace {
 
-// What a step multiplies with; the same for all targets.
+// Factors of a step; the same for all targets.
 struct Factors {
   float gradient_scale;
   float decay;  // learning_rate weight_decay
@@ -42,20 +42,20 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// 0 in place of what is too small for a normal float.
+// Flushes subnormal values to 0.
 HWY_INLINE hn::Vec<Floats> normal_or_zero(hn::Vec<Floats> value) {
   const auto least = hn::Set(Floats(), std::numeric_limits<float>::min());
   return hn::IfThenZeroElse(hn::Lt(hn::Abs(value), least), value);
 }
 
-// Whether all bits of all three are 0.
+// Returns whether all bits of all three are 0.
 HWY_INLINE bool all_zero(hn::Vec<Floats> a, hn::Vec<Floats> b, hn::Vec<Floats> c) {
   const hn::RebindToUnsigned<Floats> d;
   const auto bits = hn::Or3(hn::BitCast(d, a), hn::BitCast(d, b), hn::BitCast(d, c));
   return hn::AllTrue(d, hn::Eq(bits, hn::Zero(d)));
 }
 
-// Without a gradient it is 0.
+// Updates a range; without kHasGradient the gradient is 0.
 template <bool kHasGradient>
 void update_range(const Factors& factors, std::int64_t n, const float* gradient, float* parameter,
                   float* m, float* v) {
@@ -68,7 +68,8 @@ void update_range(const Factors& factors, std::int64_t n, const float* gradient,
   const auto step_size = hn::Set(d, factors.step_size);
   const auto reciprocal_second_scale = hn::Set(d, factors.reciprocal_second_scale);
   const auto eps = hn::Set(d, factors.eps);
-  // Rows of a table whose tokens have not come yet: nothing of them would change, and most of such a table is never read.
+  // Skips rows of a table whose tokens have not appeared yet. Nothing in them would change, and usually most of the
+  // table is never read.
   const bool zeros_stay = factors.decay == 0 && factors.eps > 0;
   for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
     auto raw = hn::Zero(d);
@@ -81,7 +82,7 @@ void update_range(const Factors& factors, std::int64_t n, const float* gradient,
     const auto new_v = hn::MulAdd(hn::Mul(g, g), one_minus_beta2, hn::Mul(old_v, beta2));
     const auto deviation = hn::MulAdd(hn::Sqrt(new_v), reciprocal_second_scale, eps);
     const auto old_parameter = load(d, parameter + i, part);
-    // Decay alone may be too small to change the parameter; together they are rounded once.
+    // Decay alone may be too small to change the parameter, so decay and step are added first and rounded once.
     const auto update =
         hn::MulAdd(step_size, hn::Div(new_m, deviation), hn::Mul(decay, old_parameter));
     store(normal_or_zero(new_m), d, m + i, part);
@@ -98,7 +99,7 @@ void adamw_range(const Factors& factors, std::int64_t n, const float* gradient, 
     update_range<false>(factors, n, gradient, parameter, m, v);
 }
 
-// In lanes of double, where the squares of floats are exact.
+// Sums in lanes of double, in which the squares of floats are exact.
 double sum_of_squares_range(std::int64_t n, const float* x) {
   LaneSum<Doubles, kSumLanes> sum;
   for_lanes<kSumLanes>(HalfFloats(), n, [&](std::int64_t i, auto part, std::int64_t k) HWY_ATTR {
@@ -155,10 +156,10 @@ void adamw_step_by_row(ThreadPool& pool, const AdamW& adamw, std::int64_t step,
   gradient_of_row.assign(static_cast<std::size_t>(rows), nullptr);
   for (std::int64_t i = 0; i < count; ++i)
     if (named[i] >= 0) gradient_of_row[static_cast<std::size_t>(named[i])] = sums + i * width;
-  const float* const* const gradients = gradient_of_row.data();  // the caller's, in all threads
+  const float* const* const gradients = gradient_of_row.data();  // that of the calling thread
   const Factors factors = factors_of(adamw, step, gradient_scale);
   parallel_ranges(pool, rows, rows_per_chunk(width), [&](std::int64_t begin, std::int64_t end) {
-    // Rows without a gradient that follow each other are one range.
+    // Consecutive rows without a gradient are one range.
     for (std::int64_t row = begin; row < end;) {
       std::int64_t next = row + 1;
       while (gradients[row] == nullptr && next < end && gradients[next] == nullptr) ++next;

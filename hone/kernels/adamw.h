@@ -15,7 +15,7 @@ struct AdamW {
   double weight_decay = 0.01;
 };
 
-/// Step `step` (1, 2, ...) of n parameters in one pass:
+/// Computes step `step` (1, 2, ...) for n parameters in one pass:
 ///
 ///     g = gradient_scale gradient
 ///     m += (1 - beta1) (g - m)
@@ -23,20 +23,21 @@ struct AdamW {
 ///     parameter -= learning_rate / (1 - beta1^step) * m / (sqrt(v / (1 - beta2^step)) + eps)
 ///                  + learning_rate weight_decay parameter
 ///
-/// `gradient_scale` carries clipping and averaging over accumulated batches. Factors are rounded to
-/// float once. Of m and v, 0 is kept where they are too small for a normal float: of a row that is
-/// seldom seen they would stay there for good, and such numbers are slow.
+/// `gradient_scale` combines clipping and averaging over accumulated batches. Factors are rounded to float once. m and
+/// v are flushed to 0 if subnormal: in rows that are seldom seen they would otherwise stay subnormal forever, and
+/// arithmetic on subnormal numbers is slow.
 void adamw_step(ThreadPool& pool, const AdamW& adamw, std::int64_t step, double gradient_scale,
                 std::int64_t n, const float* gradient, float* parameter, float* m, float* v);
 
-/// The same of a table (rows, width) whose gradient is the sums (count, width) in the rows `named`, of which each comes once and
-/// -1 is none, and 0 elsewhere; all of them are in [-1, rows), as the caller has checked.
+/// The same for a table (rows, width) with a sparse gradient: `sums` (count, width) are the gradients of rows `named`
+/// (count), and all other rows have gradient 0. Each row is named at most once; -1 names none. The caller has checked
+/// that all names are in [-1, rows).
 void adamw_step_by_row(ThreadPool& pool, const AdamW& adamw, std::int64_t step,
                        double gradient_scale, std::int64_t rows, std::int64_t width,
                        std::int64_t count, const std::int64_t* named, const float* sums,
                        float* table, float* m, float* v);
 
-/// Sum of x[i]^2 in double, for the norm of gradients.
+/// Returns the sum of x[i]^2 in double, for the norm of gradients.
 double sum_of_squares(ThreadPool& pool, std::int64_t n, const float* x);
 
 }  // namespace hone::kernels

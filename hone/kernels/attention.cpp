@@ -1,16 +1,16 @@
-// Attention block by block of keys, with the softmax put right as higher scores come (Milakov and Gimelshein, "Online
+// Attention over blocks of keys, with the softmax corrected as higher scores appear (Milakov and Gimelshein, "Online
 // normalizer calculation for softmax", 2018; Dao and others, "FlashAttention", 2022).
 //
-// A panel of up to three vectors of queries stands across the lanes: scores^T = K q^T and y^T = V^T weights^T are then
-// products whose rows, of keys and of values, are read where they stand, and whose columns, scores that become weights, are
-// already packed as the micro-kernel wants them. Maxima and sums of the softmax are those of lanes, one key after the other,
-// so neither depends on how wide a vector is. Blocks are cut by the number of the key alone, and a key of weight 0 adds zeros
-// behind all others, so what a text is given does not depend on what it is padded with.
+// Lanes are the queries of a panel of up to three vectors. scores^T = K q^T and y^T = V^T weights^T are then products
+// whose rows, keys and values, are read in place. Their columns, the scores that become weights, are already packed for
+// the micro-kernel. Maxima and sums of the softmax are computed per lane, one key after the other, so they do not
+// depend on the width of vectors. Blocks depend on the index of the key alone, and padding keys of weight 0 only add
+// zeros after all others. So the result for a text does not depend on its padding.
 //
-// For head size 64 a block is, of 48 queries, 12 KiB of queries, 24 of scores and 12 of results: the first cache. Keys and
-// values stream from the second, each line of them for 24 cycles of multiply-adds. Several panels take a block of keys one after
-// the other. Tokens that are many heads apart fall on few sets of a cache, and are no stream that a processor sees: where many panels
-// take a block of them it is copied once to where it lies without gaps.
+// For head size 64 and 48 queries, a block has 12 KiB of queries, 24 KiB of scores and 12 KiB of results, which fit in
+// the L1 cache. Keys and values stream from the L2 cache, with 24 cycles of multiply-adds per line. Several panels
+// share a block of keys. Tokens that are many heads apart map to few cache sets and escape the hardware prefetcher. If
+// many panels share such a block, it is first copied to a contiguous buffer.
 #include "hone/kernels/attention.h"
 
 #include <algorithm>
@@ -34,11 +34,11 @@ namespace {
 using Head = HeadOf<float>;
 
 constexpr std::int64_t kMaxWidth = kPanelVectors * kLanes;
-// A copy of keys and values costs about as much as a panel takes of them: it pays where tokens lie so many floats apart and more
-// panels than these share it, most on processors with small caches.
+// A copy of keys and values costs about as much as a panel that reads them. It pays if tokens are at least kFarApart
+// floats apart and more than kPanelsThatShare panels share it, mostly on CPUs with small caches.
 constexpr std::int64_t kFarApart = 256, kPanelsThatShare = 8;
 
-// What a panel of `width` queries works in.
+// Buffers of a panel of `width` queries.
 struct Panel : SoftmaxPanel {
   float* queries;  // (D, width), scaled
 
@@ -49,7 +49,7 @@ struct Panel : SoftmaxPanel {
 struct TakeScores {
   float* scores;
   float* maximum;
-  const float* mask;  // of each row; null: none
+  const float* mask;  // per row; null: none
   std::int64_t width;
 
   template <int kRows, int kVectors>
@@ -73,7 +73,7 @@ struct TakeScores {
   }
 };
 
-// Adds weighted values of a block to those before it, which fade.
+// Adds the weighted values of a block to those of previous blocks, scaled by `fade`.
 struct TakeContext {
   float* context;
   const float* fade;
@@ -97,7 +97,7 @@ struct TakeContext {
   }
 };
 
-// Packs the queries, and begins with nothing.
+// Packs the queries and resets the softmax.
 void begin(const Panel& panel, const Lines& queries, std::int64_t head_size,
            std::int64_t value_size, float scale) {
   pack_panel(queries, panel.width, head_size, panel.queries);
@@ -107,14 +107,14 @@ void begin(const Panel& panel, const Lines& queries, std::int64_t head_size,
   begin_with_nothing(panel, value_size);
 }
 
-// A block of keys, a row each, and of their values, each of whose elements is a row.
+// A block of keys, one per row, and of their values, one element per row.
 struct KeyBlock {
   std::int64_t keys;
   const float* k;
   std::int64_t k_stride;
   RowBlock values;
-  const float* packed_values;  // null: they are read where they stand
-  const float* mask;           // of each key; null: none
+  const float* packed_values;  // null: read in place
+  const float* mask;           // per key; null: none
 
   RowPanel values_from(std::int64_t row) const {
     if (packed_values == nullptr) return {values.data + row, 1, values.depth_stride};
@@ -122,7 +122,7 @@ struct KeyBlock {
   }
 };
 
-// The scores of all keys of the block. `fade` is left as the maxima before.
+// Computes the scores of all keys of the block. Sets `fade` to the previous maxima.
 void score(const Panel& panel, const KeyBlock& block, std::int64_t head_size) {
   std::copy_n(panel.maximum, panel.width, panel.fade);
   const float* const mask = block.mask;
@@ -135,7 +135,7 @@ void score(const Panel& panel, const KeyBlock& block, std::int64_t head_size) {
   }
 }
 
-// Adds the values of all keys of the block, weighted.
+// Adds the weighted values of all keys of the block.
 void gather(const Panel& panel, const KeyBlock& block) {
   for (std::int64_t i = 0; i < block.values.rows; i += kPanelRows) {
     const std::int64_t rows = std::min<std::int64_t>(kPanelRows, block.values.rows - i);
@@ -145,14 +145,14 @@ void gather(const Panel& panel, const KeyBlock& block) {
   }
 }
 
-// y of `queries` queries, from the sums.
+// Stores y of `queries` queries from the sums.
 void finish(const Panel& panel, std::int64_t queries, std::int64_t value_size, float* y,
             std::int64_t token_stride) {
   divide_by_sums(panel, value_size);
   transpose_block(panel.context, panel.width, value_size, queries, y, token_stride);
 }
 
-// What a thread works in: panels, and a block of keys and values.
+// Buffers of a thread: panels, and a block of keys and values.
 class Room {
  public:
   explicit Room(const AttentionShape& shape) : shape_(shape) {
@@ -164,7 +164,7 @@ class Room {
     scores_ = take(kKeysPerBlock * kMaxWidth);
   }
 
-  // One panel after the other has the scores.
+  // All panels share the buffer of scores.
   Panel panel(std::int64_t width) {
     Panel panel{};
     panel.width = width;
@@ -189,7 +189,7 @@ class Room {
   float* scores_;
 };
 
-// The keys from `key` on, copied where that pays: `copy` has room for them; null: read where they stand.
+// Returns the block of keys from `key` on, copied to `copy`; null: read in place.
 KeyBlock key_block(const Head& head, std::int64_t key, float* copy) {
   const AttentionShape& shape = head.shape;
   const std::int64_t k_stride = head.k.token_stride, v_stride = head.v.token_stride;
@@ -210,7 +210,7 @@ KeyBlock key_block(const Head& head, std::int64_t key, float* copy) {
   return block;
 }
 
-// The panels [first_panel, end_panel) of a head's queries, at most kPanelsTogether.
+// Computes panels [first_panel, end_panel) of the queries of a head, at most kPanelsTogether.
 void attend(const Head& head, const Cut& cut, std::int64_t first_panel, std::int64_t end_panel) {
   const AttentionShape& shape = head.shape;
   const std::int64_t q_stride = head.q.token_stride, y_stride = head.y.token_stride;

@@ -1,6 +1,7 @@
-// As attention.cpp has it, in products of pairs: of neighbours of a head for scores, of neighbouring keys for weighted values. A
-// block of keys and values is packed once for all panels of queries that go together; the weights of a block, floats, are packed
-// for each. Of 48 queries and heads of 64, a block is 6 KiB of queries, 24 of scores, 12 of weights and of results.
+// Like attention.cpp, with products of pairs: neighbouring elements of a head for scores, neighbouring keys for
+// weighted values. A block of keys and values is packed once for all panels of a group; the weights of a block, floats,
+// are packed for each panel. For 48 queries and head size 64, a block has 6 KiB of queries, 24 KiB of scores, 12 KiB of
+// weights and 12 KiB of results.
 #include "hone/kernels/attention_bf16.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ using FloatVector = hn::Vec<Floats>;
 
 constexpr std::int64_t kMostKeyPairs = kKeysPerBlock / 2;
 
-// What a panel of queries works in.
+// Buffers of a panel of queries.
 struct Panel : SoftmaxPanel {
   PairPanels queries;
   std::uint32_t* weights;  // of a block of keys, as columns
@@ -35,12 +36,12 @@ struct Panel : SoftmaxPanel {
   std::int64_t vectors() const { return width / kPairColumns; }
 };
 
-// A block of keys, a row each, and of their values, each of whose elements is a row of pairs of keys.
+// A block of keys, one per row, and of their values: one row of pairs of keys per element.
 struct KeyBlock {
   std::int64_t keys;
   const std::uint32_t* k;
   const std::uint32_t* values;
-  const float* mask;  // of each key; null: none
+  const float* mask;  // per key; null: none
 };
 
 KeyBlock key_block(const Head& head, std::int64_t key, std::uint32_t* k, std::uint32_t* values) {
@@ -56,7 +57,7 @@ KeyBlock key_block(const Head& head, std::int64_t key, std::uint32_t* k, std::ui
   return {keys, k, values, head.mask == nullptr ? nullptr : head.mask + key};
 }
 
-// The scores of all keys of the block. `fade` is left as the maxima before.
+// Computes the scores of all keys of the block. Sets `fade` to the previous maxima.
 void score(const Panel& panel, const KeyBlock& block, const Head& head, MultiplyPairs multiply) {
   const Floats d;
   HWY_ALIGN float sums[kPairRows * kPieceStride];
@@ -80,7 +81,7 @@ void score(const Panel& panel, const KeyBlock& block, const Head& head, Multiply
   }
 }
 
-// Rounds the weights of all keys of the block.
+// Rounds and packs the weights of all keys of the block.
 void pack_weights(const Panel& panel, std::int64_t keys) {
   const Floats d;
   const Bits bits;
@@ -97,7 +98,7 @@ void pack_weights(const Panel& panel, std::int64_t keys) {
   }
 }
 
-// Adds the values of all keys of the block, weighted, to those before it, which fade.
+// Adds the weighted values of all keys of the block to those of previous blocks, scaled by `fade`.
 void gather(const Panel& panel, const KeyBlock& block, std::int64_t value_size,
             MultiplyPairs multiply) {
   const Floats d;
@@ -118,7 +119,7 @@ void gather(const Panel& panel, const KeyBlock& block, std::int64_t value_size,
   }
 }
 
-// y of `queries` queries, from the sums.
+// Stores y of `queries` queries from the sums.
 void finish(const Panel& panel, std::int64_t queries, std::int64_t value_size, std::uint16_t* y,
             std::int64_t token_stride) {
   static thread_local Scratch scratch;
@@ -130,7 +131,7 @@ void finish(const Panel& panel, std::int64_t queries, std::int64_t value_size, s
                  [](Bits d, BitsVec v) HWY_ATTR { return to_bfloat16(d, v); });
 }
 
-// What a thread works in: panels, and a block of keys and values. Words are as large as floats.
+// Buffers of a thread: panels, and a block of keys and values. Words have the size of floats.
 class Room {
  public:
   Room(const AttentionShape& shape, std::int64_t panels) : shape_(shape) {
@@ -149,7 +150,7 @@ class Room {
     weights_ = words(of_weights);
   }
 
-  // One panel after the other has the scores and the weights.
+  // All panels share the buffers of scores and weights.
   Panel panel(std::int64_t width) {
     Panel panel{};
     panel.width = width;
@@ -187,7 +188,7 @@ class Room {
   std::uint32_t* weights_;
 };
 
-// The panels [first_panel, end_panel) of a head's queries, at most kPanelsTogether.
+// Computes panels [first_panel, end_panel) of the queries of a head, at most kPanelsTogether.
 void attend(const Head& head, const Cut& cut, std::int64_t first_panel, std::int64_t end_panel,
             MultiplyPairs multiply) {
   const AttentionShape& shape = head.shape;

@@ -7,9 +7,9 @@
 /// Attention of bfloat16: products of pairs, summed in float.
 namespace hone::kernels {
 
-/// As `attention`, of bits of bfloat16: scores, masks, softmax and sums are floats; weights are rounded to bfloat16 before values
-/// are multiplied by them, the sum that divides them is of those not rounded; results are rounded once. Results have the same
-/// bits for any number of threads, and with products of pairs as with fused multiply-adds of float.
+/// Computes `attention` on bits of bfloat16. Scores, masks, softmax and sums are floats. Weights are rounded to
+/// bfloat16 before they multiply values; the sum that divides them is of unrounded weights. Results are rounded once.
+/// They have the same bits for any number of threads, with products of pairs or with fused multiply-adds of float.
 void attention_bf16(ThreadPool& pool, const AttentionShape& shape, float scale,
                     const HeadsOf<const std::uint16_t>& q, const HeadsOf<const std::uint16_t>& k,
                     const HeadsOf<const std::uint16_t>& v, const KeyMask& mask,

@@ -1,11 +1,12 @@
-// The gradients of attention, head by head, for some queries at a time. Scores, weights and their gradients of these stand in rows, one
-// for each query: five products, of which each reads one operand as rows where they stand and the other as packed columns.
+// The gradients of attention, head by head, for some queries at a time. Scores, weights and their gradients are stored
+// in rows, one per query. Five products each read one operand as rows in place and the other as packed columns.
 //
 //   S  = (scale q) k^T      columns: keys            dP = dy v^T      columns: values, by key
 //   dq = scale dS k         columns: keys, by size
 //   dv = W^T dy             columns: dy, by size      dk = dS^T (scale q)
 //
-// What is packed of keys and values serves all queries of the head. Sums over keys are of one product from the first key to the last.
+// Packed keys and values serve all queries of the head. Sums over keys run from the first key to the last in one
+// product.
 #include "hone/kernels/attention_gradient.h"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ struct PackedColumns {
   const float* panel(std::int64_t column) const { return data + column * depth; }
 };
 
-// Value l of column j is from[j * column_stride + l * depth_stride].
+// Packs columns: value l of column j is from[j * column_stride + l * depth_stride].
 PackedColumns pack(const float* from, std::int64_t column_stride, std::int64_t depth_stride,
                    std::int64_t columns, std::int64_t depth, float* to) {
   const PackedColumns packed{to, depth, columns};
@@ -56,11 +57,11 @@ PackedColumns pack(const float* from, std::int64_t column_stride, std::int64_t d
   return packed;
 }
 
-// Stores a tile, with what is added to each column.
+// Stores a tile, plus an optional addend per column.
 struct StoreTile {
   float* to;
   std::int64_t row_stride;
-  const float* added;  // null: nothing
+  const float* added;  // null: none
 
   template <int kRows, int kVectors>
   HWY_INLINE void announce() const {}
@@ -82,7 +83,7 @@ struct StoreTile {
   }
 };
 
-// Rows as they stand by packed columns.
+// Multiplies rows in place by packed columns.
 template <class Finish>
 void multiply(const RowPanel& rows, std::int64_t count, const PackedColumns& columns,
               const Finish& finish) {
@@ -95,14 +96,14 @@ void multiply(const RowPanel& rows, std::int64_t count, const PackedColumns& col
   }
 }
 
-// What the gradients of a head are worked out in.
+// Workspace for the gradients of a head.
 struct Work {
   std::int64_t stride;                  // of rows of `weights`, `gradients` and `left`
   float *keys, *values, *keys_by_size;  // packed
   float* mask;                          // whole vectors of it
   float *weights, *gradients,
-      *left;  // (queries, stride): P, dP then dS, and W where weights are dropped
-  float *queries, *factors, *ones;  // (queries, D) scaled; (queries, T) where weights are dropped
+      *left;  // (queries, stride): P; dP then dS; and W with dropout
+  float *queries, *factors, *ones;  // (queries, D) scaled; (queries, T) with dropout
   float *queries_by_size, *dy_by_size;  // packed
   float *dk, *dv;                       // (T, D), (T, E) in whole vectors
   float* dq;                            // (queries, D) in whole vectors
@@ -137,7 +138,7 @@ struct Work {
   }
 };
 
-// The queries [first, first + count).
+// Computes dq of the queries [first, first + count) and adds their terms of dk and dv.
 void add_block(const Head& head, const Work& w, const PackedColumns& keys,
                const PackedColumns& values, const PackedColumns& keys_by_size, std::int64_t first,
                std::int64_t count) {

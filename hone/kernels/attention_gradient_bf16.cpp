@@ -1,6 +1,6 @@
-// As attention_gradient.cpp has it, in products of pairs: of neighbours of a head for scores and gradients of weights, of neighbouring
-// keys for dq, of neighbouring queries for dk and dv. Weights and gradients of scores are rounded row by row, and packed from there
-// as rows and, for what sums over queries, as columns.
+// Like attention_gradient.cpp, with products of pairs: neighbouring elements of a head for scores and gradients of
+// weights, neighbouring keys for dq, neighbouring queries for dk and dv. Weights and gradients of scores are rounded
+// row by row, then packed as rows, or by key for sums over queries.
 #include "hone/kernels/attention_gradient_bf16.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr std::int64_t whole_vectors(std::int64_t columns) {
   return round_up(columns, kPairColumns);
 }
 
-// A token's vectors in lines of their own, and its elements side by side.
+// Views of the vectors of tokens: one line per token, or one line per element.
 PairLines by_token(const ConstHalfHeads& x, std::int64_t tokens, std::int64_t size) {
   return {nullptr, x.data, x.token_stride, 1, tokens, size};
 }
@@ -36,13 +36,13 @@ PairLines by_element(const ConstHalfHeads& x, std::int64_t tokens, std::int64_t 
   return {nullptr, x.data, 1, x.token_stride, size, tokens};
 }
 
-// What the gradients of a head are worked out in.
+// Workspace for the gradients of a head.
 struct Work {
   MultiplyPairs multiply;
   PairPanels keys, values, keys_by_size;             // columns
   PairPanels queries, dy;                            // rows, of a block
   PairPanels queries_by_size, dy_by_size;            // columns, of a block
-  PairPanels scores, scores_by_key, weights_by_key;  // rows: of gradients of scores, and of weights
+  PairPanels scores, scores_by_key, weights_by_key;  // rows: gradients of scores, and weights
   AttentionRows rows;
   std::uint16_t* halves;  // (queries, stride), rounded
   float* mask;            // whole vectors of it
@@ -100,7 +100,7 @@ struct Work {
     halves = reinterpret_cast<std::uint16_t*>(floats_of_halves);
   }
 
-  // keep(row, column, sums): of a vector of columns, for all rows.
+  // Calls keep(row, column, sums) for all rows and vectors of columns.
   template <class Keep>
   void sum_products(const PairPanels& left, std::int64_t count, const PairPanels& right,
                     std::int64_t columns, Keep&& keep) const {
@@ -118,7 +118,7 @@ struct Work {
       }
     }
   }
-  // Adds to rows of whole vectors.
+  // Adds products to rows of whole vectors.
   void add_products(const PairPanels& left, std::int64_t count, const PairPanels& right,
                     std::int64_t columns, float* to) const {
     const Floats d;
@@ -131,7 +131,7 @@ struct Work {
   }
 };
 
-// Rows of whole vectors, scaled and rounded, to where tokens stand.
+// Stores rows of whole vectors, scaled and rounded, to the vectors of tokens.
 void put_rows(const float* from, std::int64_t rows, std::int64_t columns, float scale,
               const HeadsOf<std::uint16_t>& to) {
   const auto scaled = [scale](Bits d, BitsVec v) HWY_ATTR {
@@ -142,7 +142,7 @@ void put_rows(const float* from, std::int64_t rows, std::int64_t columns, float 
     narrow_range(columns, from + i * whole_vectors(columns), to.data + i * to.token_stride, scaled);
 }
 
-// `count` rows as they stand, rounded, in w.halves.
+// Rounds `count` rows to w.halves and returns a view of them.
 PairLines rounded_rows(const Work& w, const float* rows, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i)
     narrow_range(w.rows.keys, rows + i * w.rows.stride, w.halves + i * w.rows.stride,
@@ -150,7 +150,7 @@ PairLines rounded_rows(const Work& w, const float* rows, std::int64_t count) {
   return {nullptr, w.halves, w.rows.stride, 1, count, w.rows.keys};
 }
 
-// Columns of the same rows as lines of pairs of queries.
+// Packs the columns of these rows as lines of pairs of queries.
 void pack_by_key(const PairLines& rows, const PairPanels& to) {
   pack_all_neighbours({nullptr, rows.halves, 1, rows.line_stride, rows.depth, rows.lines}, to);
 }
@@ -160,7 +160,7 @@ PairPanels of_queries(PairPanels panels, std::int64_t count) {
   return panels;
 }
 
-// The queries [first, first + count).
+// Computes dq of the queries [first, first + count) and adds their terms of dk and dv.
 void add_block(const Head& head, const Work& w, std::int64_t first, std::int64_t count) {
   const AttentionShape& s = head.shape;
   const Floats d;
@@ -183,7 +183,7 @@ void add_block(const Head& head, const Work& w, std::int64_t first, std::int64_t
                      HWY_ATTR { hn::Store(sum, d, gradients + row * stride + column); });
   differentiate_rows(w.rows, count, head.dropout,
                      head.first_word + first * head.dropout.query_stride);
-  // A last block may have fewer queries than there is room for.
+  // The last block may have fewer queries than there is room for.
   const PairPanels dy_by_size = of_queries(w.dy_by_size, count),
                    queries_by_size = of_queries(w.queries_by_size, count),
                    weights_by_key = of_queries(w.weights_by_key, count),

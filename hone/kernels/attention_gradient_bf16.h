@@ -6,9 +6,9 @@
 
 namespace hone::kernels {
 
-/// As `attention_gradient`, of bits of bfloat16: weights and the gradients of scores, floats, are rounded to bfloat16 before they are
-/// multiplied, gradients once more when they are summed. Results have the same bits for any number of threads, and with products of
-/// pairs as with fused multiply-adds of float.
+/// Computes `attention_gradient` on bits of bfloat16. Weights and gradients of scores are floats, rounded to bfloat16
+/// before they are multiplied; the resulting gradients are rounded once. Results have the same bits for any number of
+/// threads, with products of pairs or with fused multiply-adds of float.
 void attention_gradient_bf16(ThreadPool& pool, const AttentionShape& shape, float scale,
                              const HeadsOf<const std::uint16_t>& q,
                              const HeadsOf<const std::uint16_t>& k,

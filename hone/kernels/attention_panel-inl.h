@@ -1,5 +1,5 @@
-// What attention is made of whatever its products are: a panel of queries across the lanes, whose scores become weights block by
-// block of keys, and how work is cut; compiled once per Highway target.
+// Parts of attention that do not depend on the type of its products: panels with one query per lane, whose scores
+// become weights block by block of keys, and the split of work. Compiled once per Highway target.
 #if defined(HONE_KERNELS_ATTENTION_PANEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_ATTENTION_PANEL_INL_H_
 #undef HONE_KERNELS_ATTENTION_PANEL_INL_H_
@@ -19,7 +19,7 @@
 #include "hone/kernels/text_runs.h"
 #include "hone/kernels/transpose-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
-// after the loops, whose names it uses
+// Must follow vector_loop-inl.h, whose names it uses.
 #include "hone/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -44,14 +44,14 @@ struct HeadOf {
   std::int64_t first_word;  // of the first weight
 };
 
-// What a panel of `width` queries, whole vectors of them, has of its softmax.
+// The state of the softmax of a panel of `width` queries, in whole vectors.
 struct SoftmaxPanel {
   std::int64_t width;
   float* scores;   // (kKeysPerBlock, width), then the weights
   float* context;  // (E, width): the sum of weighted values so far
   float* maximum;  // (width): of the scores so far
   float* sum;      // (width): of the weights so far
-  float* fade;     // (width): what all that was summed before this block is to be multiplied by
+  float* fade;     // (width): factor for all sums before this block
 };
 
 inline void begin_with_nothing(const SoftmaxPanel& panel, std::int64_t value_size) {
@@ -60,13 +60,13 @@ inline void begin_with_nothing(const SoftmaxPanel& panel, std::int64_t value_siz
   std::fill_n(panel.sum, panel.width, 0.0f);
 }
 
-// Scores become weights, and `fade`, the maxima before, what all that was summed before is to be multiplied by.
+// Turns scores into weights, and `fade` from the previous maxima into the factor for all previous sums.
 inline void weigh(const SoftmaxPanel& panel, std::int64_t keys) {
   const Floats d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   for (std::int64_t j = 0; j < panel.width; j += lanes) {
     const auto maximum = hn::Load(d, panel.maximum + j);
-    // Of nothing but -infinity nothing can be subtracted.
+    // Subtracting -infinity from -infinity would give NaN.
     const auto shift = hn::IfThenElse(hn::Eq(maximum, hn::Set(d, kNothing)), hn::Zero(d), maximum);
     auto sum = hn::Zero(d);
     float* at = panel.scores + j;
@@ -82,7 +82,7 @@ inline void weigh(const SoftmaxPanel& panel, std::int64_t keys) {
   }
 }
 
-// Drops weights of `queries` queries from `query` on to `keys` keys from `key` on.
+// Drops weights of `queries` queries from `query` on for `keys` keys from `key` on.
 template <typename T>
 void drop(const SoftmaxPanel& panel, const HeadOf<T>& head, std::int64_t query,
           std::int64_t queries, std::int64_t key, std::int64_t keys) {
@@ -107,7 +107,7 @@ void drop(const SoftmaxPanel& panel, const HeadOf<T>& head, std::int64_t query,
               panel.scores + i);
 }
 
-// The context of all keys is what each sum of weights is to be divided out of.
+// Divides the context of all keys by the sums of weights.
 inline void divide_by_sums(const SoftmaxPanel& panel, std::int64_t value_size) {
   const Floats d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -120,14 +120,15 @@ inline void divide_by_sums(const SoftmaxPanel& panel, std::int64_t value_size) {
   }
 }
 
-// Vectors of `lanes` queries, and the panels they make, of nearly one width, which go together.
+// How queries are split: into vectors of `lanes` queries, panels of nearly equal width, and groups of panels that share
+// blocks of keys.
 struct Cut {
   std::int64_t queries, lanes;
   std::int64_t vectors;
   std::int64_t panels;
   std::int64_t groups;
 
-  // Into `least_groups` groups, if there are so many panels.
+  // Splits into at least `least_groups` groups if there are as many panels.
   Cut(std::int64_t count, std::int64_t in_vector, std::int64_t least_groups)
       : queries(count),
         lanes(in_vector),
@@ -141,8 +142,8 @@ struct Cut {
   std::int64_t first_panel(std::int64_t group) const { return panels * group / groups; }
 };
 
-// Calls attend(head, cut, first_panel, end_panel) for all groups of panels of all heads: at most kPanelsTogether panels, of vectors
-// of `lanes` queries.
+// Calls attend(head, cut, first_panel, end_panel) for all groups of at most kPanelsTogether panels of all heads, in
+// vectors of `lanes` queries.
 template <typename T, class Attend>
 void attend_by_groups(ThreadPool& pool, std::int64_t lanes, const AttentionShape& shape,
                       float scale, const HeadsOf<const T>& q, const HeadsOf<const T>& k,
@@ -177,7 +178,7 @@ void attend_by_groups(ThreadPool& pool, std::int64_t lanes, const AttentionShape
                         text * dropout.batch_stride + head * dropout.head_stride};
     attend(one, cut, cut.first_panel(group), cut.first_panel(group + 1));
   };
-  // Neighbouring chunks share a head, hence keys and values in the shared cache.
+  // Neighbouring chunks share a head, so they share its keys and values in the cache.
   parallel_ranges(pool, heads * most_groups, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t item = begin; item < end; ++item) attend_one(item);
   });

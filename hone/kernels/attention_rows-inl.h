@@ -1,4 +1,4 @@
-// The softmax of attention and its gradient where scores stand in rows, one for each query; compiled once per Highway target.
+// The softmax of attention and its gradient for scores in rows, one per query. Compiled once per Highway target.
 #if defined(HONE_KERNELS_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_ATTENTION_ROWS_INL_H_
 #undef HONE_KERNELS_ATTENTION_ROWS_INL_H_
@@ -20,11 +20,11 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// Queries that are worked on together. The same number whatever the width of vectors, so that sums over queries have the same
+// Queries that are processed together. Independent of the width of vectors, so that sums over queries have the same
 // bits on every target.
 inline constexpr std::int64_t kQueriesPerBlock = 64;
 
-// From one row to the next of a block: rows begin in lines of memory that fall on all sets of a cache.
+// Returns the stride of the rows of a block: an odd number of cache lines, so that rows spread over all cache sets.
 constexpr std::int64_t row_stride_of(std::int64_t columns) {
   const std::int64_t lines = (columns + 15) / 16;
   return 16 * (lines + (lines + 1) % 2);
@@ -34,17 +34,16 @@ constexpr std::int64_t row_stride_of(std::int64_t columns) {
 struct AttentionRows {
   std::int64_t keys, stride;
   float* weights;         // scores, then the weights
-  float* gradients;       // of the dropped weights, then of the scores
-  float* left;            // the weights that are left where some are dropped
-  float *factors, *ones;  // (queries, keys), where some are dropped; the second holds ones
+  float* gradients;       // of the weights after dropout, then of the scores
+  float* left;            // the weights after dropout, if any
+  float *factors, *ones;  // (queries, keys), with dropout; `ones` is filled with 1
 
-  // Of what values are multiplied by.
+  // Returns the weights that multiply values.
   const float* applied(const WeightDropout& dropout) const {
     return dropout.probability > 0 ? left : weights;
   }
 };
 
-// y[i] = a[i] b[i]
 inline void multiply_elements(const float* a, const float* b, std::int64_t n, float* y) {
   const Floats d;
   for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
@@ -52,7 +51,8 @@ inline void multiply_elements(const float* a, const float* b, std::int64_t n, fl
   });
 }
 
-// Scores become weights, and gradients of these those of scores. `first_word` is that of the block's first weight.
+// Turns scores into weights, and gradients of weights into gradients of scores. `first_word` is the dropout word of the
+// first weight of the block.
 inline void differentiate_rows(const AttentionRows& rows, std::int64_t count,
                                const WeightDropout& dropout, std::int64_t first_word) {
   const Floats d;
@@ -86,12 +86,12 @@ inline void differentiate_rows(const AttentionRows& rows, std::int64_t count,
   }
 }
 
-// One head of one text, and where its gradients go.
+// One head of one text and its gradients.
 template <typename T>
 struct GradientHeadOf {
   AttentionShape shape;  // of its text
   float scale;
-  HeadsOf<const T> q, k, v, dy;  // of this head alone: only tokens have strides
+  HeadsOf<const T> q, k, v, dy;  // of this head: only token strides are used
   HeadsOf<T> dq, dk, dv;
   const float* mask;  // null: none
   const WeightDropout& dropout;

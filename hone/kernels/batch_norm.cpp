@@ -65,7 +65,7 @@ void normalize_channel(const BatchNormShape& shape, std::int64_t channel, const 
   });
 }
 
-// Mean and unbiased variance go to where they are kept.
+// Normalizes a channel and stores its mean and unbiased variance.
 void train_channel(const BatchNormShape& shape, std::int64_t channel, const float* x, float gamma,
                    float beta, float eps, float* y, float* mean, float* variance) {
   const ChannelMoments m = channel_moments(shape, channel, x);
@@ -91,7 +91,7 @@ void differentiate_channel(const BatchNormShape& shape, std::int64_t channel, co
     sum += static_cast<double>(sum_of_terms(shape.pixels, [&](std::int64_t i, auto part) HWY_ATTR {
       return load(d, dy + at + i, part);
     }));
-    // 0 in missing lanes, as dy is
+    // 0 in missing lanes, like dy
     product +=
         static_cast<double>(sum_of_terms(shape.pixels, [&](std::int64_t i, auto part) HWY_ATTR {
           return hn::Mul(load(d, dy + at + i, part), xhat(at + i, part));

@@ -1,5 +1,5 @@
-// Operands of products of bfloat16 pairs (bf16_products.h): how they are packed, and what multiplies them where a processor has no
-// such products; compiled once per Highway target.
+// Packs operands of products of bfloat16 pairs (bf16_products.h), and multiplies them on CPUs without such products.
+// Compiled once per Highway target.
 #if defined(HONE_KERNELS_BF16_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_BF16_PAIRS_INL_H_
 #undef HONE_KERNELS_BF16_PAIRS_INL_H_
@@ -27,10 +27,10 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// Pairs that are packed from a run at a time.
+// Largest number of pairs packed from a line at a time.
 inline constexpr std::int64_t kMostPairs = 384;
 
-/// An operand of which lines are packed, rows of A or columns of B: floats, each line in one run, or bfloat16.
+/// An operand to be packed in lines, rows of A or columns of B: floats, each line contiguous, or bfloat16.
 struct PairLines {
   const float* floats;
   const std::uint16_t* halves;
@@ -38,8 +38,8 @@ struct PairLines {
   std::int64_t lines, depth;
 };
 
-// Panels of `width` lines: pair l of line i of a panel at [l * width + i]. Missing lines and the last half of an odd depth
-// are zero.
+// Panels of `width` lines: pair l of line i of a panel is at [l * width + i]. Missing lines and the last half of an odd
+// depth are zero.
 struct PairPanels {
   std::uint32_t* data;
   std::int64_t width;
@@ -48,13 +48,13 @@ struct PairPanels {
   std::uint32_t* at(std::int64_t line, std::int64_t pair) const {
     return data + (line / width * pairs + pair) * width + line % width;
   }
-  // Of panels of columns, which are kPairStride wide: whole vectors from a column on.
+  // Returns `count` whole vectors from `column` on. For panels of columns, which are kPairStride wide.
   PairVectors vectors(std::int64_t column, std::int64_t count) const {
     PairVectors all{{}, count};
     for (std::int64_t v = 0; v < count; ++v) all.data[v] = at(column + v * kPairColumns, 0);
     return all;
   }
-  // Of as many lines.
+  // Returns the number of words of the panels.
   static std::int64_t words(std::int64_t lines, std::int64_t width, std::int64_t pairs) {
     return round_up(lines, width) * pairs;
   }
@@ -62,14 +62,14 @@ struct PairPanels {
 
 constexpr std::int64_t pairs_of(std::int64_t values) { return ceil_div(values, 2); }
 
-// Lines that lie in one run: the pairs [begin, end) of up to kPairRows of them.
+// Packs the pairs [begin, end) of up to kPairRows contiguous lines from `first` on.
 inline void pack_runs(const PairLines& source, std::int64_t first, std::int64_t begin,
                       std::int64_t end, const PairPanels& panels) {
   HWY_ALIGN static thread_local std::uint32_t runs[kPairRows * kMostPairs];
   const std::int64_t pairs = end - begin, values = std::min(2 * end, source.depth) - 2 * begin,
                      from = first * source.line_stride + 2 * begin;
   const std::int64_t count = std::min(kPairRows, source.lines - first);
-  // Pairs move as floats do; what are pairs already, from where they stand.
+  // Pairs are moved as floats. bfloat16 pairs that are aligned are moved from where they are stored.
   const float* lines = reinterpret_cast<const float*>(runs);
   std::int64_t stride = pairs;
   if (source.halves != nullptr && values == 2 * pairs && source.line_stride % 2 == 0) {
@@ -93,7 +93,7 @@ inline void pack_runs(const PairLines& source, std::int64_t first, std::int64_t 
     std::fill(to + l * panels.width + count, to + l * panels.width + kPairRows, 0u);
 }
 
-// The same of all pairs of all lines; those from the last one to `padded` are zero.
+// Packs all pairs of all lines; lines from the last one to `padded` are zero.
 inline void pack_all_runs(const PairLines& source, std::int64_t padded, const PairPanels& panels) {
   for (std::int64_t begin = 0; begin < panels.pairs; begin += kMostPairs) {
     const std::int64_t end = std::min(begin + kMostPairs, panels.pairs);
@@ -107,13 +107,13 @@ inline void pack_all_runs(const PairLines& source, std::int64_t padded, const Pa
   }
 }
 
-// Lines that lie side by side: the pairs [begin, end) of up to `kPackedRows` of them.
+// Packs the pairs [begin, end) of up to `kPackedRows` lines that are interleaved (a line stride of 1).
 inline void pack_neighbours(const PairLines& source, std::int64_t first, std::int64_t begin,
                             std::int64_t end, const PairPanels& panels) {
   const hn::CappedTag<std::uint32_t, kPairRows> words;
   const hn::Rebind<std::uint16_t, decltype(words)> halves;
   constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(words));
-  constexpr std::int64_t kAhead = 8;  // rows, which are no stream that a processor sees by itself
+  constexpr std::int64_t kAhead = 8;  // steps of the depth; the hardware prefetcher does not follow such strides
   const std::int64_t count = std::min(kPackedRows, source.lines - first);
   for (std::int64_t l = begin; l < end; ++l) {
     const std::uint16_t* const even = source.halves + first + 2 * l * source.depth_stride;
@@ -136,13 +136,13 @@ inline void pack_neighbours(const PairLines& source, std::int64_t first, std::in
   }
 }
 
-// The same of all pairs of all lines.
+// Packs all pairs of all lines.
 inline void pack_all_neighbours(const PairLines& source, const PairPanels& panels) {
   for (std::int64_t line = 0; line < source.lines; line += kPackedRows)
     pack_neighbours(source, line, 0, panels.pairs, panels);
 }
 
-// While one is alive, sums that come below 2^-126 are zero, and so is what is added to them, as products of pairs have it.
+// While alive, flushes operands and results below 2^-126 to zero, like products of pairs.
 class WithoutSubnormals {
 #if defined(__x86_64__)
  public:
@@ -157,16 +157,16 @@ class WithoutSubnormals {
 #endif
 };
 
-// Pairs that are multiplied at a time: rows, widened, and columns of so many stay in the first cache.
+// Pairs multiplied at a time. The widened rows and the columns of this many pairs stay in the L1 cache.
 inline constexpr std::int64_t kPairsTogether = 128;
 
 constexpr auto kPairLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 // Vectors of floats in one of kPairColumns columns.
 constexpr std::int64_t kPairParts = kPairColumns / kPairLanes;
-// Rows and vectors of a tile, whose sums leave registers for what is multiplied.
+// Rows and vectors of a tile, chosen so that its sums leave enough registers for the operands.
 constexpr int kPairTileRows = kPairLanes == 16 ? 8 : 4, kPairTileVectors = kPairLanes == 16 ? 3 : 2;
 
-// Halves of pairs of up to kPairRows rows as floats: the upper ones of all rows, the lower ones, then those of the next pair.
+// Halves of pairs of up to kPairRows rows as floats: for each pair the upper halves of all rows, then the lower halves.
 struct WidenedRows {
   HWY_ALIGN float values[2 * kPairRows * kPairsTogether];
 
@@ -183,8 +183,8 @@ struct WidenedRows {
   }
 };
 
-// Adds kRows widened rows by kVectors vectors of floats, each a pair of columns, to the sums; `first`: to nothing. A call of its
-// own, for nothing of it may move to where subnormal numbers count.
+// Adds the products of kRows widened rows and kVectors vectors of pairs of columns to the sums; `first`: starts from
+// zero. Not inlined, so that no operation moves out of the scope of `WithoutSubnormals`.
 template <int kRows, int kVectors>
 HWY_NOINLINE void multiply_tile(const float* rows, const std::uint32_t* const* columns,
                                 std::int64_t pairs, bool first, float* sums) {
@@ -225,7 +225,6 @@ HWY_NOINLINE void multiply_tile(const float* rows, const std::uint32_t* const* c
   }
 }
 
-// The same of all rows.
 template <int kVectors>
 void multiply_rows(const float* rows, std::int64_t count, const std::uint32_t* const* columns,
                    std::int64_t pairs, bool first, float* sums) {
@@ -266,7 +265,7 @@ inline void multiply_pairs_plainly(const PairRows& rows, const PairVectors& colu
 
 using MultiplyPairs = void (*)(const PairRows&, const PairVectors&, std::int64_t, float*);
 
-// What this processor multiplies by.
+// Returns the multiplication to use on this CPU.
 inline MultiplyPairs pair_multiplier() {
   const bool by_pairs = hn::MaxLanes(Floats()) == kPairColumns && has_bf16_products();
   return by_pairs ? multiply_bf16_pairs : multiply_pairs_plainly;

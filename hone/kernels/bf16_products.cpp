@@ -12,7 +12,7 @@ namespace hone::kernels {
 #if defined(__x86_64__)
 namespace {
 
-// Highway has no target with these instructions and no others that are newer.
+// Highway has no target with these instructions and without newer ones.
 #define HONE_BF16_TARGET __attribute__((target("avx512f,avx512bf16")))
 
 HONE_BF16_TARGET inline __m512bh pairs_of(__m512i bits) { return reinterpret_cast<__m512bh>(bits); }
@@ -53,7 +53,7 @@ HONE_BF16_TARGET void multiply(const std::uint32_t* __restrict rows, const PairV
   }
 }
 
-// As many rows as there are, or more of the zeros behind them.
+// Multiplies rows.count rows, or a few more, which are zero.
 template <int kVectors>
 void multiply_rows(const PairRows& rows, const PairVectors& columns, std::int64_t pairs,
                    float* sums) {

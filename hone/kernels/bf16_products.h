@@ -2,41 +2,42 @@
 
 #include <cstdint>
 
-/// The products of bfloat16 pairs that some processors have (AVX512_BF16 of x86): s + a1 b1, rounded, + a0 b0, rounded.
-/// What is smaller than 2^-126 counts as zero there, before and after.
+/// The products of bfloat16 pairs of some CPUs (AVX512_BF16 of x86): s + a1 b1, rounded, + a0 b0, rounded. Operands and
+/// results below 2^-126 are flushed to zero.
 namespace hone::kernels {
 
-/// Rows and columns of one piece of a product of pairs; columns are taken in vectors of kPairColumns.
+/// Rows and columns of one piece of a product of pairs. Columns are read in vectors of kPairColumns.
 inline constexpr std::int64_t kPairRows = 8;
 inline constexpr std::int64_t kPairColumns = 16;
 inline constexpr std::int64_t kMostPairVectors = 3;
 inline constexpr std::int64_t kPieceStride = kPairColumns * kMostPairVectors;
-/// From a pair of a column to its next one: two vectors of columns lie side by side (packed_matrix.h).
+/// Distance from a pair of a column to the next pair: panels interleave two vectors of columns (packed_matrix.h).
 inline constexpr std::int64_t kPairStride = 2 * kPairColumns;
 
 bool has_bf16_products();
 
-/// Up to kPairRows rows of pairs, value l of row i at data[l * kPairRows + i], zeros for those that are not there.
+/// Up to kPairRows rows of pairs: pair l of row i is at data[l * kPairRows + i]. Missing rows are zero.
 struct PairRows {
   const std::uint32_t* data;
   std::int64_t count;
 };
 
-/// Up to kMostPairVectors vectors of columns, value l of column j of each at data[l * kPairStride + j].
+/// Up to kMostPairVectors vectors of columns: pair l of column j of vector v is at data[v][l * kPairStride + j].
 struct PairVectors {
   const std::uint32_t* data[kMostPairVectors];
   std::int64_t count;
-  /// Vectors that are needed later and may lie in memory still, fetched meanwhile; null: none.
+  /// Vectors to prefetch for later; null: none.
   const std::uint32_t* ahead[2] = {};
 };
 
-/// sums[i * kPieceStride + v * kPairColumns + j] = sum over l < pairs of value l of row i times that of column j of vector v,
-/// pairs whose lower half is a0. `sums` lies on a line of the cache. Only where `has_bf16_products()`.
+/// Sets sums[i * kPieceStride + v * kPairColumns + j] to the sum over l < pairs of pair l of row i times pair l of
+/// column j of vector v. a0 is the lower half of a pair. `sums` is aligned to a cache line. Requires
+/// `has_bf16_products()`.
 void multiply_bf16_pairs(const PairRows& rows, const PairVectors& columns, std::int64_t pairs,
                          float* sums);
 
-/// `rounds` products on registers alone, for the peak: returns a sum of them that begins with `start`, and sets `operations`
-/// to the number of multiplications and additions. Only where `has_bf16_products()`.
+/// Runs `rounds` rounds of products in registers, to measure peak throughput. Returns a sum of them that begins with
+/// `start`, and sets `operations` to the number of multiplications and additions. Requires `has_bf16_products()`.
 float run_bf16_products(std::int64_t rounds, float start, double* operations);
 
 }  // namespace hone::kernels

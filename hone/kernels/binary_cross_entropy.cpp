@@ -10,7 +10,7 @@
 
 #include "hone/kernels/lane_sum-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
-// after the loops, whose names it uses
+// Must follow vector_loop-inl.h, whose names it uses.
 #include "hone/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -18,7 +18,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Sum of max(x, 0) - x y + log(1 + e^-|x|).
+// Returns the sum of max(x, 0) - x y + log(1 + e^-|x|).
 double sum_of_losses(std::int64_t n, const float* logits, const float* targets) {
   const HalfFloats d;
   return sum_in_doubles(n, [&](std::int64_t i, auto part) HWY_ATTR {
@@ -29,8 +29,8 @@ double sum_of_losses(std::int64_t n, const float* logits, const float* targets) 
   });
 }
 
-// to = (sigmoid(x) - y) factor. The exponential of -|x| cannot overflow: sigmoid(x) is e / (1 + e) of it below 0, and
-// 1 / (1 + e) from 0 on.
+// Computes to = (sigmoid(x) - y) factor. With e = exp(-|x|), which cannot overflow, sigmoid(x) is e / (1 + e) for
+// negative x, else 1 / (1 + e).
 void scaled_errors_of_sigmoid(std::int64_t n, const float* logits, const float* targets,
                               float factor, float* to) {
   const Floats d;

@@ -21,8 +21,8 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Calls body(offset of the first value, rows, columns) for the rectangles that the blocks of the
-// range cover, one for every row of blocks.
+// Calls body(offset of the first value, rows, columns) for the rectangles that the blocks of the range cover, one per
+// row of blocks.
 template <typename Body>
 HWY_INLINE void for_bands(const BlockGrid& grid, BlockRange range, Body&& body) {
   const std::int64_t across = grid.blocks_across(), down = grid.blocks_down();
@@ -39,7 +39,7 @@ HWY_INLINE void for_bands(const BlockGrid& grid, BlockRange range, Body&& body) 
   }
 }
 
-// The rounding of the elements of a block whose scale is 2^exponent.
+// Returns the rounding of the elements of a block whose scale is 2^exponent.
 template <class D>
 HWY_INLINE MinifloatRounder<D> rounder(D d, const MinifloatElements& elements, int exponent) {
   return MinifloatRounder<D>(d, elements.scaled(exponent));
@@ -50,8 +50,8 @@ HWY_INLINE PowerRounder<D> rounder(D d, const PowerElements& elements, int expon
   return PowerRounder<D>(d, elements.scaled(exponent));
 }
 
-// A run of values that belongs to a block without numbers to round or with a scale at the ends of
-// what floats hold.
+// Rounds a run of values of an unusual block: of zeros, with NaN or infinities, or with a scale near the limits of
+// floats.
 template <class Elements>
 HWY_NOINLINE void round_rare_run(const BlockScale& scale, const Elements& elements,
                                  std::uint32_t largest, std::int64_t n, const float* x, float* y) {
@@ -65,7 +65,7 @@ HWY_NOINLINE void round_rare_run(const BlockScale& scale, const Elements& elemen
   }
 }
 
-// The exponent of a block by the bits of its largest magnitude; false for rare ones.
+// Computes the exponent of a block from the bits of its largest magnitude; returns false for unusual blocks.
 template <class Elements>
 HWY_INLINE bool usual_exponent(const BlockScale& scale, const Elements& elements,
                                std::uint32_t largest, int& exponent) {
@@ -74,7 +74,7 @@ HWY_INLINE bool usual_exponent(const BlockScale& scale, const Elements& elements
   return HWY_LIKELY(elements.fast(exponent));
 }
 
-// A run of values that belongs to a block of this largest magnitude.
+// Rounds a run of values of a block with this largest magnitude.
 template <class D, class Elements>
 HWY_INLINE void round_run(D d, const BlockScale& scale, const Elements& elements,
                           std::uint32_t largest, std::int64_t n, const float* x, float* y) {
@@ -87,13 +87,13 @@ HWY_INLINE void round_run(D d, const BlockScale& scale, const Elements& elements
   });
 }
 
-// Magnitudes as bits, for which NaN is above infinity and infinity above numbers.
+// Returns magnitudes as bits, which order NaN above infinity and infinity above finite numbers.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> magnitude_bits(D, hn::Vec<D> x) {
   return hn::BitCast(hn::RebindToUnsigned<D>(), hn::Abs(x));
 }
 
-// A block of one row.
+// Rounds a block of one row.
 template <class D, class Elements>
 HWY_INLINE void round_block(D d, const BlockScale& scale, const Elements& elements, std::int64_t n,
                             const float* x, float* y) {
@@ -125,7 +125,7 @@ HWY_INLINE void round_vectors(D d, const BlockScale& scale, const Elements& elem
   for (std::size_t v = 0; v < kVectors; ++v) hn::StoreU(round(values[v]), d, y + v * kLanes);
 }
 
-// Blocks of one row; kVectors vectors each, or any number when that is 0.
+// Rounds blocks of one row with kVectors vectors each; 0: any number.
 template <std::size_t kVectors, class D, class Elements>
 HWY_INLINE void round_rows(D d, const BlockGrid& grid, const BlockScale& scale,
                            const Elements& elements, BlockRange range, const float* x, float* y) {
@@ -143,8 +143,8 @@ HWY_INLINE void round_rows(D d, const BlockGrid& grid, const BlockScale& scale,
   });
 }
 
-// Up to `kTogether` neighbouring blocks of several rows, in two passes row by row: reading memory
-// in long runs is worth reading it twice.
+// Rounds up to `kTogether` neighbouring blocks of several rows, in two passes row by row: reading memory twice in long
+// runs is faster than once in short ones.
 template <class D, class Elements>
 HWY_INLINE void round_tiles(D d, const BlockGrid& grid, const BlockScale& scale,
                             const Elements& elements, std::int64_t rows, std::int64_t columns,
@@ -187,7 +187,7 @@ HWY_INLINE void round_all(D d, const BlockGrid& grid, const BlockScale& scale,
   });
 }
 
-// Vectors no longer than a block.
+// Uses vectors no longer than a block.
 template <class Elements>
 HWY_INLINE void round_range(const BlockGrid& grid, const BlockScale& scale,
                             const Elements& elements, BlockRange range, const float* x, float* y) {
@@ -228,7 +228,8 @@ namespace {
 HWY_EXPORT(minifloat_blocks);
 HWY_EXPORT(power_blocks);
 
-// Blocks of several rows go in as many as `round_tiles` takes.
+// Returns the number of blocks per chunk. For blocks of several rows, a multiple of those that `round_tiles` rounds
+// together.
 std::int64_t blocks_per_chunk(const BlockGrid& grid) {
   const std::int64_t least = rows_per_chunk(grid.block_rows * grid.block_columns);
   if (grid.block_rows == 1) return least;

@@ -10,18 +10,19 @@
 #include "hone/kernels/minifloat.h"
 #include "hone/kernels/scalar/block.h"
 
-/// What block.cpp needs once for all instruction sets: scales, and elements relative to them.
+/// Scales of blocks, and elements relative to them: the code of block.cpp that is compiled once for all instruction
+/// sets.
 namespace hone::kernels {
 
 using scalar::kInfinityBits;
 
-/// k of `BlockScale` for the bits of the largest magnitude, positive and finite.
+/// Returns k of `BlockScale` for the bits of the largest magnitude, positive and finite.
 inline int scale_exponent(const BlockScale& scale, std::uint32_t largest) {
   return scalar::BlockScale{scale.offset, scale.lowest, scale.highest, scale.next_from}.exponent(
       largest);
 }
 
-/// Minifloats relative to the scale, and the scales for which vectors can round to them.
+/// Minifloats relative to the scale, and the range of scales for which they can be rounded in vectors.
 class MinifloatElements {
  public:
   explicit MinifloatElements(const Minifloat& format)
@@ -31,11 +32,11 @@ class MinifloatElements {
     if (format.mantissa_bits > 22) highest_exponent_ = lowest_exponent_ - 1;
   }
 
-  /// Whether `scaled(exponent)` is `vectorizable`.
+  /// Returns whether `scaled(exponent)` is `vectorizable`.
   bool fast(int exponent) const {
     return exponent >= lowest_exponent_ && exponent <= highest_exponent_;
   }
-  /// The elements times 2^exponent. Only where that is fast.
+  /// Returns the elements times 2^exponent. Requires `fast(exponent)`.
   Minifloat scaled(int exponent) const {
     const auto scale = std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23);
     return {format_.mantissa_bits, format_.min_exponent + exponent, format_.highest * scale};
@@ -52,8 +53,8 @@ class MinifloatElements {
   int highest_exponent_;
 };
 
-/// Zero and the powers of two from 2^-octaves to 1 relative to the scale, as far as they are normal
-/// floats. Vectors can round to all of them.
+/// Zero and the powers of two from 2^-octaves to 1 relative to the scale, if they are normal floats. All of them can be
+/// rounded in vectors.
 struct PowerElements {
   int octaves;
 

@@ -1,5 +1,5 @@
-// A panel of packed weights (packed_matrix.h) as floats, compiled once per Highway target: a way to read codes for every
-// width and kind of values, of which `with_way` chooses.
+// Decodes panels of packed weights (packed_matrix.h) to floats, with one decoder for every width and kind of values,
+// chosen by `with_way`. Compiled once per Highway target.
 #if defined(HONE_KERNELS_CODED_PANEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_CODED_PANEL_INL_H_
 #undef HONE_KERNELS_CODED_PANEL_INL_H_
@@ -27,9 +27,9 @@ using FloatLanes = hn::Vec<Floats>;
 using Words = hn::RebindToSigned<Floats>;
 using WordLanes = hn::Vec<Words>;
 
-// What follows are the ways. `load` gives the codes of kColumns columns, from `column` on, of a vector of rows from row `at` of
-// a panel on, `value<kPlace>` what one column of them stands for, and `value_at` any. To it comes `first`, and what else is
-// added to all codes of a row, where kAdds says so.
+// The decoders. `load` returns the codes of kColumns columns from `column` on, for a vector of rows from row `at` of a
+// panel on. `value<kPlace>` returns the values of one of these columns, `value_at` those of a column chosen at run
+// time. If kAdds, the caller adds `first` and the offset of the row to the values.
 
 // Codes as bytes.
 template <int kBits>
@@ -53,7 +53,7 @@ HWY_INLINE WordLanes byte_of(WordLanes words) {
                      hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * kPlace>(hn::BitCast(d, words))));
 }
 
-// Numbers of 16 bits, two columns in a word.
+// Numbers of 16 bits, two columns per word.
 template <Half kHalf>
 struct Halves16 {
   static constexpr int kColumns = 2;
@@ -81,14 +81,14 @@ struct Halves16 {
   }
 };
 
-// Values that follow each other.
+// Values that are consecutive integers.
 template <int kBits>
 struct Counted : CodeBytes<kBits> {
   static constexpr bool kAdds = true;
   float first;
 
 #if HWY_TARGET == HWY_AVX3
-  // A byte in the lowest bits of 2^23, a step of whose floats is 1.
+  // A byte in the lowest bits of the float 2^23, where neighbouring floats differ by 1.
   static constexpr float kAbove = 0x1p23f;
   template <int kPlace>
   HWY_INLINE FloatLanes value(WordLanes words) const {
@@ -110,7 +110,7 @@ struct Counted : CodeBytes<kBits> {
   }
 };
 
-// Any values of any width: looked up in memory.
+// Any values of any width, looked up in memory.
 struct Any {
   static constexpr int kColumns = 4;
   static constexpr bool kAdds = true;
@@ -151,8 +151,8 @@ struct Any {
 };
 
 #if HWY_TARGET == HWY_AVX3
-// A vector of 16 floats is a table of them. What stands above a code in the index does not count: it is other codes, and
-// the table repeats itself.
+// A vector of 16 floats is the lookup table. Bits above a code in the index belong to other codes and have no effect,
+// since the table repeats itself.
 template <int kBits>
 struct Table {
   static constexpr int kColumns = 32 / kBits;
@@ -184,8 +184,8 @@ struct Table {
   }
 };
 
-// Codes whose values are bfloat16: two tables of their bytes, of 256 for codes of 8 bits and 128 for others, in registers.
-// For processors with instructions for that (AVX-512 VBMI), which are written out: all else needs none of theirs.
+// Codes whose values are bfloat16: two tables of their bytes in registers, of 256 entries for codes of 8 bits and 128
+// for others. Needs AVX-512 VBMI. Its instructions are inline assembly, because the target does not include them.
 template <int kBits>
 struct HalfTables : CodeBytes<kBits> {
   static constexpr bool kAdds = true;
@@ -228,7 +228,7 @@ struct HalfTables : CodeBytes<kBits> {
   }
 
  private:
-  // The byte of two tables at the lowest 7 bits of each index.
+  // Returns the bytes of two tables at the lowest 7 bits of each index.
   static HWY_INLINE __m512i look_up_128(__m512i index, __m512i first_half, __m512i second_half) {
     asm("vpermi2b %2, %1, %0" : "+v"(index) : "v"(first_half), "v"(second_half));
     return index;
@@ -244,7 +244,7 @@ struct HalfTables : CodeBytes<kBits> {
   }
 };
 #else
-// Codes of 4 bits and values from -128 to 127: a vector of bytes is a table of those, 128 above.
+// Codes of 4 bits and integer values from -128 to 127: a vector of bytes is a table of the values plus 128.
 struct WholeTable : CodeBytes<4> {
   static constexpr bool kAdds = true;
   static constexpr float first = -128;
@@ -270,7 +270,7 @@ struct WholeTable : CodeBytes<4> {
   }
 };
 #if HWY_TARGET == HWY_AVX2
-// Codes of 4 bits: two vectors of 8 floats are a table of them.
+// Codes of 4 bits: two vectors of 8 floats are the lookup table.
 struct TwoTables : CodeBytes<4> {
   static constexpr bool kAdds = false;
   static constexpr float first = 0;
@@ -280,7 +280,7 @@ struct TwoTables : CodeBytes<4> {
       : CodeBytes<4>(weight),
         low(hn::LoadU(Floats(), weight.values)),
         high(hn::LoadU(Floats(), weight.values + 8)) {}
-  // The lookup takes the lowest 3 bits of an index, and the blend the highest of a float.
+  // The lookup uses the lowest 3 bits of an index. The blend uses the sign bit, to which bit 3 is shifted.
   HWY_INLINE FloatLanes look_up(WordLanes index) const {
     const __m256 from_low = _mm256_permutevar8x32_ps(low.raw, index.raw);
     const __m256 from_high = _mm256_permutevar8x32_ps(high.raw, index.raw);
@@ -325,7 +325,7 @@ inline bool are_bfloat16(const CodedWeight& weight) {
   return true;
 }
 
-// Calls body(way) with the best one.
+// Calls body(way) with the fastest decoder for the weight.
 template <class Body>
 void with_way(const CodedWeight& weight, Body&& body) {
   if (weight.half == Half::bfloat16) return body(Halves16<Half::bfloat16>());
@@ -356,7 +356,7 @@ void with_way(const CodedWeight& weight, Body&& body) {
   body(Any(weight));
 }
 
-// Where the codes and scales of a panel lie.
+// The codes and scales of a panel.
 struct CodedPanel {
   const CodedWeight& weight;
   std::int64_t row;  // the first
@@ -375,7 +375,7 @@ struct CodedPanel {
     return packed_columns({coded.rows, coded.columns, coded.bits}) * coded.bits / 8;
   }
 
-  // Of the vector of rows from `at` on: what exists of an array of rows.
+  // Loads a vector of an array with one value per row, from row `at` of the panel on; missing rows are zero.
   HWY_INLINE FloatLanes of_rows(const float* array, std::int64_t at) const {
     const std::int64_t left = weight.rows - row - at;
     if (left >= kLanes) return hn::LoadU(Floats(), array + row + at);
@@ -390,7 +390,7 @@ struct CodedPanel {
     const auto power = hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(Words(), weight.scale_shift)));
     return hn::Mul(hn::BitCast(Floats(), power), hn::Set(Floats(), weight.unit));
   }
-  // What is added to the values of a way.
+  // Returns what is added to the values of a decoder.
   HWY_INLINE FloatLanes offset(float first, std::int64_t column, std::int64_t at) const {
     const FloatLanes value = hn::Set(Floats(), first);
     if (weight.scale_bytes == 3) {
@@ -402,13 +402,14 @@ struct CodedPanel {
   HWY_INLINE const std::uint8_t* scales_of_block(std::int64_t column) const {
     return scales + column / weight.block * kPackedRows * weight.scale_bytes;
   }
-  // Columns before which the scale is another one.
+  // Returns the end of the columns that share the scale of `column`.
   std::int64_t scale_end(std::int64_t column) const {
     return scales == nullptr ? weight.columns : (column / weight.block + 1) * weight.block;
   }
 };
 
-// Calls whole(k) for every kColumns columns of [begin, end) whose codes lie in the same words, and single(k) for others.
+// Calls whole(k) for every kColumns columns of [begin, end) whose codes share words, and single(k) for the other
+// columns.
 template <int kColumns, class WholeBody, class SingleBody>
 HWY_INLINE void for_words(std::int64_t begin, std::int64_t end, WholeBody&& whole,
                           SingleBody&& single) {

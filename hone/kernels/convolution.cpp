@@ -1,9 +1,11 @@
-// A convolution is cut into tiles of outputs by columns. For each block of channels a tile writes its columns into panels as
-// wide as the micro-kernel of gemm_tile-inl.h, small enough for the first cache, and multiplies all its outputs by each before
-// the next; sums stay in a buffer of the tile. The weight lies in panels of kPanelRows outputs, block after block.
+// A convolution is split into tiles of outputs by columns. For each block of channels, a tile writes its columns to
+// panels as wide as the micro-kernel of gemm_tile-inl.h, small enough for the L1 cache, and multiplies all its outputs
+// by one panel before the next. Sums stay in a buffer of the tile. The weight is packed in panels of kPanelRows
+// outputs, block by block.
 //
-// The gradient of x is the same product, of the weight with outputs and channels exchanged, over dy. With a stride of s
-// rows and columns of x fall into s·s phases, whose places read dy by different taps of the kernel: each is a product of its own.
+// The gradient of x is the same product over dy, with outputs and channels of the weight exchanged. With a stride of s,
+// rows and columns of x form s·s phases, which read dy by different taps of the kernel. Each phase is a separate
+// product.
 #include "hone/kernels/convolution.h"
 
 #include <algorithm>
@@ -26,16 +28,17 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Where the results of a grid's places go: row o of place (n, i, j) to n image_stride + o channel_stride + i row_stride + j column_stride.
+// Destination of the results of a grid: row o of place (n, i, j) is stored at
+// n image_stride + o channel_stride + i row_stride + j column_stride.
 struct Results {
   float* data = nullptr;
   std::int64_t image_stride = 0, channel_stride = 0, row_stride = 0, column_stride = 1;
   const float* bias = nullptr;
-  const float* residual = nullptr;  // laid out as the results
+  const float* residual = nullptr;  // same layout as the results
   Activation activation = Activation::none;
 };
 
-// results (rows, places) = weight (rows, channels taps) columns
+// The product results (rows, places) = weight (rows, channels taps) columns.
 struct GridProduct {
   Grid grid;
   std::int64_t rows = 0;
@@ -47,7 +50,7 @@ std::int64_t padded_rows(std::int64_t rows) { return ceil_div(rows, kPanelRows) 
 
 // ---- the weight
 
-// How a weight is read: row r, channel c, tap t at r row_stride + c channel_stride + taps[t].
+// A view of a weight: tap t of row r, channel c is at r row_stride + c channel_stride + taps[t].
 struct WeightView {
   const float* data;
   std::int64_t rows, channels;
@@ -59,7 +62,7 @@ struct WeightView {
 
 std::int64_t floats_of(std::int64_t rows, std::int64_t depth) { return padded_rows(rows) * depth; }
 
-// Rows [row, row + kPanelRows) of a block of channels: value l of row i at [l * kPanelRows + i].
+// Packs rows [row, row + kPanelRows) of a block of channels: value l of row i is at [l * kPanelRows + i].
 void pack_rows(const WeightView& weight, std::int64_t row, std::int64_t channel_begin,
                std::int64_t channel_end, float* to) {
   const std::int64_t count = std::min<std::int64_t>(kPanelRows, weight.rows - row);
@@ -93,7 +96,7 @@ void pack_weight(ThreadPool& pool, const WeightView& weight, float* packed) {
 
 // ---- the product
 
-// How the results of a product are cut; nothing of it changes a sum.
+// How the results of a product are split, which does not change any sum.
 struct Tiles {
   std::int64_t panels;        // of columns, each of 1 to kPanelVectors vectors
   std::int64_t column_tiles;  // parts of the panels
@@ -118,14 +121,14 @@ struct Tiles {
   }
 };
 
-// Puts the sums (rows from `row_begin` on, columns) where they belong.
+// Stores the sums (rows from `row_begin` on, columns) as results.
 void write_results(const GridProduct& product, const float* sums, std::int64_t stride,
                    std::int64_t row_begin, std::int64_t row_end, std::int64_t column_begin,
                    std::int64_t column_end) {
-  const Results to = product.results;  // a copy, which no store can change
+  const Results to = product.results;  // a copy, which stores cannot alias
   const Grid& grid = product.grid;
   const Floats d;
-  // Places that follow each other in memory, one image's at most, or a row's.
+  // A run is a number of places that are consecutive in memory: at most an image or a row.
   const bool is_relu = to.activation == Activation::relu;
   const bool whole_images = to.row_stride == grid.columns * to.column_stride;
   const std::int64_t run = whole_images ? grid.rows * grid.columns : grid.columns;
@@ -156,7 +159,6 @@ void write_results(const GridProduct& product, const float* sums, std::int64_t s
   }
 }
 
-// The piece of a product that one chunk computes.
 void compute_tile(const GridProduct& product, const Tiles& tiles, std::int64_t row_tile,
                   std::int64_t column_tile) {
   static thread_local Scratch panel_scratch, sums_scratch;
@@ -250,8 +252,8 @@ std::int64_t input_gradient_floats(const ConvolutionShape& s) {
   return floats_of(s.channels / s.groups, s.outputs / s.groups * s.kernel_height * s.kernel_width);
 }
 
-// Of the rows (or columns) `phase`, phase + stride, … of x: the places of the kernel whose products reach them, and where in dy those stand,
-// relative to the row's number in its phase.
+// For rows (or columns) `phase`, phase + stride, … of x: a place of the kernel that contributes to them, and the offset
+// of its row of dy from the row's index in its phase.
 struct PhaseTap {
   std::int64_t place, shift;
 };

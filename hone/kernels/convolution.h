@@ -6,16 +6,16 @@
 #include "hone/base/thread_pool.h"
 #include "hone/kernels/epilogue.h"
 
-/// Convolutions of images, and their gradients, as products of matrices whose second factor is never in memory as a whole:
+/// Convolutions of images and their gradients as matrix products, whose second factor is never stored as a whole:
 ///
 ///     y (O, pixels) = weight (O, K) columns (K, pixels),   K = C / groups · KH · KW,
 ///
-/// columns[(c, u, v), (n, i, j)] = x[n, c, i stride - padding + u dilation, j stride - padding + v dilation], zero outside. Sums
-/// run over whole channels in blocks, so results have the same bits for any number of threads.
+/// columns[(c, u, v), (n, i, j)] = x[n, c, i stride - padding + u dilation, j stride - padding + v dilation], zero
+/// outside. Sums are over blocks of whole channels, so results have the same bits for any number of threads.
 namespace hone::kernels {
 
-/// Sizes of y (batch, outputs, result_height, result_width) made of x (batch, channels, height, width) and weight (outputs,
-/// channels / groups, kernel_height, kernel_width).
+/// Sizes of a convolution: y (batch, outputs, result_height, result_width), x (batch, channels, height, width) and
+/// weight (outputs, channels / groups, kernel_height, kernel_width).
 struct ConvolutionShape {
   std::int64_t batch = 0;
   std::int64_t channels = 0, height = 0, width = 0;
@@ -24,41 +24,41 @@ struct ConvolutionShape {
 
   std::int64_t result_height() const { return positions(height, kernel_height); }
   std::int64_t result_width() const { return positions(width, kernel_width); }
-  /// What each result sums over.
+  /// Returns the number of terms of each result.
   std::int64_t depth() const { return channels / groups * kernel_height * kernel_width; }
 
  private:
-  // Below 1 where the window does not fit.
+  // Returns 0 if the window does not fit.
   std::int64_t positions(std::int64_t size, std::int64_t kernel) const {
     const std::int64_t room = size + 2 * padding - dilation * (kernel - 1) - 1;
     return room < 0 ? 0 : room / stride + 1;
   }
 };
 
-/// y = activation(sums + bias + residual).
+/// Options of y = activation(sums + bias + residual).
 struct ConvolutionEpilogue {
   const float* bias = nullptr;      ///< (outputs); none when null
-  const float* residual = nullptr;  ///< as y, which it must not overlap; none when null
+  const float* residual = nullptr;  ///< shape of y, which it must not overlap; none when null
   Activation activation = Activation::none;
 };
 
-/// The weight as the product reads it: for what convolves by the same one again and again. `convolution_pack` fills
-/// `convolution_packed_floats` floats, aligned to a line of the cache.
+/// Packs the weight in the layout of the product, for repeated convolutions with the same weight. `convolution_pack`
+/// fills `convolution_packed_floats` floats, aligned to a cache line.
 std::size_t convolution_packed_floats(const ConvolutionShape& shape);
 void convolution_pack(ThreadPool& pool, const ConvolutionShape& shape, const float* weight,
                       float* packed);
 
-/// y = conv2d(x, weight) through `epilogue`. `packed` is the weight as `convolution_pack` leaves it.
+/// Computes y = conv2d(x, weight), then applies `epilogue`. `packed` is the result of `convolution_pack`.
 void convolution(ThreadPool& pool, const ConvolutionShape& shape, const float* x,
                  const float* packed, float* y, const ConvolutionEpilogue& epilogue = {});
 
-/// dx, overwritten, by weight and dy. `workspace` has room for `convolution_input_gradient_floats` floats, aligned to a line
-/// of the cache.
+/// Computes dx from weight and dy, overwriting it. `workspace` holds `convolution_input_gradient_floats` floats,
+/// aligned to a cache line.
 std::size_t convolution_input_gradient_floats(const ConvolutionShape& shape);
 void convolution_input_gradient(ThreadPool& pool, const ConvolutionShape& shape,
                                 const float* weight, const float* dy, float* dx, float* workspace);
 
-/// dweight, overwritten, by x and dy.
+/// Computes dweight from x and dy, overwriting it.
 void convolution_weight_gradient(ThreadPool& pool, const ConvolutionShape& shape, const float* x,
                                  const float* dy, float* dweight);
 

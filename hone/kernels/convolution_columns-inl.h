@@ -1,12 +1,14 @@
-// The columns that convolutions are products with, written panel after panel, compiled once per Highway target.
+// Writes the columns of convolutions, panel by panel. Compiled once per Highway target.
 //
-// A column is a place of a grid (n, i, j) over images; for each channel c and tap (u, v) of the kernel it holds the value
+// A column is a place (n, i, j) of a grid over images. For each channel c and tap (u, v) of the kernel it contains the
+// value
 //
 //     images[n, c, i step + u, j step + v],   zero outside the image.
 //
-// Neighbouring columns lie `step` apart in memory, also from one row to the next where the grid is as wide as the image. So a
-// vector of them is a load and masks, which are the same for all channels; where they jump, as from one image to the next, a
-// load for each piece between jumps. Only with steps above 2, and where such loads would leave the images, are they fetched one by one.
+// Neighbouring columns are `step` apart in memory, across rows too if the grid is as wide as the image. So a vector of
+// them is one load with masks, which are the same for all channels. Where they jump, as from one image to the next,
+// each piece between jumps takes one load. With steps above 2, and where such loads would exceed the images, columns
+// are read one by one.
 #if defined(HONE_KERNELS_CONVOLUTION_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_CONVOLUTION_COLUMNS_INL_H_
 #undef HONE_KERNELS_CONVOLUTION_COLUMNS_INL_H_
@@ -29,7 +31,7 @@ namespace HWY_NAMESPACE {
 
 using Integers = hn::RebindToSigned<Floats>;
 
-// What the columns [begin, end) of a grid read, whatever the channel.
+// The positions that columns [begin, end) of a grid read, for any channel.
 class Columns {
  public:
   // Columns are padded to whole vectors with zeros.
@@ -55,10 +57,10 @@ class Columns {
 
   std::int64_t vectors() const { return vectors_; }
 
-  // to[((c - channel_begin) taps + t) stride + j] = what column j reads of channel c by tap t.
+  // Sets to[((c - channel_begin) taps + t) stride + j] to the value of column j for channel c and tap t.
   void write(const Grid& grid, std::int64_t channel_begin, std::int64_t channel_end, float* to,
              std::int64_t stride) const {
-    // A masked lane may read a neighbour's value, but nothing that is not of these images.
+    // Masked lanes may read neighbouring values, but nothing outside the images.
     const auto is_inside = [&](std::int64_t c) {
       return grid.step <= 2 && least_ + c * grid.channel_stride >= 0 &&
              most_ + c * grid.channel_stride <= grid.elements;
@@ -77,9 +79,9 @@ class Columns {
   }
 
  private:
-  static constexpr std::int32_t kNowhere = INT32_MIN / 2;  // of no image, whatever the tap
+  static constexpr std::int32_t kNowhere = INT32_MIN / 2;  // outside of any image for every tap
 
-  // Lanes of a vector from `lane` on, up to those of the next piece, that lie `step` apart; lane 0 would read at `base`.
+  // Lanes of a vector from `lane` on, up to the next piece, that are `step` apart; lane 0 would read at `base`.
   struct Piece {
     std::int64_t lane, base;
   };
@@ -101,7 +103,7 @@ class Columns {
     }
   }
 
-  // All bits where a column reads inside the image by a tap: (taps, columns).
+  // Computes masks (taps, columns) with all bits set if a column is inside the image for a tap.
   void find_masks(const std::vector<std::int32_t>& places, const std::vector<std::int64_t>& taps,
                   std::int64_t size, std::vector<std::int32_t>& masks) const {
     const Integers d;
@@ -118,7 +120,7 @@ class Columns {
     }
   }
 
-  // Where loads of channel 0 begin and end, padding and what lies between two columns included.
+  // Finds where loads of channel 0 begin and end, including padding and skipped elements between columns.
   void find_reach(const Grid& grid) {
     least_ = most_ = 0;
     if (grid.taps() == 0 || pieces_.empty()) return;
@@ -139,7 +141,7 @@ class Columns {
     }
   }
 
-  // What it reads of this object and the grid it reads once: stores of floats could change none of it, but that is not seen.
+  // Copies members and the grid to local variables, because the compiler assumes that stores of floats may change them.
   template <int kStep>
   HWY_NOINLINE void write_channels(const Grid& grid, std::int64_t begin, std::int64_t end,
                                    const Target& target) const {
@@ -200,12 +202,12 @@ class Columns {
   }
 
   std::int64_t vectors_ = 0;
-  std::vector<std::int64_t> bases_;  // place of each column in channel 0, for a tap at (0, 0)
-  std::vector<std::int32_t> rows_, columns_;  // the same in its image
-  std::vector<Piece> pieces_;                 // of one vector after the other
-  std::vector<std::size_t> first_piece_;      // of each vector, and behind the last
+  std::vector<std::int64_t> bases_;  // offset of each column in channel 0, for a tap at (0, 0)
+  std::vector<std::int32_t> rows_, columns_;  // row and column of each in its image
+  std::vector<Piece> pieces_;                 // of all vectors, in order
+  std::vector<std::size_t> first_piece_;      // of each vector, and the end
   std::vector<std::int32_t> row_masks_, column_masks_;
-  std::int64_t least_ = 0, most_ = 0;  // what loads reach of channel 0
+  std::int64_t least_ = 0, most_ = 0;  // range of loads of channel 0
 };
 
 }  // namespace HWY_NAMESPACE

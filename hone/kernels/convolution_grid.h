@@ -5,7 +5,7 @@
 
 #include "hone/kernels/convolution.h"
 
-/// What a convolution reads, as convolution.h's products see it.
+/// The positions that a convolution reads, for the products of convolution.h.
 namespace hone::kernels {
 
 /// A place (n, i, j) of the grid.
@@ -13,14 +13,14 @@ struct GridPlace {
   std::int64_t image = 0, row = 0, column = 0;
 };
 
-/// Places (n, i, j), each of which reads images[n, c, i step + u, j step + v] of every channel c by every tap (u, v) of row_taps x
-/// column_taps.
+/// A grid of places (n, i, j). Each reads images[n, c, i step + u, j step + v] for every channel c and every tap (u, v)
+/// of row_taps x column_taps.
 struct Grid {
-  const float* images = nullptr;  ///< the first channel that is read, of the first image
+  const float* images = nullptr;  ///< the first channel that is read, in the first image
   std::int64_t elements = 0;      ///< from there on
   std::int64_t batch = 0, channels = 0, height = 0, width = 0;
   std::int64_t image_stride = 0, channel_stride = 0;
-  std::int64_t rows = 0, columns = 0;  ///< of an image's places
+  std::int64_t rows = 0, columns = 0;  ///< of places per image
   std::int64_t step = 1;
   std::vector<std::int64_t> row_taps, column_taps;
 
@@ -31,7 +31,6 @@ struct Grid {
   GridPlace place(std::int64_t index) const {
     return {index / (rows * columns), index / columns % rows, index % columns};
   }
-  /// To the next place.
   void advance(GridPlace& place) const {
     if (++place.column < columns) return;
     place.column = 0;
@@ -41,7 +40,7 @@ struct Grid {
   }
 };
 
-/// What the results of a group read of x.
+/// Returns the grid of the results of a group over x.
 inline Grid forward_grid(const ConvolutionShape& shape, const float* x, std::int64_t group) {
   const std::int64_t pixels = shape.height * shape.width, channels = shape.channels / shape.groups,
                      skipped = group * channels * pixels;
@@ -65,13 +64,14 @@ inline Grid forward_grid(const ConvolutionShape& shape, const float* x, std::int
   return grid;
 }
 
-/// Channels in blocks of nearly as many products, of at most `kMostDepth` where a channel has fewer: a function of the sizes alone.
+/// Splits channels into blocks of nearly equal numbers of products: at most `kMostDepth`, unless a channel has more.
+/// Depends on the sizes alone.
 inline constexpr std::int64_t kMostDepth = 256;
 inline std::int64_t channel_blocks(std::int64_t channels, std::int64_t taps) {
   const std::int64_t depth = channels * taps, blocks = (depth + kMostDepth - 1) / kMostDepth;
   return blocks < 1 ? 1 : blocks > channels ? channels : blocks;
 }
-/// The first channel of a block.
+/// Returns the first channel of a block.
 inline std::int64_t block_begin(std::int64_t channels, std::int64_t blocks, std::int64_t block) {
   return channels * block / blocks;
 }

@@ -1,6 +1,6 @@
-// dweight (O, K) = dy (O, pixels) columns (K, pixels)^T. A chunk has some channels of x, and so some columns of dweight, and a part of the
-// outputs. It goes through all images in blocks of pixels, writes what its channels give of a block, turns that into panels and adds the
-// products to its sums: all of them in one order, whatever the chunks are.
+// dweight (O, K) = dy (O, pixels) columns (K, pixels)^T. A chunk covers some channels of x, and so some columns of
+// dweight, and some outputs. It processes all images in blocks of pixels: it writes the columns of its channels for a
+// block, packs them to panels and adds the products to its sums. The order of additions does not depend on the chunks.
 #include <algorithm>
 #include <numeric>
 
@@ -24,17 +24,17 @@ namespace {
 
 constexpr std::int64_t kPanelColumns = kPanelVectors * kLanes;
 
-// One group's product.
+// The product of one group.
 struct WeightProduct {
   Grid grid;
-  const float* dy;  // of the group's first output
+  const float* dy;  // at the first output of the group
   std::int64_t rows, dy_image_stride;
   float* dweight;  // (rows, channels taps)
 
   std::int64_t pixels() const { return grid.rows * grid.columns; }
 };
 
-// Channels of a chunk: a multiple of a panel's columns, or all there are.
+// Returns the channels of a chunk: enough for a multiple of the columns of a panel, or all.
 std::int64_t chunk_channels(const WeightProduct& product) {
   constexpr std::int64_t kColumns = 96;
   const std::int64_t whole = kPanelColumns / std::gcd(kPanelColumns, product.grid.taps());
@@ -43,7 +43,7 @@ std::int64_t chunk_channels(const WeightProduct& product) {
   return std::min(product.grid.channels, wanted);
 }
 
-// Adds the products of some pixels of an image: `values` (columns, pixels padded) as panels.
+// Adds the products of some pixels of an image, with `values` (columns, padded pixels) packed to panels.
 void add_pixels(const WeightProduct& product, const float* values, std::int64_t value_stride,
                 std::int64_t columns, std::int64_t image, std::int64_t pixel_begin,
                 std::int64_t depth, std::int64_t row_begin, std::int64_t row_end, float* sums,

@@ -18,8 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// to[c * to_stride + r] = from[r * from_stride + c], in pieces of rows that leave both sides in the
-// first-level cache.
+// Sets to[c * to_stride + r] = from[r * from_stride + c], in pieces of rows that fit in the L1 cache on both sides.
 void transpose(const float* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns,
                float* to, std::int64_t to_stride) {
   constexpr std::int64_t kPiece = 32;
@@ -56,7 +55,7 @@ void copy_runs(ThreadPool& pool, const Nest& nest, const float* x, float* out) {
   });
 }
 
-// The dimension of stride 1 with more than a few elements, or -1.
+// Returns the dimension with stride 1 and at least 4 elements, or -1.
 int contiguous_dimension(const Nest& nest) {
   for (int d = 0; d < nest.rank; ++d) {
     if (nest.strides[0][d] == 1 && nest.sizes[d] >= 4) return d;
@@ -64,14 +63,14 @@ int contiguous_dimension(const Nest& nest) {
   return -1;
 }
 
-// `contiguous`, not the innermost, is the dimension of x with stride 1: planes of it and the
-// innermost are transposed. A chunk takes some columns of a plane, which are rows of the result.
+// Transposes planes of the innermost dimension and `contiguous`, another dimension, in which x has stride 1. A chunk
+// copies some columns of a plane, which are rows of the result.
 void copy_transposed(ThreadPool& pool, const Nest& nest, int contiguous, const float* x,
                      float* out) {
   constexpr std::int64_t kColumns = 64;
   std::int64_t out_stride = 1;  // of the contiguous dimension
   for (int d = contiguous + 1; d < nest.rank; ++d) out_stride *= nest.sizes[d];
-  // The loop over planes: all dimensions but these two, with the strides of x and of the result.
+  // The loop over planes runs over all other dimensions, with the strides of x and of the result.
   std::array<std::int64_t, kMaxRank> sizes = nest.sizes;
   sizes[contiguous] = 1;
   sizes[nest.rank - 1] = 1;

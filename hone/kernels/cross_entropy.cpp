@@ -19,7 +19,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// log(sum of e^logits) - logits[label]
+// Returns log(sum of e^logits) - logits[label].
 double row_loss(std::int64_t classes, const float* logits, std::int64_t label) {
   const float maximum = row_maximum(classes, logits);
   const auto ignore = [](std::int64_t, auto, auto) {};
@@ -27,7 +27,7 @@ double row_loss(std::int64_t classes, const float* logits, std::int64_t label) {
   return std::log(double{sum}) + (double{maximum} - double{logits[label]});
 }
 
-// gradient = scale (softmax(logits) - one_hot(label))
+// Computes gradient = scale (softmax(logits) - one_hot(label)).
 void row_gradient(std::int64_t classes, const float* logits, std::int64_t label, float scale,
                   float* gradient) {
   const Floats d;
@@ -50,7 +50,7 @@ namespace {
 HWY_EXPORT(row_loss);
 HWY_EXPORT(row_gradient);
 
-/// The weight of each row: of its class, 1 without weights of classes, 0 when it is ignored.
+/// The weight of each row: that of its class, 1 without class weights, 0 if the row is ignored.
 class RowWeights {
  public:
   RowWeights(const std::int64_t* labels, const float* class_weights)

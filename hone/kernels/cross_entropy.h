@@ -11,14 +11,13 @@ namespace hone::kernels {
 
 inline constexpr std::int64_t kIgnoredLabel = -100;
 
-/// Mean over the rows that are not ignored of log(sum of e^logits) - logits[label], each weighed by
-/// class_weights[label] (classes): sum of w loss / sum of w. Without weights (null) all are 1. NaN when all rows are
-/// ignored.
+/// Returns the mean over the rows that are not ignored of log(sum of e^logits) - logits[label], weighted by
+/// class_weights[label] (classes): sum of w loss / sum of w. Null: all weights are 1. NaN if all rows are ignored.
 float cross_entropy(ThreadPool& pool, std::int64_t rows, std::int64_t classes, const float* logits,
                     const std::int64_t* labels, const float* class_weights = nullptr);
 
-/// dlogits = dloss (softmax(logits) - one_hot(label)) w[label] / sum of w over the rows that are not ignored; 0 in
-/// ignored rows.
+/// Computes dlogits = dloss (softmax(logits) - one_hot(label)) w[label] / sum of w over the rows that are not ignored;
+/// 0 in ignored rows.
 void cross_entropy_gradient(ThreadPool& pool, std::int64_t rows, std::int64_t classes,
                             const float* logits, const std::int64_t* labels, float dloss,
                             float* dlogits, const float* class_weights = nullptr);

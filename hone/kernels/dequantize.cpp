@@ -19,7 +19,7 @@
 #ifndef HONE_KERNELS_DEQUANTIZE_CONSTANTS_
 #define HONE_KERNELS_DEQUANTIZE_CONSTANTS_
 namespace hone::kernels {
-// The scales of so many elements, widened, and their codes stay in the first cache.
+// The widened scales of this many elements and their codes stay in the L1 cache.
 inline constexpr std::int64_t kDequantizeBlock = 4096;
 }  // namespace hone::kernels
 #endif
@@ -40,22 +40,22 @@ using BitsVec = hn::Vec<Bits>;
 using IntVec = hn::Vec<Ints>;
 using FloatVec = hn::Vec<Floats>;
 
-constexpr int kLeastPlain = 7;  // of the scales, see `values`
+constexpr int kLeastPlain = 7;  // least plain scale, see `values`
 constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 
-// Of lanes of elements, lanes of pairs of them.
+// Converts lanes of elements to lanes of pairs of elements.
 HWY_INLINE Whole half(Whole) { return {}; }
 HWY_INLINE Partial half(Partial part) { return {(part.lanes + 1) / 2}; }
 
-// The mantissas of `part` of the elements from the even `i` on. Of 4 bits 16 times that, which with the same scale is the same
-// element of 8 bits, its unit, its fraction and its lowest number too.
+// Returns the mantissas of `part` of the elements from the even `i` on. Mantissas of 4 bits are returned times 16. That
+// is the element of 8 bits that behaves the same with the same scale, including unit, fraction and lowest number.
 template <int kBits, class Part>
 HWY_INLINE IntVec mantissas(const std::uint8_t* codes, std::int64_t i, Part part) {
   if constexpr (kBits == 8) {
     return hn::PromoteTo(
         Ints(), load(SignedBytes(), reinterpret_cast<const std::int8_t*>(codes) + i, part));
   } else {
-    // The two codes of a byte as the upper halves of the two bytes of a word.
+    // Spread the two codes of a byte to the upper halves of the two bytes of a word.
     const auto word = hn::PromoteTo(Words(), load(Pairs(), codes + i / 2, half(part)));
     const auto both =
         hn::And(hn::Or(hn::ShiftLeft<4>(word), hn::ShiftLeft<8>(word)), hn::Set(Words(), 0xf0f0));
@@ -63,21 +63,21 @@ HWY_INLINE IntVec mantissas(const std::uint8_t* codes, std::int64_t i, Part part
   }
 }
 
-// The values of mantissas by their scales. kPlain: no scale is one of 0 … 6, for which the power of the last place is a
-// subnormal float, or 255, and what is given for it is that power.
+// Returns the values of mantissas with their scales. kPlain: no scale is 255 or one of 0 to 6, for which the power of
+// the last place is a subnormal float; `scale` then holds the bits of that power.
 template <MxintDialect kDialect, bool kPlain>
 HWY_INLINE FloatVec values(IntVec mantissa, IntVec scale) {
   const Ints d;
   const Floats df;
   constexpr bool kMase = kDialect == MxintDialect::mase;
   IntVec m = mantissa;
-  if constexpr (kMase)  // the lowest has neither unit nor fraction
+  if constexpr (kMase)  // the lowest number has neither unit nor fraction
     m = hn::IfThenZeroElse(hn::Eq(m, hn::Set(d, -128)), m);
   const FloatVec whole = hn::ConvertTo(df, m);
   if constexpr (kPlain) {
     return hn::Mul(whole, hn::BitCast(df, scale));
   } else {
-    // In two steps, of which only the second can give a subnormal value: no factor is one.
+    // In two steps, so that no factor is subnormal; only the second step can give a subnormal value.
     const IntVec exponent = kMase ? hn::Max(scale, hn::Set(d, 1)) : scale;
     const auto is_low = hn::Lt(exponent, hn::Set(d, kLeastPlain));
     const FloatVec first =
@@ -87,7 +87,7 @@ HWY_INLINE FloatVec values(IntVec mantissa, IntVec scale) {
     const auto is_highest = hn::Eq(scale, hn::Set(d, 255));
     y = hn::IfThenElse(hn::RebindMask(df, is_highest), hn::BitCast(df, hn::Set(d, 0x7fc00000)), y);
     if constexpr (!kMase) return y;
-    // Elements with a unit are the bits of `out` as they are.
+    // Elements with a unit bit are exactly the bits of `out`.
     const IntVec magnitude = hn::Abs(mantissa);
     const IntVec unit = hn::Set(d, 0x40);
     const IntVec fraction = hn::And(magnitude, hn::Sub(unit, hn::Set(d, 1)));
@@ -100,7 +100,7 @@ HWY_INLINE FloatVec values(IntVec mantissa, IntVec scale) {
   }
 }
 
-// The upper halves, which of floats that bfloat16 can hold are all there is.
+// Returns the upper halves of floats, which are exact for floats that bfloat16 can represent.
 HWY_INLINE BitsVec upper_halves(FloatVec low, FloatVec high) {
   const Bits d;
   return hn::ConcatOdd(d, hn::BitCast(d, high), hn::BitCast(d, low));
@@ -132,11 +132,11 @@ HWY_INLINE void put_one(FloatVec value, std::uint16_t* y, Part part) {
   store(hn::LowerHalf(Halves(), upper_halves(value, value)), Halves(), y, part);
 }
 
-// The scales of the groups of a block, widened once for all vectors of it.
+// The scales of the groups of a block, widened once for all its vectors.
 struct BlockScales {
-  // Behind the last there may be anything: vectors of them are read whole, and one more than there are elements for.
+  // Padded with arbitrary values: whole vectors of scales are read, and one more than there are elements for.
   alignas(64) std::int32_t of_group[kDequantizeBlock + 3 * kLanes];
-  bool plain;  // see `values`; then they are powers, and otherwise scales as they are
+  bool plain;  // see `values`; if set, `of_group` holds powers, else scales
 };
 
 HWY_INLINE void widen_scales(const std::uint8_t* scales, std::int64_t count, BlockScales& to) {
@@ -157,8 +157,8 @@ HWY_INLINE void widen_scales(const std::uint8_t* scales, std::int64_t count, Blo
   });
 }
 
-// Decodes elements of a block into `y`, vectors in twos wherever there are two, as only whole vectors go around the caches.
-// (Functions of a struct, for compilers do not always inline lambdas.)
+// Decodes elements of a block into `y`, two vectors at a time where possible, since only whole vectors are stored
+// non-temporally. Functions of a struct, because compilers do not always inline lambdas.
 template <int kBits, MxintDialect kDialect, bool kPlain, class Value>
 struct Decoder {
   const std::uint8_t* codes;  // of the first element
@@ -176,7 +176,7 @@ struct Decoder {
   HWY_INLINE void one(std::int64_t i, IntVec scale, Part part) const {
     put_one(decoded(i, scale, part), y + i, part);
   }
-  // The last elements, fewer than two vectors.
+  // Decodes the last elements, fewer than two vectors.
   HWY_INLINE void rest(std::int64_t i, std::int64_t count, IntVec low, IntVec high) const {
     if (i + kLanes <= count) {
       one(i, low, Whole{});
@@ -187,7 +187,7 @@ struct Decoder {
   }
 };
 
-// Groups of one vector.
+// Decodes groups of one vector each.
 template <class Decoder>
 HWY_INLINE void decode_vectors(const Decoder decoder, const std::int32_t* scales,
                                std::int64_t count) {
@@ -198,7 +198,8 @@ HWY_INLINE void decode_vectors(const Decoder decoder, const std::int32_t* scales
   decoder.rest(i, count, hn::Set(d, scales[0]), hn::Set(d, scales[1]));
 }
 
-// Groups of an even number of vectors; `left` elements of the first of them are there. One loop, as most are of few.
+// Decodes groups of an even number of vectors; `left` elements remain of the first group. A single loop, since most
+// groups have few vectors.
 template <class Decoder>
 HWY_INLINE void decode_runs(const Decoder decoder, std::int64_t group_elements,
                             const std::int32_t* scales, std::int64_t count, std::int64_t left) {
@@ -215,8 +216,7 @@ HWY_INLINE void decode_runs(const Decoder decoder, std::int64_t group_elements,
   decoder.rest(i, count, hn::Set(d, *scales), hn::Set(d, *scales));
 }
 
-// How many groups have begun since the first of some elements: i / group_elements. (Divisions would take as long as the
-// elements of a block.)
+// Sets begun[i] = i / group_elements. Divisions would take as long as decoding a block.
 template <std::size_t kCount>
 HWY_INLINE void count_begun(std::int64_t group_elements, std::int32_t (&begun)[kCount]) {
   std::int32_t groups = 0;
@@ -229,10 +229,10 @@ HWY_INLINE void count_begun(std::int64_t group_elements, std::int32_t (&begun)[k
   }
 }
 
-// Picks a scale for each element of one vector after the other, whichever groups they are of.
+// Picks a scale for each element of consecutive vectors, for any groups.
 class ScalePicker {
  public:
-  // `place`: of the first element in its group.
+  // `place`: index of the first element in its group.
   HWY_INLINE ScalePicker(std::int64_t group_elements, const std::int32_t* scales,
                          std::int64_t place)
       : scales_(scales),
@@ -260,13 +260,13 @@ class ScalePicker {
   const std::int32_t* scales_;
   std::int64_t place_;
   const std::int64_t group_elements_;
-  const std::int64_t far_;  // elements of a group that are further than a vector from its end
+  const std::int64_t far_;  // elements of a group that are more than a vector from its end
   const std::int64_t groups_per_vector_;
   const std::int64_t places_per_vector_;
-  std::int32_t begun_[2 * kLanes];  // groups, since the first element that is not far
+  std::int32_t begun_[2 * kLanes];  // groups begun since the first element that is not far
 };
 
-// The same where a vector has whole groups: one after the other has its scales in the same way.
+// The same if a vector contains whole groups, so that all vectors pick scales alike.
 class RegularScalePicker {
  public:
   HWY_INLINE RegularScalePicker(std::int64_t group_elements, const std::int32_t* scales)
@@ -288,7 +288,7 @@ class RegularScalePicker {
   alignas(64) std::int32_t begun_[kLanes];
 };
 
-// Any groups: a scale for each element.
+// Decodes any groups with a scale for each element.
 template <class Decoder, class Picker>
 HWY_INLINE void decode_picked(const Decoder decoder, Picker& picker, std::int64_t count) {
   std::int64_t i = 0;
@@ -318,7 +318,7 @@ HWY_INLINE void decode_elements(const Decoder decoder, std::int64_t group_elemen
   }
 }
 
-// `count` elements from `begin` on, which is a multiple of a block.
+// Decodes `count` elements from `begin` on, which is a multiple of a block.
 template <int kBits, MxintDialect kDialect, class Value>
 HWY_INLINE void decode_block(const MxintCodes& x, std::int64_t begin, std::int64_t count,
                              BlockScales& scales, bool around_caches, Value* y) {
@@ -368,15 +368,15 @@ void decode_float(const MxintCodes& x, MxintDialect dialect, std::int64_t begin,
 
 std::int64_t lanes() { return kLanes; }
 
-// Vectors read and written in turn, as they come in proportion; what is written holds on to what was read. `y` is aligned as
-// vectors are.
+// Reads and writes vectors alternately, in proportion. Writes depend on reads, so that no read is optimized away. `y`
+// is aligned to vectors.
 void move_range(std::int64_t read_bytes, const std::uint8_t* x, std::int64_t write_bytes,
                 bool around_caches, std::uint8_t* y) {
   const hn::ScalableTag<std::uint8_t> d;
   const auto width = static_cast<std::int64_t>(hn::Lanes(d));
   const std::int64_t reads = read_bytes / width, writes = write_bytes / width;
   auto seen = hn::Zero(d);
-  std::int64_t due = 0;  // of the next read, in parts of a `writes`th
+  std::int64_t due = 0;  // of the next read, in units of 1 / writes
   for (std::int64_t i = 0; i < writes; ++i) {
     for (due += reads; due >= writes; due -= writes, x += width)
       seen = hn::Xor(seen, hn::LoadU(d, x));
@@ -402,7 +402,7 @@ HWY_EXPORT(decode_float);
 HWY_EXPORT(lanes);
 HWY_EXPORT(move_range);
 
-// 64 KiB of codes: enough for the processor to fetch ahead in, and some microseconds of work.
+// 64 KiB of codes: enough for the hardware prefetcher, and some microseconds of work.
 constexpr std::int64_t kChunk = 16 * kDequantizeBlock;
 
 constexpr std::int64_t kLine = 64;

@@ -26,7 +26,7 @@ using Words = hn::Repartition<std::uint32_t, Wide>;
 constexpr std::int64_t kBlocks = static_cast<std::int64_t>(hn::MaxLanes(Wide()));
 constexpr std::int64_t kBlockWords = 4;
 
-// The low halves of a and b multiplied to 64 bits.
+// Returns the 64-bit products of the low halves of a and b.
 HWY_INLINE WideVec multiply_low(Wide d, WideVec a, std::uint32_t b) {
   const Words words;
   return hn::MulEven(hn::BitCast(words, a), hn::BitCast(words, hn::Set(d, b)));
@@ -50,9 +50,9 @@ struct RoundKeys {
   }
 };
 
-// For each lane, its number, and the block, of kBlocks in order, that it computes: even lanes the first
-// half of the blocks, odd lanes the second, so that interleaving the lower and the upper lanes of every
-// 128 bits leaves blocks in order.
+// For each lane its index, and which of kBlocks consecutive blocks it computes: even lanes the first half of the
+// blocks, odd lanes the second. Interleaving the lower and the upper lanes of every 128 bits then puts the blocks in
+// order.
 struct LaneTable {
   HWY_ALIGN std::uint64_t number[kBlocks];
   HWY_ALIGN std::uint64_t block[kBlocks];
@@ -69,8 +69,8 @@ constexpr LaneTable lane_table() {
 
 constexpr LaneTable kLaneTable = lane_table();
 
-// The words of the blocks of these numbers, the lanes in the order of kLaneTable.block. One block per
-// 64-bit lane; the high halves of c0 to c3 hold what the next multiplication ignores.
+// Computes the words of the blocks with these numbers, lanes in the order of kLaneTable.block. One block per 64-bit
+// lane; the next multiplication ignores the high halves of c0 to c3.
 HWY_INLINE void philox_words(const RoundKeys& keys, std::uint64_t stream, WideVec block,
                              std::uint32_t* to) {
   constexpr std::uint32_t kMultiplier0 = 0xD2511F53u;
@@ -89,7 +89,7 @@ HWY_INLINE void philox_words(const RoundKeys& keys, std::uint64_t stream, WideVe
     c1 = product1;
     c3 = product0;
   }
-  // Pairs of words as 64-bit lanes, low word first; then both pairs of a block side by side.
+  // Pairs of words as 64-bit lanes, low word first; then both pairs of a block together.
   const WideVec low = hn::Set(d, 0xffffffffu);
   const WideVec first_pair = hn::Or(hn::And(c0, low), hn::ShiftLeft<32>(c1));
   const WideVec second_pair = hn::Or(hn::And(c2, low), hn::ShiftLeft<32>(c3));
@@ -99,9 +99,8 @@ HWY_INLINE void philox_words(const RoundKeys& keys, std::uint64_t stream, WideVe
             to + 2 * kBlocks);
 }
 
-// Drops elements of x into y, in runs of neighbours that draw neighbouring words. A run is worked off in
-// whole vectors of blocks; what is left of many runs is put together, so that short ones fill the lanes,
-// too.
+// Applies dropout from x to y, in runs of neighbours that draw neighbouring words. A run is processed in whole vectors
+// of blocks. The remainders of many runs are collected, so that short runs fill the lanes, too.
 class Dropper {
  public:
   HWY_INLINE Dropper(const RandomStream& stream, std::uint32_t threshold, float scale,
@@ -113,7 +112,7 @@ class Dropper {
         x_(x),
         y_(y) {}
 
-  // Takes elements [element, element + count), which draw words from `word` on.
+  // Processes elements [element, element + count), which draw words from `word` on.
   void run(std::int64_t element, std::int64_t count, std::int64_t word) {
     const Wide d;
     HWY_ALIGN std::uint32_t words[kWords];
@@ -131,7 +130,7 @@ class Dropper {
     }
   }
 
-  // Works off what is left.
+  // Processes the collected remainders.
   void finish() {
     const Wide d;
     const auto order = hn::SetTableIndices(d, kLaneTable.block);
@@ -147,7 +146,7 @@ class Dropper {
 
  private:
   static constexpr std::int64_t kWords = kBlocks * kBlockWords;
-  static constexpr std::int64_t kBlocksTogether = 64;  // whole vectors of them
+  static constexpr std::int64_t kBlocksTogether = 64;  // a multiple of kBlocks
 
   struct Piece {
     std::int64_t element;
@@ -155,7 +154,7 @@ class Dropper {
     std::int64_t word;  // in words_
   };
 
-  // y = x scale, or 0, for `count` elements by as many words.
+  // Sets y = x scale, or 0, for `count` elements and as many words.
   HWY_INLINE void drop(const std::uint32_t* words, std::int64_t element, std::int64_t count) {
     const Floats d;
     const hn::RebindToUnsigned<Floats> du;
@@ -171,7 +170,7 @@ class Dropper {
     });
   }
 
-  // Takes as many elements as there is room for, and says how many.
+  // Collects as many elements as there is room for, and returns how many.
   HWY_INLINE std::int64_t keep_for_later(std::int64_t element, std::int64_t count,
                                          std::int64_t word) {
     const std::int64_t skipped = word % kBlockWords;
@@ -183,7 +182,7 @@ class Dropper {
     return taken;
   }
 
-  // Adds `count` blocks from number `first` on, in whole vectors: what is too much is overwritten.
+  // Adds `count` blocks from number `first` on, writing whole vectors; the excess is overwritten later.
   HWY_INLINE void number_blocks(std::int64_t count, std::int64_t first) {
     const Wide d;
     const auto lanes = hn::Load(d, kLaneTable.number);
@@ -203,12 +202,12 @@ class Dropper {
   std::int64_t blocks_ = 0;
   std::int64_t pieces_ = 0;
   Piece piece_[kBlocksTogether];
-  // Each with a vector more, which whole vectors may reach into.
+  // With room for one more vector, since whole vectors are written.
   HWY_ALIGN std::uint64_t numbers_[kBlocksTogether + kBlocks] = {};
   HWY_ALIGN std::uint32_t words_[kBlocksTogether * kBlockWords + hn::MaxLanes(Floats())] = {};
 };
 
-// Elements [begin, end) of the nest, whose strides are those of words.
+// Processes elements [begin, end) of the nest, whose strides are those of words.
 void dropout_range(const RandomStream& stream, std::uint32_t threshold, float scale,
                    const LoopNest<1>& nest, std::int64_t begin, std::int64_t end, const float* x,
                    float* y) {
@@ -260,7 +259,7 @@ void dropout(ThreadPool& pool, double probability, const RandomStream& stream,
   const LoopNest<1> nest(shape, {word_strides});
   const std::int64_t n = nest.elements();
   if (probability == 1) {
-    std::fill_n(y, n, 0.0f);  // no word is at least 2^32
+    std::fill_n(y, n, 0.0f);  // no word reaches the threshold 2^32
     return;
   }
   const std::uint32_t threshold = dropout_threshold(probability);

@@ -19,7 +19,6 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// y = x factor, element by element.
 void multiply_by(std::int64_t count, const float* x, const float* factor, float* y) {
   const Floats d;
   for_vectors(d, count, [&](std::int64_t i, auto part) HWY_ATTR {
@@ -38,13 +37,14 @@ namespace {
 
 HWY_EXPORT(multiply_by);
 
-// As much as stays in the second cache, but not so few rows that packing the weight for each block counts.
+// Returns the rows per block: few enough to stay in the L2 cache, but enough that packing the weight for each block
+// costs little.
 std::int64_t block_rows(std::int64_t columns) {
   constexpr std::int64_t kBlockFloats = 98304;
   return std::clamp<std::int64_t>(kBlockFloats / std::max<std::int64_t>(1, columns), 16, 128);
 }
 
-// Of rows that a chunk sums up alone.
+// Returns the rows per chunk, each with a partial sum.
 std::int64_t partial_rows(std::int64_t rows, std::int64_t columns) {
   return rows_per_partial(rows, columns);
 }
@@ -89,7 +89,7 @@ void dropped_product_gradient(ThreadPool& pool, const DroppedRows& rows, std::in
       const std::int64_t count = std::min(block, end - first), elements = count * columns;
       const float *const input = x + first * columns, *const gradient = dy + first * outputs;
       float* const to = dx + first * columns;
-      // What is kept of ones is what elements count.
+      // Dropout of ones gives the factor of each element.
       std::fill_n(dropped, elements, 1.0f);
       dropout_rows(rows.probability, rows.stream,
                    rows.first_words.subspan(static_cast<std::size_t>(first),

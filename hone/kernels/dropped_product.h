@@ -6,11 +6,11 @@
 #include "hone/base/random.h"
 #include "hone/base/thread_pool.h"
 
-/// Products of few outputs with an input that dropout thins out, as the first factor of a low-rank adapter reads it. What is
-/// left of the input is made block by block, in the cache, and never stands in memory as a whole.
+/// Products with few outputs of an input after dropout, for the first factor of a low-rank adapter. The input after
+/// dropout is computed block by block in the cache and never stored as a whole.
 namespace hone::kernels {
 
-/// Rows of an input: row i draws the words of the stream from `first_words[i]` on, see dropout.h.
+/// Dropout of the rows of an input: row i draws the words of the stream from `first_words[i]` on, see dropout.h.
 struct DroppedRows {
   double probability = 0;
   RandomStream stream;
@@ -20,12 +20,12 @@ struct DroppedRows {
   std::int64_t count() const { return static_cast<std::int64_t>(first_words.size()); }
 };
 
-/// y (T, N) = dropout(x (T, K)) weight (N, K)^T
+/// Computes y (T, N) = dropout(x (T, K)) weight (N, K)^T.
 void dropped_product(ThreadPool& pool, const DroppedRows& rows, std::int64_t outputs,
                      const float* x, const float* weight, float* y);
 
-/// dx (T, K) = dropout(dy (T, N) weight (N, K)), dweight (N, K) = dy^T dropout(x). `workspace` has room for
-/// `dropped_product_workspace_floats`.
+/// Computes dx (T, K) = dropout(dy (T, N) weight (N, K)) and dweight (N, K) = dy^T dropout(x). `workspace` holds
+/// `dropped_product_workspace_floats` floats.
 void dropped_product_gradient(ThreadPool& pool, const DroppedRows& rows, std::int64_t outputs,
                               const float* x, const float* weight, const float* dy, float* dx,
                               float* dweight, float* workspace);

@@ -42,7 +42,7 @@ HWY_INLINE void combine(std::int64_t n, X x, Y y, float* out, Operation operatio
   });
 }
 
-// out[i] = operation(x[i x_stride], y[i y_stride]) for i < n
+// Computes out[i] = operation(x[i x_stride], y[i y_stride]) for i < n.
 template <class Operation>
 HWY_INLINE void combine_run(std::int64_t n, const float* x, std::int64_t x_stride, const float* y,
                             std::int64_t y_stride, float* out, Operation operation) {

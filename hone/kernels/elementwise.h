@@ -14,23 +14,22 @@ namespace hone::kernels {
 
 using Extents = std::span<const std::int64_t>;
 
-/// An operand as it is seen with the shape of the result.
+/// An operand with strides for the shape of the result.
 struct Strided {
   const float* data = nullptr;
   Extents strides;
 };
 
-/// out = x + y.
+/// Computes out = x + y.
 void add(ThreadPool& pool, Extents shape, const Strided& x, const Strided& y, float* out);
-/// out = x y.
+/// Computes out = x y.
 void multiply(ThreadPool& pool, Extents shape, const Strided& x, const Strided& y, float* out);
-/// out = x, made contiguous. Fast when some dimension of x has stride 1: runs are copied or blocks
-/// transposed.
+/// Copies x to contiguous out. Fast if some dimension of x has stride 1: runs are copied or blocks transposed.
 void copy(ThreadPool& pool, Extents shape, const Strided& x, float* out);
 
-/// y[i] = factor x[i], for n contiguous elements.
+/// Computes y[i] = factor x[i] for n contiguous elements.
 void scale(ThreadPool& pool, std::int64_t n, float factor, const float* x, float* y);
-/// y[i] = value.
+/// Sets y[i] = value for n contiguous elements.
 void fill(ThreadPool& pool, std::int64_t n, float value, float* y);
 
 }  // namespace hone::kernels

@@ -8,8 +8,8 @@
 namespace hone::kernels {
 namespace {
 
-// The positions t of `ids`, sorted by the chunk of `grain` rows that ids[t] falls in, in the order
-// of t within a chunk. Those of chunk k stand at [starts[k], starts[k + 1]).
+// The positions t of `ids`, sorted by the chunk of `grain` rows that contains ids[t], in the order of t within a chunk.
+// Those of chunk k are at [starts[k], starts[k + 1]).
 struct PositionsByChunk {
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> positions;
@@ -42,7 +42,7 @@ void gather_rows_gradient(ThreadPool& pool, std::int64_t rows, std::int64_t widt
   static thread_local PositionsByChunk by_chunk;
   const std::int64_t grain = rows_per_chunk(width);
   by_chunk.sort((rows + grain - 1) / grain, grain, count, ids);
-  const PositionsByChunk& sorted = by_chunk;  // the caller's, in all threads
+  const PositionsByChunk& sorted = by_chunk;  // that of the calling thread
   parallel_ranges(pool, rows, grain, [&](std::int64_t begin, std::int64_t end) {
     std::fill(dtable + begin * width, dtable + end * width, 0.0f);
     const auto chunk = static_cast<std::size_t>(begin / grain);
@@ -71,9 +71,9 @@ void gather_rows_gradient_by_row(ThreadPool& pool, std::int64_t rows, std::int64
     place_of_id[static_cast<std::size_t>(t)] = place;
   }
   std::fill(named + places, named + count, std::int64_t{-1});
-  // Each chunk adds up some columns of all rows.
+  // Each chunk sums some columns of all rows.
   constexpr std::int64_t kColumns = 64;
-  const std::vector<std::int64_t>& place = place_of_id;  // the caller's, in all threads
+  const std::vector<std::int64_t>& place = place_of_id;  // that of the calling thread
   parallel_ranges(pool, width, kColumns, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = 0; i < count; ++i)
       std::fill(sums + i * width + begin, sums + i * width + end, 0.0f);

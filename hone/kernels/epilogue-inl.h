@@ -1,5 +1,4 @@
-// What is left of an epilogue when sums and bias are in C, compiled once per Highway target; for any product that is done
-// with a piece of C at a time.
+// The steps of an epilogue, for products that finish one piece of C at a time. Compiled once per Highway target.
 #if defined(HONE_KERNELS_EPILOGUE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_EPILOGUE_INL_H_
 #undef HONE_KERNELS_EPILOGUE_INL_H_
@@ -19,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// A piece of C, of which `row` and `column` are the first.
+// A piece of C that begins at `row` and `column`.
 struct Piece {
   float* c;
   std::int64_t c_stride;
@@ -27,8 +26,8 @@ struct Piece {
   std::int64_t rows, columns;
 };
 
-// Adds sums to what the piece starts from: C where the epilogue accumulates or these are not the first sums, and with the
-// first its bias.
+// Adds sums to the piece: to the values of C if the epilogue accumulates or these are not the first sums, and to the
+// bias with the first sums.
 inline void add_sums(const float* sums, std::int64_t sums_stride, const Piece& piece,
                      const Epilogue& epilogue, bool first) {
   const Floats d;
@@ -66,7 +65,7 @@ HWY_INLINE void finish_rows(const Piece& piece, const Epilogue& epilogue, F&& ac
   }
 }
 
-// Calls body(function of a vector) with that of an activation.
+// Calls body(f), where f applies the activation to a vector.
 template <class Body>
 HWY_INLINE void with_activation(Activation activation, Body&& body) {
   switch (activation) {
@@ -83,7 +82,7 @@ HWY_INLINE void with_activation(Activation activation, Body&& body) {
   }
 }
 
-// Activation and residual.
+// Applies activation and residual to a piece that holds sums and bias.
 inline void finish_piece(const Piece& piece, const Epilogue& epilogue) {
   with_activation(epilogue.activation,
                   [&](auto activated) HWY_ATTR { finish_rows(piece, epilogue, activated); });

@@ -2,14 +2,13 @@
 
 #include <cstdint>
 
-/// What a product does to its sums before it is done with them, one part of the result after the other while that lies in
-/// the first cache.
+/// Operations that a product applies to its sums, piece by piece while the result is in the L1 cache.
 namespace hone::kernels {
 
 enum class Activation : std::uint8_t { none, relu, gelu_erf, gelu_tanh, tanh };
 
-/// C = activation(sums + bias) + residual; with `accumulate`, C's own values are among the sums. Each step rounds as a
-/// kernel of its own does, so the bits are those of one step after the other.
+/// Options of C = activation(sums + bias) + residual; with `accumulate`, C's own values are added to the sums. Each
+/// step rounds like a separate kernel, so the bits are those of separate steps.
 struct Epilogue {
   const float* bias = nullptr;  ///< (N), added to every row; none when null.
   bool accumulate = false;      ///< Adds to what C holds instead of overwriting it.
@@ -17,7 +16,7 @@ struct Epilogue {
   const float* residual = nullptr;  ///< (M,N); none when null. It must not overlap C.
   std::int64_t residual_stride = 0;
 
-  /// Whether anything is left to be done when sums and bias are in C.
+  /// Returns whether steps remain once sums and bias are in C.
   bool goes_on() const { return activation != Activation::none || residual != nullptr; }
 };
 

@@ -19,8 +19,8 @@ namespace {
 
 using V = hn::Vec<Floats>;
 
-// y[i] = clamp(integral(x[i], x[i] scale)) / scale. Min and Max of x86 return their second operand
-// for NaN and for zeros of either sign, so both pass.
+// Computes y[i] = clamp(integral(x[i], x[i] scale)) / scale. Min and Max of x86 return their second operand for NaN and
+// for zeros of either sign, so these are unchanged.
 template <class Integral>
 HWY_INLINE void quantize(const FixedPoint& format, float scale, std::int64_t n, const float* x,
                          float* y, Integral&& integral) {
@@ -42,7 +42,7 @@ void round_range(const FixedPoint& format, float scale, std::int64_t n, const fl
 void floor_range(const FixedPoint& format, float scale, std::int64_t n, const float* x, float* y) {
   quantize(format, scale, n, x, y, [](V value, V scaled) HWY_ATTR {
     const Floats d;
-    // a negative value stays below 0 even where the product is too small for a float
+    // A negative value stays below 0 even if the product underflows to 0.
     const auto vanished = hn::And(hn::Lt(value, hn::Zero(d)), hn::Eq(scaled, hn::Zero(d)));
     return hn::IfThenElse(vanished, hn::Set(d, -1.0f), hn::Floor(scaled));
   });

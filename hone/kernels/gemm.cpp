@@ -1,12 +1,10 @@
-// A blocked product in the manner of GotoBLAS and BLIS (Goto and van de Geijn, "Anatomy of
-// high-performance matrix multiplication", 2008). K is cut into blocks of at most kGemmDepth. For every
-// block B is packed into panels of up to three vectors of columns: by all threads, once, before
-// chunks compute tiles of C; or, where so few rows stand in A that one tile holds them, by the only
-// chunk that needs the panel, just before it does and into its own cache, for then the weights of a
-// layer are read once and written nowhere. Rows of A are read in place where they are contiguous,
-// otherwise every chunk packs its own into panels of kPanelRows rows. The micro-kernel
-// (gemm_tile-inl.h) keeps one panel by one panel of C in registers. B panels stream from L2, at most
-// 192 bytes per 24 multiply-adds; rows of A stay in L1.
+// A blocked product like those of GotoBLAS and BLIS (Goto and van de Geijn, "Anatomy of high-performance matrix
+// multiplication", 2008). K is split into blocks of at most kGemmDepth. For every block, B is packed into panels of up
+// to three vectors of columns. Usually all threads pack B once, before chunks compute tiles of C. If A has so few rows
+// that one tile holds them, only one chunk needs each panel and packs it into its own cache just before use. The
+// weights of a layer are then read once and not written to memory. Contiguous rows of A are read in place; otherwise
+// every chunk packs its own rows into panels of kPanelRows rows. The micro-kernel (gemm_tile-inl.h) keeps one panel by
+// one panel of C in registers. B panels stream from L2, at most 192 bytes per 24 multiply-adds; rows of A stay in L1.
 #include "hone/kernels/gemm.h"
 
 #include <algorithm>
@@ -29,12 +27,12 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// First of the indices [0, total) that part `part` of `parts` nearly equal parts holds.
+// Returns the first of the indices [0, total) in part `part` of `parts` nearly equal parts.
 constexpr std::int64_t part_begin(std::int64_t total, std::int64_t parts, std::int64_t part) {
   return total * part / parts;
 }
 
-// How a product is cut; a function of its sizes alone.
+// How a product is split; depends on its sizes alone.
 struct Plan {
   GemmShape shape;
   std::int64_t depth_blocks;   // parts of K
@@ -52,15 +50,15 @@ struct Plan {
     return part_begin(column_panels, column_tiles, tile);
   }
   std::int64_t row_tiles() const { return ceil_div(shape.m, tile_rows); }
-  // Whether one chunk alone needs a panel of B.
+  // Returns whether only one chunk needs each panel of B.
   bool uses_b_once() const { return row_tiles() == 1; }
   std::int64_t padded_columns() const { return ceil_div(shape.n, kLanes) * kLanes; }
 };
 
-// Reuses a panel of B well.
+// Enough rows to reuse a panel of B well.
 constexpr std::int64_t kMaxTileRows = 128;
 
-// Tiles shrink while there are few of them and each is still worth a chunk.
+// Shrinks tiles while there are few of them and each is still worth a chunk.
 std::int64_t tile_rows_for(const GemmShape& shape, std::int64_t column_tiles) {
   constexpr std::int64_t kEnoughTiles = 16;
   constexpr std::int64_t kChunkWork = std::int64_t{1} << 21;  // multiply-adds
@@ -72,7 +70,8 @@ std::int64_t tile_rows_for(const GemmShape& shape, std::int64_t column_tiles) {
   return rows;
 }
 
-// Each tile packs the rows of A that it needs where those are not contiguous: with few columns that takes longer than it saves.
+// If rows of A are not contiguous, each tile packs the rows that it needs. With few columns that takes longer than it
+// saves.
 Plan plan_for(const GemmShape& shape, bool a_transposed) {
   constexpr std::int64_t kTilePanels = 16;
   constexpr std::int64_t kTilePanelsOfFewRows = 2;
@@ -87,16 +86,16 @@ Plan plan_for(const GemmShape& shape, bool a_transposed) {
   return plan;
 }
 
-// Adds the sums of a piece of C to what it starts from: itself, the bias of its columns, both or zero.
+// Adds the sums of a piece of C to its initial value: C itself, the bias of its columns, both or zero.
 struct AddToPiece {
   float* c;
   std::int64_t c_stride;
   const float* bias;
   bool add_c;
-  const float* residual = nullptr;  // what is added behind the sums, if anything
+  const float* residual = nullptr;  // prefetched here, added by finish_piece; null: none
   std::int64_t residual_stride = 0;
 
-  // C and its residual are needed only after the loop over K, time enough to fetch them.
+  // C and its residual are needed only after the loop over K, which leaves time to fetch them.
   template <int kRows, int kVectors>
   HWY_INLINE void announce() const {
 #pragma GCC unroll 8
@@ -130,12 +129,11 @@ struct AddToPiece {
   }
 };
 
-// B as it was given, and packed as a whole where that is done before: null where every chunk packs
-// the panels it needs.
+// B as given, and B packed as a whole; `packed` is null if every chunk packs the panels it needs.
 struct Right {
   ConstMatrix matrix;
   const float* packed;
-  std::int64_t threads;  // that claim tiles: the next one of each is most often so many behind
+  std::int64_t threads;  // that claim tiles: a thread's next tile is most often this many further on
 };
 
 // Packs panel `panel` of the columns of B for depth block `block`.
@@ -150,14 +148,14 @@ void pack_b(const Plan& plan, const ConstMatrix& b, std::int64_t block, std::int
   pack_panel(lines, width, depth, packed);
 }
 
-// Where that panel lies in B packed as a whole.
+// Returns the offset of that panel in B packed as a whole.
 std::int64_t panel_offset(const Plan& plan, std::int64_t block, std::int64_t panel) {
   const std::int64_t depth_begin = plan.depth_begin(block);
   const std::int64_t depth = plan.depth_begin(block + 1) - depth_begin;
   return depth_begin * plan.padded_columns() + plan.column_begin(panel) * depth;
 }
 
-// The panel, packed by now at the latest.
+// Returns the panel, and packs it first if B is not packed as a whole.
 const float* packed_panel(const Plan& plan, const Right& right, std::int64_t block,
                           std::int64_t panel) {
   if (right.packed != nullptr) return right.packed + panel_offset(plan, block, panel);
@@ -168,14 +166,14 @@ const float* packed_panel(const Plan& plan, const Right& right, std::int64_t blo
   return packed;
 }
 
-// So many floats of a panel are asked for before they are needed: 8 KiB, some microseconds of a memory that serves two cores.
+// Prefetch distance within a panel: 8 KiB, which takes some microseconds to load if two cores share the memory.
 constexpr std::int64_t kFetchedAhead = 2048;
-// Several pieces of rows share a panel: the first of them fetch the next one, as slowly as keeps memory from being the
-// only thing that they wait for.
+// If several pieces of rows share a panel, the first of them prefetch the next panel. Spreading this over several
+// pieces keeps them from only waiting for memory.
 constexpr std::int64_t kFetchingPieces = 3;
 
-// The panel that a column tile needs behind this one, or that the next tile begins with, most often of the same columns;
-// null: there is none.
+// Returns the panel that the column tile needs after this one, or the first panel of the next tile, most often of the
+// same columns; null: there is none.
 const float* next_panel(const Plan& plan, const Right& right, std::int64_t block,
                         std::int64_t panel, std::int64_t column_tile) {
   const auto at = [&](std::int64_t b, std::int64_t p) {
@@ -188,14 +186,13 @@ const float* next_panel(const Plan& plan, const Right& right, std::int64_t block
   return next_tile < plan.column_tiles ? at(0, plan.panel_begin(next_tile)) : nullptr;
 }
 
-// Where results go and what they start from.
 struct Destination {
   float* c;
   std::int64_t c_stride;
   Epilogue epilogue;
 };
 
-// The piece of `rows` rows and `columns` columns, which do not fill the panel of B: computed aside, then added.
+// Computes a piece whose columns do not fill the panel of B in a temporary buffer, then adds it to C.
 void multiply_partial(const RowPanel& left, std::int64_t depth, const ColumnPanel& b,
                       std::int64_t rows, std::int64_t vectors, std::int64_t columns,
                       const AddToPiece& finish) {
@@ -277,7 +274,7 @@ void compute_tile(const Plan& plan, const ConstMatrix& a, const Right& right, co
   }
 }
 
-// The pool to pack and compute with, or none: then the calling thread does it all.
+// Runs body(begin, end) over chunks on `pool`; null: on the calling thread.
 template <class Body>
 void for_chunks(ThreadPool* pool, std::int64_t count, std::int64_t grain, const Body& body) {
   if (pool != nullptr) return parallel_ranges(*pool, count, grain, body);
@@ -287,7 +284,7 @@ void for_chunks(ThreadPool* pool, std::int64_t count, std::int64_t grain, const 
 std::int64_t threads_of(const ThreadPool* pool) { return pool != nullptr ? pool->threads() : 1; }
 
 void pack_whole_b(ThreadPool* pool, const Plan& plan, const ConstMatrix& b, float* packed) {
-  // Few panels are shared evenly, where each takes longer than to claim it.
+  // Small enough to share few panels evenly, large enough that a chunk takes longer than claiming it.
   constexpr std::int64_t kFloatsPerChunk = 1 << 14;
   const std::int64_t panel_floats = kPanelVectors * kLanes * plan.depth_begin(1);
   for_chunks(pool, plan.depth_blocks * plan.column_panels,
@@ -309,7 +306,7 @@ std::size_t workspace_floats(const GemmShape& shape, bool a_transposed) {
   return plan.uses_b_once() ? 0 : packed_floats(plan);
 }
 
-// B packed as a whole, into the workspace or what the thread keeps until its next product.
+// Packs all of B into the workspace, or into a buffer of the thread that is valid until its next product.
 const float* packed_b(ThreadPool* pool, const Plan& plan, const ConstMatrix& b, float* workspace) {
   static thread_local Scratch scratch;
   float* const packed = workspace != nullptr ? workspace : scratch.floats(packed_floats(plan));
@@ -319,7 +316,7 @@ const float* packed_b(ThreadPool* pool, const Plan& plan, const ConstMatrix& b, 
 
 void compute(ThreadPool* pool, const Plan& plan, const ConstMatrix& a, const Right& right,
              const Destination& to) {
-  // Neighbouring chunks share a column tile, hence the part of packed B in the shared cache.
+  // Neighbouring chunks share a column tile, so they share its part of packed B in the cache.
   for_chunks(pool, plan.row_tiles() * plan.column_tiles, 1,
              [&](std::int64_t begin, std::int64_t end) {
                for (std::int64_t i = begin; i < end; ++i)
@@ -368,7 +365,7 @@ HWY_EXPORT(multiply_packed);
 
 // Products of fewer multiply-adds take less than a few microseconds: not worth a second thread.
 constexpr std::int64_t kSmallWork = std::int64_t{1} << 18;
-// Items of a batch above this are spread over the pool one by one.
+// Each item of a batch above this size is split over the pool.
 constexpr std::int64_t kLargeWork = std::int64_t{1} << 27;
 
 std::int64_t work_of(const GemmShape& shape) {
@@ -464,7 +461,7 @@ void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,
 }
 
 std::size_t gemm_batched_workspace_floats(const GemmShape& shape) {
-  // As much as A takes that is transposed: other ones take no more.
+  // A transposed A needs the most.
   return is_large(shape) ? gemm_workspace_floats(shape, true) : 0;
 }
 

@@ -1,8 +1,8 @@
-// Both operands are packed as pairs of neighbours in K: A, once, into panels of 8 rows, B into panels of 32 columns, as files
-// have weights. A chunk computes a tile of 128 rows by 4 groups of columns, 48 each, one block of K after the other, so that the
-// block of B (295 KB), that of A (196 KB) and the sums of the tile (98 KB), which every block of K adds to, stay in a second
-// cache of 1 MB. A piece of 8 rows by one group is summed in registers (bf16_pairs-inl.h), and
-// added to its sums from the first cache.
+// Both operands are packed as pairs of neighbours in K: A, once, into panels of 8 rows; B into panels of 32 columns,
+// the layout of weights in files. A chunk computes a tile of 128 rows by 4 groups of 48 columns, one block of K after
+// the other. The block of B (295 KB), the block of A (196 KB) and the sums of the tile (98 KB), which every block of K
+// adds to, stay in an L2 cache of 1 MB. A piece of 8 rows by one group is summed in registers (bf16_pairs-inl.h) and
+// added to its sums in the L1 cache.
 #include "hone/kernels/gemm_bf16.h"
 
 #include <algorithm>
@@ -29,10 +29,10 @@ namespace {
 
 constexpr std::int64_t kTileRowPanels = 16;
 constexpr std::int64_t kTileGroups = 4;
-constexpr std::int64_t kFewTileGroups = 2;  // of a tile of one panel of rows, which has less to do
+constexpr std::int64_t kFewTileGroups = 2;  // for tiles of one row panel, which have less work
 static_assert(kPairStride == kPackedRows);
 
-// How a product is cut; a function of its sizes alone.
+// How a product is split; depends on its sizes alone.
 struct PairPlan {
   GemmShape shape;
   std::int64_t pairs, depth_blocks, row_panels, column_groups, tile_groups;
@@ -49,7 +49,7 @@ struct PairPlan {
   std::int64_t rows_offset(std::int64_t panel, std::int64_t pair) const {
     return (panel * pairs + pair) * kPairRows;
   }
-  // The columns of a group from a pair on, in panels of two vectors.
+  // Returns the columns of a group from a pair on, in panels of two vectors.
   PairVectors vectors(const std::uint32_t* packed, std::int64_t group, std::int64_t pair) const {
     PairVectors columns{
         {}, std::min(kMostPairVectors, ceil_div(shape.n - group * kPieceStride, kPairColumns))};
@@ -93,7 +93,7 @@ void pack_lines(ThreadPool& pool, const PairPlan& plan, const PairLines& source,
       });
 }
 
-// A piece of the result, and which of its sums these are.
+// Sums of a piece of the result over one block of K; `first` and `last`: whether it is the first or last block.
 struct PieceOfSums {
   const float* sums;  // rows of kPieceStride
   std::int64_t row, column;
@@ -101,7 +101,7 @@ struct PieceOfSums {
   bool first, last;
 };
 
-/// Sums are added up where they shall stand.
+/// Accumulates sums in the result.
 struct FloatResult {
   float* c;
   std::int64_t c_stride;
@@ -115,13 +115,13 @@ struct FloatResult {
   }
 };
 
-/// Sums are added up aside, and rounded when they are done.
+/// Accumulates sums in a temporary buffer and rounds them at the end.
 struct Bf16Result {
   std::uint16_t* c;
   std::int64_t c_stride;
   const Bf16Epilogue& epilogue;
 
-  // `aside` holds the piece's sums from one block to the next.
+  // `aside` holds the sums of the piece between blocks.
   void add(const PieceOfSums& p, float* aside) const {
     HWY_ALIGN float bias[kPieceStride];
     const bool has_bias = p.first && epilogue.bias != nullptr;
@@ -138,7 +138,8 @@ struct Bf16Result {
   }
 
  private:
-  // activated(before + sums) + residual, rounded; `before` has a row for each, or one for all; null: nothing is added.
+  // Stores activated(before + sums) + residual, rounded. `before` has rows `before_stride` apart; 0: one for all. Null:
+  // nothing is added.
   template <class F>
   HWY_INLINE void write(const PieceOfSums& p, const float* before, std::int64_t before_stride,
                         F&& activated) const {
@@ -167,8 +168,8 @@ struct Bf16Result {
   }
 };
 
-// Of the pieces that take the same columns the first ones fetch the next columns: each one vector, or of two pieces the
-// first two. A single piece is over before they would be there.
+// Returns the vectors that a piece prefetches. The first of the pieces that share columns prefetch the next columns,
+// one vector each; with two pieces, up to two each. A single piece ends before prefetched data would arrive.
 std::array<const std::uint32_t*, 2> fetched_by(std::int64_t piece, std::int64_t pieces,
                                                const PairVectors& next) {
   const auto vector = [&](std::int64_t v) { return v < next.count ? next.data[v] : nullptr; };
@@ -178,7 +179,6 @@ std::array<const std::uint32_t*, 2> fetched_by(std::int64_t piece, std::int64_t 
   return {vector(piece), nullptr};
 }
 
-// One product at work.
 template <class Result>
 struct PairProduct {
   const PairPlan& plan;
@@ -186,11 +186,11 @@ struct PairProduct {
   const std::uint32_t* rows;
   const std::uint32_t* columns;
   Result result;
-  std::int64_t threads;  // that claim tiles: the next one of each is most often so many behind
+  std::int64_t threads;  // that claim tiles: a thread's next tile is most often this many further on
 
   std::int64_t row_tiles() const { return ceil_div(plan.row_panels, kTileRowPanels); }
 
-  // The columns that a tile needs behind these, or that the thread's next tile begins with.
+  // Returns the columns that the tile needs next, or the first columns of the thread's next tile.
   PairVectors next_columns(std::int64_t block, std::int64_t group, std::int64_t column_tile) const {
     const std::int64_t first = column_tile * plan.tile_groups,
                        last = std::min(first + plan.tile_groups, plan.column_groups);
@@ -201,7 +201,7 @@ struct PairProduct {
     return next < plan.column_groups ? plan.vectors(columns, next, 0) : PairVectors{};
   }
 
-  // `fetched`: what the piece's multiplications fetch.
+  // `fetched`: what the multiplications prefetch.
   void add_piece(std::int64_t block, std::int64_t row_panel, std::int64_t group,
                  const std::array<const std::uint32_t*, 2>& fetched, float* aside) const {
     HWY_ALIGN float sums[kPairRows * kPieceStride];
@@ -227,7 +227,7 @@ struct PairProduct {
       for (std::int64_t group = first_group; group < last_group; ++group) {
         const PairVectors next = next_columns(block, group, column_tile);
         for (std::int64_t row = first_row; row < last_row; ++row) {
-          // Where there is one block alone, the place stays in the first cache.
+          // With a single block, one buffer serves all pieces and stays in the L1 cache.
           const std::int64_t piece =
               plan.depth_blocks == 1 ? 0 : (group - first_group) * kTileRowPanels + row - first_row;
           add_piece(block, row, group, fetched_by(row - first_row, last_row - first_row, next),
@@ -271,7 +271,7 @@ void multiply_floats(ThreadPool& pool, const GemmShape& shape, const float* a,
           FloatResult{c, c_stride, epilogue});
 }
 
-// `columns`: B packed; null: of `b`.
+// `columns`: B packed; null: `b` is packed here.
 void multiply_halves(ThreadPool& pool, const GemmShape& shape, const Bf16Matrix& a,
                      const Bf16Matrix& b, const std::uint32_t* columns, std::uint16_t* c,
                      std::int64_t c_stride, const Bf16Epilogue& epilogue,

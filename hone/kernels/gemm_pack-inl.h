@@ -1,4 +1,4 @@
-// How operands are packed for the micro-kernel of gemm_tile-inl.h, compiled once per Highway target.
+// Packs operands for the micro-kernel of gemm_tile-inl.h. Compiled once per Highway target.
 #if defined(HONE_KERNELS_GEMM_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_GEMM_PACK_INL_H_
 #undef HONE_KERNELS_GEMM_PACK_INL_H_
@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// A piece of an operand, seen as `count` lines of `depth` values: rows of A or columns of B.
+// A piece of an operand as `count` lines of `depth` values: rows of A or columns of B.
 struct Lines {
   const float* data;
   std::int64_t line_stride;
@@ -26,8 +26,7 @@ struct Lines {
   std::int64_t count;
 };
 
-// Values that are packed in the order of the depth are fetched so many steps early: strides of a large matrix are no
-// stream that a processor sees by itself.
+// Prefetch distance in steps of the depth. The hardware prefetcher does not follow the strides of a large matrix.
 inline constexpr std::int64_t kStepsFetchedAhead = 8;
 
 inline void fetch_ahead(const float* values, std::int64_t count, std::int64_t depth_stride) {
@@ -35,8 +34,7 @@ inline void fetch_ahead(const float* values, std::int64_t count, std::int64_t de
     __builtin_prefetch(values + kStepsFetchedAhead * depth_stride + i);
 }
 
-// panel[l * width + i] = value l of line i for neighbouring lines; `width` is a multiple of
-// kPanelRows.
+// Sets panel[l * width + i] to value l of line i, for neighbouring lines; `width` is a multiple of kPanelRows.
 inline void copy_panel(const Lines& lines, std::int64_t width, std::int64_t depth, float* panel) {
   const Floats d;
   const hn::CappedTag<float, kPanelRows> narrow;
@@ -50,7 +48,7 @@ inline void copy_panel(const Lines& lines, std::int64_t width, std::int64_t dept
   }
 }
 
-// panel[l * width + i] = value l of line i; lines from count to width are zero.
+// Sets panel[l * width + i] to value l of line i. Lines from count to width are zero.
 inline void pack_panel(const Lines& lines, std::int64_t width, std::int64_t depth, float* panel) {
   if (lines.line_stride != 1) {
     transpose_block(lines.data, lines.line_stride, lines.count, depth, panel, width);
@@ -67,7 +65,7 @@ inline void pack_panel(const Lines& lines, std::int64_t width, std::int64_t dept
   }
 }
 
-// The rows of A that one tile of C needs, for one depth block.
+// The rows of A that one tile of C needs for one depth block.
 struct RowBlock {
   const float* data;
   std::int64_t row_stride;
@@ -76,12 +74,11 @@ struct RowBlock {
   std::int64_t depth;
 };
 
-// Whether the micro-kernel reads A where it stands: its rows are contiguous. Rows a multiple of a page apart
-// fall on the same cache sets, but the kPanelRows of a piece find room there: to pack them costs more.
+// Returns whether the micro-kernel reads A in place, which it does if rows are contiguous. Rows a multiple of a page
+// apart map to the same cache sets, but the kPanelRows rows of a piece fit there, and packing costs more.
 inline bool is_read_in_place(const RowBlock& block) { return block.depth_stride == 1; }
 
-// Packs panels of kPanelRows rows, of which the values of one step are contiguous: value l of row i of a panel at
-// [l * kPanelRows + i].
+// Packs panels of kPanelRows rows: value l of row i of a panel is at [l * kPanelRows + i].
 inline void pack_a(const RowBlock& block, float* packed) {
   const hn::CappedTag<float, kPanelRows> d;
   const std::int64_t whole = block.rows / kPanelRows * kPanelRows;
@@ -95,7 +92,7 @@ inline void pack_a(const RowBlock& block, float* packed) {
   }
 }
 
-// Rows from `row` on, in place or packed.
+// Returns the rows from `row` on, in place or packed.
 inline RowPanel row_panel(const RowBlock& block, const float* packed, std::int64_t row) {
   if (is_read_in_place(block)) return {block.data + row * block.row_stride, block.row_stride, 1};
   return {packed + row * block.depth, 1, kPanelRows};

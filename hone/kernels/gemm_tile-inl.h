@@ -1,11 +1,11 @@
-// The micro-kernel of products, compiled once per Highway target: a panel of rows by a panel of columns, summed in
-// registers.
+// The micro-kernel of products: multiplies a panel of rows by a panel of columns and sums in registers. Compiled once
+// per Highway target.
 //
-//   AVX-512: 8 rows x 3 vectors of 16, 24 accumulators of 32 registers;  else 4 x 3, 12 of 16.
+//   AVX-512: 8 rows x 3 vectors of 16, 24 accumulators in 32 registers;  else 4 x 3, 12 in 16.
 //
 // Per step it loads 3 vectors of columns and broadcasts kPanelRows values of rows, so loads stay under half of the
-// multiply-adds. A sum begins with zero and takes one fused multiply-add after the other, whatever the width of vectors.
-// What becomes of it is a `Finish` to say:
+// multiply-adds. A sum begins with zero and takes one fused multiply-add after the other, for any vector width. A
+// `Finish` consumes the sums:
 //
 //     struct Store {
 //       template <int kRows, int kVectors>
@@ -15,7 +15,7 @@
 //     };
 //     micro_kernel<Store>(rows, vectors)(row_panel, depth, column_panel, Store{});
 //
-// Here stands the one that most take, `KeepSums`.
+// Most callers use `KeepSums`, below.
 #if defined(HONE_KERNELS_GEMM_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_GEMM_TILE_INL_H_
 #undef HONE_KERNELS_GEMM_TILE_INL_H_
@@ -41,22 +41,22 @@ inline constexpr int kPanelVectors = 3;
 inline constexpr std::int64_t kFloatsPerLine = 64 / sizeof(float);
 inline constexpr int kPanelRows = kLanes == 16 ? 8 : 4;
 
-// Up to kPanelRows rows, packed or as they stand: value l of row i is data[i * row_stride + l * depth_stride].
+// Up to kPanelRows rows, packed or in place: value l of row i is data[i * row_stride + l * depth_stride].
 struct RowPanel {
   const float* data;
   std::int64_t row_stride;
   std::int64_t depth_stride;
 };
 
-// Packed columns: value l of column j is data[l * width + j], the width 1 to kPanelVectors vectors. Where what is needed later
-// still lies in memory, every step asks for two lines of it, `ahead_step` floats behind those of the step before.
+// Packed columns: value l of column j is data[l * width + j], with a width of 1 to kPanelVectors vectors. Every step
+// prefetches two cache lines from `ahead`, which advances by `ahead_step` floats per step.
 struct ColumnPanel {
   const float* data;
-  const float* ahead = nullptr;  // null: nothing is asked for
+  const float* ahead = nullptr;  // null: no prefetch
   std::int64_t ahead_step = 0;
 };
 
-// Stores the sums of a piece, or adds them to what is there.
+// Stores the sums of a piece, or adds them to the stored values.
 struct KeepSums {
   float* sums;
   std::int64_t stride;
@@ -78,7 +78,7 @@ struct KeepSums {
   template <bool kAdd, int kRows, int kVectors>
   HWY_INLINE void put(const SumVector (&sum)[kRows][kVectors]) const {
     const Floats d;
-    float* row = sums;  // a copy, which no store can change
+    float* row = sums;  // a copy, which stores cannot alias
     const std::int64_t step = stride;
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i, row += step) {
@@ -91,7 +91,7 @@ struct KeepSums {
   }
 };
 
-// Hands the sums of kRows rows and kVectors vectors of columns over `depth` steps to `finish`.
+// Computes the sums of kRows rows and kVectors vectors of columns over `depth` steps and passes them to `finish`.
 template <int kRows, int kVectors, class Finish>
 void multiply_panels(const RowPanel& rows, std::int64_t depth, const ColumnPanel& columns,
                      const Finish& finish) {
@@ -100,9 +100,9 @@ void multiply_panels(const RowPanel& rows, std::int64_t depth, const ColumnPanel
   const float* HWY_RESTRICT b = columns.data;
   const float* ahead = columns.ahead;
   const std::int64_t ahead_step = columns.ahead_step;
-  const bool fetches = ahead != nullptr;  // known before the loop, so that it is two loops
+  const bool fetches = ahead != nullptr;  // loop-invariant: the compiler makes two loops
   SumVector sum[kRows][kVectors];
-  // Without full unrolling, here and below, the sums live in memory.
+  // Without full unrolling, here and below, the compiler keeps the sums in memory.
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 3
@@ -133,7 +133,7 @@ void multiply_panels(const RowPanel& rows, std::int64_t depth, const ColumnPanel
 template <class Finish>
 using MultiplyPanels = void (*)(const RowPanel&, std::int64_t, const ColumnPanel&, const Finish&);
 
-// The micro-kernels for each number of rows, 1 to kPanelRows, and of vectors, 1 to kPanelVectors.
+// The micro-kernels for 1 to kPanelRows rows and 1 to kPanelVectors vectors.
 template <class Finish>
 using MicroKernels = std::array<std::array<MultiplyPanels<Finish>, kPanelVectors>, kPanelRows>;
 

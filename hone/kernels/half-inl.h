@@ -1,4 +1,4 @@
-// Vectors of floats to bfloat16, and of bfloat16 and binary16 to floats, compiled once per Highway target.
+// Converts vectors of floats to bfloat16, and of bfloat16 and binary16 to floats. Compiled once per Highway target.
 #if defined(HONE_KERNELS_HALF_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_HALF_INL_H_
 #undef HONE_KERNELS_HALF_INL_H_
@@ -19,7 +19,7 @@ using SignedBits = hn::RebindToSigned<Floats>;
 using Halves = hn::Rebind<std::uint16_t, Floats>;
 using BitsVec = hn::Vec<Bits>;
 
-// v + half of the last kept place - 1 + that place: after dropping kDropped bits, v rounded to
+// Returns v + half of the last kept place - 1 + the bit of that place. Dropping kDropped bits then gives v rounded to
 // nearest even.
 template <int kDropped>
 HWY_INLINE BitsVec biased_for_rounding(Bits d, BitsVec v) {
@@ -27,14 +27,14 @@ HWY_INLINE BitsVec biased_for_rounding(Bits d, BitsVec v) {
   return hn::Add(hn::Add(v, hn::Set(d, (1u << (kDropped - 1)) - 1u)), odd);
 }
 
-// The bits of floats to those of bfloat16, nearest, ties to even.
+// Converts the bits of floats to those of bfloat16, to nearest, ties to even.
 HWY_INLINE BitsVec to_bfloat16(Bits d, BitsVec v) {
   const auto is_nan = hn::Gt(hn::And(v, hn::Set(d, 0x7fffffffu)), hn::Set(d, 0x7f800000u));
   const BitsVec rounded = hn::ShiftRight<16>(biased_for_rounding<16>(d, v));
   return hn::IfThenElse(is_nan, hn::Or(hn::ShiftRight<16>(v), hn::Set(d, 0x40u)), rounded);
 }
 
-// The bits of a float with the value of the 16 bits that stand in the lower half of each lane.
+// Returns the bits of the float with the value of the 16 bits in the lower half of each lane.
 HWY_INLINE BitsVec from_bfloat16(Bits, BitsVec v) { return hn::ShiftLeft<16>(v); }
 
 HWY_INLINE BitsVec from_float16(Bits d, BitsVec v) {
@@ -49,18 +49,18 @@ HWY_INLINE BitsVec from_float16(Bits d, BitsVec v) {
                 sign);
 }
 
-// A byte for every lane.
+// Loads a byte for every lane.
 HWY_INLINE hn::Vec<SignedBits> widened(const std::uint8_t* bytes) {
   return hn::PromoteTo(SignedBits(), hn::LoadU(hn::Rebind<std::uint8_t, Floats>(), bytes));
 }
 
-// The floats of float16 whose second bytes lie `apart` from the first.
+// Loads float16 numbers as floats; their second bytes are `apart` bytes after the first.
 HWY_INLINE hn::Vec<Floats> half_scales(const std::uint8_t* bytes, std::int64_t apart) {
   const auto both = hn::Or(widened(bytes), hn::ShiftLeft<8>(widened(bytes + apart)));
   return hn::BitCast(Floats(), from_float16(Bits(), hn::BitCast(Bits(), both)));
 }
 
-// y[0, n) = f(bits of x[0, n)), of which the lower half counts.
+// Sets y[0, n) to the lower halves of narrow(bits of x[0, n)).
 template <class Narrow>
 HWY_INLINE void narrow_range(std::int64_t n, const float* x, std::uint16_t* y, Narrow&& narrow) {
   const Floats d;
@@ -70,7 +70,7 @@ HWY_INLINE void narrow_range(std::int64_t n, const float* x, std::uint16_t* y, N
   });
 }
 
-// y[0, n) = f(x[0, n)), the bits of floats.
+// Sets y[0, n) to the floats with the bits widen(x[0, n)).
 template <class Widen>
 HWY_INLINE void widen_range(std::int64_t n, const std::uint16_t* x, float* y, Widen&& widen) {
   const Floats d;

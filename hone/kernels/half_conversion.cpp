@@ -51,7 +51,7 @@ void float16_to_float_range(std::int64_t n, const std::uint16_t* x, float* y) {
   widen_range(n, x, y, [](Bits d, BitsVec v) HWY_ATTR { return from_float16(d, v); });
 }
 
-// Whether one of the n halves has all of these bits.
+// Returns whether one of the n halves has all of these bits set.
 bool has_exponent(std::uint16_t all_ones, std::int64_t n, const std::uint8_t* bytes) {
   const hn::ScalableTag<std::uint16_t> d;
   const hn::Repartition<std::uint8_t, decltype(d)> as_bytes;

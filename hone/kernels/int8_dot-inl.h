@@ -1,13 +1,12 @@
-// Sums of four products of a byte by a signed byte, in vectors of 32-bit sums, compiled once per
-// Highway target. Each policy says how it holds the weights of `kLanes` rows, W (kLanes x 4 bytes),
-// and the four activations they are multiplied with, `Left`, of which its rows of activations
-// consist:
+// Sums of four products of a byte by a signed byte, in vectors of 32-bit sums, compiled once per Highway target. Each
+// policy defines how it stores the weights of `kLanes` rows, W (kLanes x 4 bytes), and `Left`, the four activations
+// they are multiplied with:
 //
 //     sum[r] += w[4 r] a[0] + w[4 r + 1] a[1] + w[4 r + 2] a[2] + w[4 r + 3] a[3]
 //
-// A policy either adds every quadruple to the sums, in `kParts` steps (`dot`), or `kJoins` those of
-// `kTogether` in 16 bits before that (`multiply`, `join`, `fold`). All sums are exact as
-// long as the total fits; a policy of 16 bits says for which activations.
+// A policy either adds every quadruple to the sums in `kParts` steps (`dot`), or with `kJoins` first adds `kTogether`
+// quadruples in 16 bits (`multiply`, `join`, `fold`). All sums are exact if the total fits; policies with 16-bit sums
+// document for which activations it does.
 #if defined(HONE_KERNELS_INT8_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_INT8_DOT_INL_H_
 #undef HONE_KERNELS_INT8_DOT_INL_H_
@@ -23,8 +22,7 @@
 #include "hone/base/cpu.h"
 #include "hone/kernels/int8_residues.h"
 
-// Whether this target has processors with an instruction for sums of four products, and what they
-// are compiled with.
+// Defined if CPUs of this target may have an instruction for sums of four products: the target to compile them with.
 #undef HONE_QUAD_TARGET
 #if HWY_TARGET == HWY_AVX3
 #define HONE_QUAD_TARGET HWY_TARGET_STR ",avx512vnni"
@@ -32,7 +30,7 @@
 #define HONE_QUAD_TARGET HWY_TARGET_STR ",avxvnni"
 #endif
 
-// Whether it has one for sums of two products of bytes in 16 bits.
+// Defined if the target has an instruction for sums of two products of bytes in 16 bits.
 #undef HONE_SHORT_TARGET
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
 #define HONE_SHORT_TARGET
@@ -44,7 +42,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whether this processor is one of those.
+// Returns whether this CPU has the instruction for sums of four products.
 inline bool processor_has_quads() {
 #if HWY_TARGET == HWY_AVX3
   return instruction_sets().avx512_vnni;
@@ -61,8 +59,8 @@ HWY_INLINE std::int32_t word_of(const FourCodes& left) {
   return word;
 }
 
-// Bytes and signed bytes widened to 16 bits: products of pairs are at most 2 · 255 · 128 and are
-// added up in 32 bits.
+// Bytes and signed bytes widened to 16 bits: sums of pairs of products are at most 2 · 255 · 128 and are added in 32
+// bits.
 struct WideningDot {
   using Sums = hn::ScalableTag<std::int32_t>;
   using Pairs = hn::Repartition<std::int16_t, Sums>;
@@ -89,12 +87,11 @@ struct WideningDot {
   static HWY_INLINE Sum dot(Right right, const Left& left, Sum sum) {
     Sum unused = hn::Zero(Sums());
     sum = hn::ReorderWidenMulAccumulate(Sums(), right, broadcast(left.pairs[kPart]), sum, unused);
-    // gcc would add up the products of many quads before it adds them to the sum, and keep all of
-    // them in memory meanwhile
+    // Otherwise gcc adds the products of many quads before it adds them to the sum, and keeps all of them in memory.
     asm("" : "+v"(sum.raw));
     return sum;
   }
-  // `quads`, of which 4 make a whole number.
+  // `quads` is a multiple of 4.
   static HWY_INLINE void prepare(std::int64_t quads, const std::int8_t* codes, Left* to) {
     const hn::Full128<std::int16_t> halves;
     const hn::Full128<std::int32_t> words;
@@ -118,10 +115,9 @@ struct WideningDot {
 
 #ifdef HONE_SHORT_TARGET
 
-// Pairs of products added up in 16 bits, kQuads of them, before they are widened: half the
-// instructions of widening or less. A 16-bit sum holds products with bytes of 255 as long as the
-// positive activations that it sums add up to 128 at most and the negative ones to -128 (`limit_rows`
-// of int8_residues.h cuts activations down to that), and those of half bytes for any activations.
+// Adds the pairs of products of kQuads quads in 16 bits before widening them: at most half the instructions of widening
+// first. A 16-bit sum with bytes of up to 255 fits if its positive activations add up to at most 128 and its negative
+// ones to at least -128 (`limit_rows` of int8_residues.h ensures that). With half bytes it fits for any activations.
 template <int kQuads, bool kOfHalfBytes>
 struct ShortDot {
   using Sums = hn::ScalableTag<std::int32_t>;
@@ -173,8 +169,7 @@ HWY_PUSH_ATTRIBUTES(HONE_QUAD_TARGET)
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// AVX-512 VNNI and AVX-VNNI: the four products in one step, which wraps around rather than
-// saturates.
+// AVX-512 VNNI and AVX-VNNI: four products in one instruction, which wraps around instead of saturating.
 struct QuadDot {
   using Sums = hn::ScalableTag<std::int32_t>;
   using Sum = hn::Vec<Sums>;

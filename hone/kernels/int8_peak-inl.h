@@ -1,7 +1,7 @@
-// Sums of products of bytes on registers alone, for measuring what a processor does at best.
-// Textually included once for every policy `Dot` of int8_dot-inl.h, as int8_tile-inl.h is.
+// Sums of products of bytes in registers, to measure the peak throughput of a CPU. Textually included once for every
+// policy `Dot` of int8_dot-inl.h, like int8_tile-inl.h.
 
-// Weights of which the compiler knows no more than that they are the same.
+// Hides the weights from the optimizer without changing them.
 HWY_INLINE void renew(Dot::Right& right) { asm("" : "+v"(right.raw)); }
 
 template <class D = Dot>
@@ -22,9 +22,8 @@ HWY_INLINE typename D::Sum add_quads(typename D::Right& right, const typename D:
   }
 }
 
-// `rounds` on each of kChains vectors. `start`, about 1, must be unknown to the compiler and the sum
-// is returned, so nothing is folded away. Sets `operations` to the number of multiplications and
-// additions.
+// Runs `rounds` rounds on each of kChains vectors. `start`, about 1, must be unknown to the compiler and the sum is
+// returned, so nothing is optimized away. Sets `operations` to the number of multiplications and additions.
 inline float run_dots(std::int64_t rounds, float start, double* operations) {
   const Dot::Sums d;
   const hn::Repartition<std::uint8_t, Dot::Sums> bytes;
@@ -48,7 +47,7 @@ inline float run_dots(std::int64_t rounds, float start, double* operations) {
   for (std::int64_t i = 0; i < kChains; ++i) sum = hn::Add(sum, chain[i]);
   *operations = 8.0 * Dot::kTogether * static_cast<double>(rounds * kChains) *
                 static_cast<double>(hn::Lanes(d));
-  // sums of 32 bits would overflow
+  // Sums of 32 bits would overflow.
   const hn::Repartition<float, Dot::Sums> floats;
   return hn::GetLane(hn::SumOfLanes(floats, hn::ConvertTo(floats, sum)));
 }

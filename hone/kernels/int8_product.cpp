@@ -1,7 +1,6 @@
-// The weights of a panel stay where they are and are read once for every tile of rows, from the
-// cache after the first; activations are so few bytes that they lie in the nearest caches. A tile
-// sums over all of K in registers (int8_tile-inl.h), so nothing is kept in between. What comes after
-// the sums runs over the finished tile, in the nearest cache, for a share of 1/K of the time.
+// The weights of a panel are read once for every tile of rows, after the first time from a cache. Activations are small
+// enough to stay in the private caches of a core. A tile sums over all of K in registers (int8_tile-inl.h), so there
+// are no intermediate sums. The epilogue runs over the finished tile in the L1 cache and takes about 1/K of the time.
 #include "hone/kernels/int8_product.h"
 
 #include <algorithm>
@@ -24,15 +23,15 @@ namespace {
 // A panel of 32 rows of weights as a tile reads it.
 struct Panel {
   const std::uint8_t* codes;
-  const std::uint8_t* scales;  // of blocks; null where rows have one
+  const std::uint8_t* scales;  // of blocks; null: one scale per row
   const std::uint8_t* values;  // 16 of them
   int scale_bytes;             // of a block
-  float lowest;                // what the code 0 stands for, from which zero points count
-  std::int64_t quads;          // that hold columns, whole bytes of them
+  float lowest;                // value of the code 0, to which zero points are relative
+  std::int64_t quads;          // that contain columns, rounded up to whole bytes
   std::int64_t block_quads;
-  // What is fetched while a tile is summed, its share of the codes of another panel; null: nothing is.
+  // Data to prefetch while a tile is summed: its share of the codes of another panel; null: none.
   const std::uint8_t* ahead = nullptr;
-  std::int64_t tiles = 1;  // that have a share
+  std::int64_t tiles = 1;  // that share the prefetch
 };
 
 // Rows of activations as a tile reads them.
@@ -41,7 +40,7 @@ struct TileRows {
   const Left* codes;
   std::int64_t stride;         // in quads
   const std::int32_t* starts;  // those of `Int8Rows`, from the first row on
-  std::int64_t group;          // rows that they stand together for
+  std::int64_t group;          // rows whose starts are stored together
 };
 
 PackedMatrix matrix_of(const Int8Weight& weight) {
@@ -50,16 +49,16 @@ PackedMatrix matrix_of(const Int8Weight& weight) {
 
 std::int64_t panels_of(const Int8Weight& weight) { return ceil_div(weight.rows, kPackedRows); }
 
-// Rows up to which it is less to take codes of 1 and 2 bits out of their bytes again for every tile than to unpack them.
+// Number of rows up to which extracting codes of 1 and 2 bits again for every tile is faster than unpacking them.
 constexpr std::int64_t kFewRows = 4;
 
-// Whether codes are integers of 4 bits in offset binary.
+// Returns whether codes are integers of 4 bits in offset binary.
 bool are_half_bytes(const Int8Weight& weight) {
   return weight.bits == 4 && weight.values == Int8Weight().values;
 }
 
-// The bits of what tiles read: the codes themselves where every block is of whole bytes of them, else bytes that codes are
-// unpacked to.
+// Returns the bits per code that tiles read: those of the weight if every block fills whole bytes, else 8, for codes
+// that are unpacked to bytes.
 int bits_as_they_lie(const Int8Weight& weight, std::int64_t block, std::int64_t rows) {
   const int bits = weight.bits;
   if (bits != 4 && bits != 2 && bits != 1) return 8;
@@ -88,14 +87,14 @@ Panel panel_of(const Int8Weight& weight, const Int8Shape& x, std::int64_t panel)
           block / 4};
 }
 
-// How a product is cut into chunks: rows of activations by panels of weights.
+// How a product is split into chunks: rows of activations by panels of weights.
 struct Int8Plan {
   std::int64_t tile_rows, panels_together;
   std::int64_t row_tiles, column_tiles;
 };
 
-// As many panels to a chunk as are worth claiming it and stay in a cache near the processor, but so few that threads have about
-// as many of them.
+// Chooses enough panels per chunk to be worth claiming, few enough to stay in a private cache and to balance the
+// threads.
 Int8Plan plan_for(const Int8Rows& x, const Int8Weight& weight, std::int64_t most_rows) {
   constexpr std::int64_t kChunkBytes = 128 << 10, kFewestChunks = 8;
   Int8Plan plan{};
@@ -108,7 +107,6 @@ Int8Plan plan_for(const Int8Rows& x, const Int8Weight& weight, std::int64_t most
   return plan;
 }
 
-// A product and how it is cut.
 struct Int8Work {
   const Int8Rows& x;
   const Int8Weight& weight;
@@ -189,15 +187,14 @@ namespace {
 
 using V = FloatVector;
 
-// A finished tile: what stands in `sums` (rows, 32) belongs to rows from `row` and columns from
-// `column` on.
+// A finished tile: `sums` (rows, 32) are for rows from `row` on and columns from `column` on.
 struct FinishedTile {
   void* sums;
   std::int64_t row, rows;
   std::int64_t column, columns;
 };
 
-// Where the floats of a tile go: to the results, or, to be rounded, where the sums stand that they are made of.
+// Returns where the floats of a tile are stored: in the results, or over the sums if they are then rounded.
 Piece piece_of(const Int8Target& to, const FinishedTile& tile) {
   Piece piece{nullptr, kPackedRows, tile.row, tile.column, tile.rows, tile.columns};
   if (to.rows != nullptr) {
@@ -209,12 +206,12 @@ Piece piece_of(const Int8Target& to, const FinishedTile& tile) {
   return piece;
 }
 
-// Whether nothing stands between sums and residual, which is added while they are in registers.
+// Returns whether the residual can be added to the sums in registers, since there is no activation.
 bool adds_at_once(const Epilogue& epilogue) {
   return epilogue.activation == Activation::none && epilogue.residual != nullptr;
 }
 
-// `sum_of(i, j, part)` is the sum of row i at column j, times what belongs to the column.
+// `sum_of(i, j, part)` returns the sums of row i at columns from j on, times the scales of the columns.
 template <class SumOf>
 HWY_INLINE void store_piece(const Int8Rows& x, const Epilogue& epilogue, const Piece& piece,
                             SumOf&& sum_of) {
@@ -260,7 +257,7 @@ HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Epil
   if (epilogue.goes_on() && !adds_at_once(epilogue)) finish_piece(piece, epilogue);
 }
 
-// The codes of rows from `first` on, widened, in memory of the thread.
+// Returns the widened codes of rows from `first` on, in a buffer of the thread.
 const WideningDot::Left* widened_codes(const Int8Rows& x, std::int64_t first, std::int64_t rows) {
   static thread_local Scratch scratch;
   const std::int64_t stride = x.shape.stride();
@@ -270,7 +267,7 @@ const WideningDot::Left* widened_codes(const Int8Rows& x, std::int64_t first, st
   return widened;
 }
 
-// A panel that tiles can read: as it stands, or unpacked, in memory of the thread.
+// Returns a panel that tiles can read: in place, or unpacked in a buffer of the thread.
 Panel readable_panel(const Int8Weight& weight, Panel panel, int bits) {
   if (weight.bits == bits) return panel;
   static thread_local Scratch scratch;
@@ -286,7 +283,7 @@ Panel readable_panel(const Int8Weight& weight, Panel panel, int bits) {
   return panel;
 }
 
-// The results of a tile and its residual are needed only after its sums, time enough to fetch their memory.
+// The results and the residual of a tile are needed only after its sums, which leaves time to fetch them.
 void prefetch(const Int8Target& to, const FinishedTile& tile) {
   constexpr std::int64_t kLineFloats = 16;
   const Epilogue& epilogue = to.epilogue;
@@ -303,8 +300,9 @@ void prefetch(const Int8Target& to, const FinishedTile& tile) {
   }
 }
 
-// The panel that a thread needs behind this one: the next, or, of the last one of a chunk and where chunks are of the same rows,
-// the first of the chunk that it claims most often. As many as there are panels, or more: there is none.
+// Returns the panel that the thread needs next: the following one, or, after the last one of a chunk and if all chunks
+// have the same rows, the first of the chunk that it most often claims next. At least the number of panels if there is
+// none.
 std::int64_t panel_behind(const Int8Weight& weight, const Int8Plan& plan, std::int64_t panel,
                           std::int64_t end, std::int64_t threads) {
   const std::int64_t next = panel + 1;
@@ -312,7 +310,6 @@ std::int64_t panel_behind(const Int8Weight& weight, const Int8Plan& plan, std::i
   return plan.row_tiles > 1 ? panels_of(weight) : next + (threads - 1) * plan.panels_together;
 }
 
-// The rows of a chunk.
 struct ChunkRows {
   std::int64_t first, count;
 };
@@ -322,8 +319,8 @@ ChunkRows rows_of(const Int8Work& work, std::int64_t chunk) {
   return {first, std::min(work.plan.tile_rows, work.x.shape.rows - first)};
 }
 
-// Computes with the tiles of one policy: which codes of the chunk they read, the rows of a tile, and which tile. `complete(panel,
-// tile)` adds what they leave out.
+// Computes a chunk with the tiles of one policy: kTileRows rows per tile, `codes` of the chunk, and `tile_for` to
+// choose the tile function. `complete(panel, tile)` adds products that the tile omits.
 template <int kTileRows, class Left, class TileFor, class Complete>
 void compute_chunk(const Int8Work& work, std::int64_t chunk, const Left* codes, TileFor&& tile_for,
                    Complete&& complete) {
@@ -400,7 +397,7 @@ void run_chunks(ThreadPool* pool, std::int64_t chunks, FunctionRef<void(std::int
 }
 
 #ifdef HONE_SHORT_TARGET
-// Limits so many rows at once that memory for them stays small, and multiplies them.
+// Limits and multiplies some rows at a time, so that memory for them stays small.
 void multiply_limited(ThreadPool* pool, const Int8Work& work) {
   constexpr std::int64_t kMostTiles = 16;
   constexpr std::size_t kMostBytes = std::size_t{4} << 20;
@@ -431,7 +428,7 @@ void multiply_limited(ThreadPool* pool, const Int8Work& work) {
 }
 #endif
 
-// To all rows whole, when the sums of all are there.
+// Adds the residual to whole rows after the product.
 void add_residual(ThreadPool* pool, std::int64_t rows, std::int64_t columns, const Int8Target& to) {
   const Epilogue added{.residual = to.epilogue.residual,
                        .residual_stride = to.epilogue.residual_stride};
@@ -444,8 +441,8 @@ void add_residual(ThreadPool* pool, std::int64_t rows, std::int64_t columns, con
   });
 }
 
-// A residual that does not stay in a cache near the processor: a tile takes so few of each of its rows that it would wait for
-// every one, which costs more than another pass over all of it does.
+// Returns whether the residual does not fit in the private caches. A tile reads so few elements of each row that it
+// would wait for every row, which costs more than a separate pass.
 bool is_far(const Int8Rows& x, const Int8Weight& weight, const Epilogue& epilogue) {
   constexpr std::int64_t kNearFloats = 256 << 10;
   return epilogue.residual != nullptr && x.shape.rows * weight.rows > kNearFloats;
@@ -486,7 +483,7 @@ void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight,
     return;
   }
 #endif
-  // activations are widened for every chunk
+  // Activations are widened for every chunk.
   const Int8Work work = work_of(48);
   run(work, [&](std::int64_t chunk) { compute_widened_chunk(work, chunk); });
 }

@@ -15,10 +15,10 @@
 namespace hone::kernels {
 namespace {
 
-/// What a 16-bit sum may hold of activations of one sign.
+/// Largest sum of activations of one sign in a 16-bit sum.
 constexpr int kLimit = 128;
 
-/// The parts of the memory for limited rows, each aligned as the whole is.
+/// Layout of the memory for limited rows; each part is aligned like the whole.
 struct LimitedMemory {
   std::size_t code_bytes, end_bytes, most_residues;
 
@@ -34,20 +34,20 @@ struct LimitedMemory {
   static std::size_t whole_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 };
 
-/// Writes residues, as long as there is room for those of a whole vector.
+/// Writes residues while there is room for those of a whole vector.
 class ResidueList {
  public:
   ResidueList(Residue* begin, std::size_t most) : begin_(begin), most_(most) {}
 
   bool has_room_for(std::size_t quads) const { return count_ + 2 * quads <= most_; }
-  /// Of one quad, unless all four are zero. There is room.
+  /// Adds one quad unless all four codes are zero. There must be room.
   HWY_INLINE void add(std::int64_t quad, FourCodes left) {
     std::int32_t word;
     std::memcpy(&word, &left, sizeof(word));
     begin_[count_] = {static_cast<std::int32_t>(quad), left};
     count_ += word != 0;
   }
-  /// The same of pairs that may be beyond the limit, whose second code makes an entry of its own.
+  /// The same for pairs that may exceed the limit; their second code becomes an entry of its own.
   void add_large(std::int64_t quad, FourCodes left) {
     FourCodes second{};
     for (const int pair : {0, 2})
@@ -63,12 +63,13 @@ class ResidueList {
   std::size_t most_, count_ = 0;
 };
 
-/// Pairs of codes that are beyond the limit alone, and with those of the next quad.
+/// Numbers of pairs of codes that exceed the limit alone, and together with those of the next quad.
 struct Beyond {
   std::int64_t alone = 0, with_next = 0;
 };
 
-/// Quads to take together, 1 or 2, or 0 where widening is cheaper. In units of what a quad costs where two go together.
+/// Returns how many quads to add together, 1 or 2, or 0 if widening is cheaper. The unit of cost is a quad when two are
+/// added together.
 int cheapest(const Beyond& beyond, std::int64_t quads) {
   constexpr double kAloneCost = 1.2, kResidueCost = 1.5, kWidenedCost = 1.7;
   const auto share = [&](std::int64_t count) {
@@ -91,13 +92,13 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Pairs = hn::CappedTag<std::int16_t, 32>;  // 64 bytes divide the stride of rows
+using Pairs = hn::CappedTag<std::int16_t, 32>;  // the stride of rows is a multiple of 64 bytes
 
 using V = hn::Vec<Pairs>;
 
 constexpr std::int64_t kVectorBytes = 2 * static_cast<std::int64_t>(hn::MaxLanes(Pairs()));
 
-/// The codes of a vector, by where they stand in their pairs.
+/// The codes of a vector, split by their place in their pairs.
 struct CodePairs {
   V even, odd;
 
@@ -122,8 +123,8 @@ HWY_INLINE V first_quads() {
   return hn::BitCast(Pairs(), hn::Set(d, std::int64_t{0x00010001}));
 }
 
-/// Moves what is beyond the limit of the codes of one sign, +1 or -1, from `codes` to `left`, of two quads from the one that has
-/// more of it.
+/// Moves the excess over the limit of codes of one sign, +1 or -1, from `codes` to `left`. With two quads, takes it
+/// first from the quad with the larger sum.
 HWY_INLINE void limit_sign(int together, V sign, CodePairs& codes, CodePairs& left) {
   const Pairs d;
   const V zero = hn::Zero(d), limit = hn::Set(d, std::int16_t{kLimit});
@@ -144,7 +145,7 @@ HWY_INLINE void limit_sign(int together, V sign, CodePairs& codes, CodePairs& le
   left.odd = hn::Add(left.odd, odd_part);
 }
 
-/// Counts them in lanes.
+/// Counts pairs beyond the limit in lanes.
 HWY_INLINE void count_beyond(const std::int8_t* at, V& alone, V& with_next) {
   const Pairs d;
   const CodePairs codes(at);
@@ -172,7 +173,7 @@ void count_row(std::int64_t bytes, const std::int8_t* codes, Beyond& beyond) {
   beyond.with_next += sum_of(with_next) / 2;
 }
 
-/// False where there was no room for all residues.
+/// Returns false if there was no room for all residues.
 bool limit_row(int together, std::int64_t bytes, const std::int8_t* codes, std::int8_t* limited,
                ResidueList& residues) {
   const Pairs d;
@@ -225,7 +226,7 @@ LimitedRows limit_rows(const Int8Rows& x, std::int64_t first, std::int64_t most,
   const std::int64_t rows = std::min(most, x.shape.rows - first);
   const std::int8_t* const from = x.codes + first * stride;
   Beyond beyond;
-  // a few rows are like the others
+  // A sample of the rows suffices.
   constexpr std::int64_t kEvery = 4;
   for (std::int64_t m = 0; m < rows; m += kEvery)
     HWY_DYNAMIC_DISPATCH(count_row)(stride, from + m * stride, beyond);

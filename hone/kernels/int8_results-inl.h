@@ -1,4 +1,4 @@
-// Results of products of integers that are rounded at once, compiled once per Highway target.
+// Rounds results of products of integers to codes. Compiled once per Highway target.
 #if defined(HONE_KERNELS_INT8_RESULTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_INT8_RESULTS_INL_H_
 #undef HONE_KERNELS_INT8_RESULTS_INL_H_
@@ -22,10 +22,10 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// Rows of a chunk at most.
+// Largest number of rows of a chunk.
 inline constexpr std::int64_t kMostChunkRows = 96;
 
-// Rounds the pieces of a chunk, one beside the other, and keeps what the codes of its rows add up to.
+// Rounds the pieces of a chunk and keeps the sums of the codes of its rows.
 class ChunkRounding {
  public:
   ChunkRounding(const Int8Target& to, std::int64_t first, std::int64_t rows)
@@ -47,13 +47,13 @@ class ChunkRounding {
       for_vectors(d, piece.columns, [&](std::int64_t j, auto part) HWY_ATTR {
         numbers &= hn::AllFalse(d, hn::IsNaN(load(d, x + j, part)));
       });
-      // Other threads may find the same.
+      // Atomic, since other threads may store the same value.
       if (HWY_UNLIKELY(!numbers))
         std::atomic_ref(to_.rows->scales[row]).store(kNotANumber, std::memory_order_relaxed);
     }
   }
 
-  // Other chunks hold other columns of the same rows; whole numbers add up to the same in any order.
+  // Other chunks add other columns of the same rows; sums of integers do not depend on the order.
   void add_up() const {
     for (std::int64_t i = 0; i < count_; ++i) {
       const auto sum = hn::GetLane(hn::SumOfLanes(Words(), hn::LoadU(Words(), sums_ + i * kLanes)));
@@ -70,7 +70,7 @@ class ChunkRounding {
   HWY_ALIGN std::int32_t sums_[kMostChunkRows * kLanes];
 };
 
-// Rows that no code was written to yet.
+// Prepares rows before codes are written: padding, scales and starts.
 inline void begin_rows(const Int8Grid& grid, const Int8Rows& rows) {
   for (std::int64_t m = 0; m < rows.shape.rows; ++m) {
     std::int8_t* const codes = rows.codes + m * rows.shape.stride();

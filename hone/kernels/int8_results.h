@@ -5,10 +5,10 @@
 #include "hone/kernels/epilogue.h"
 #include "hone/kernels/int8_rows.h"
 
-/// What products of integers make of their sums.
+/// Results of products of integers.
 namespace hone::kernels {
 
-/// Where results go: floats, or codes of the next product, rounded by the grid.
+/// The destination of results: floats, or codes for the next product, rounded by the grid.
 struct Int8Target {
   Epilogue epilogue;
   float* y = nullptr;

@@ -1,4 +1,4 @@
-// The rounding of floats to the codes of `Int8Rows`, compiled once per Highway target; for all that makes such rows.
+// Rounds floats to the codes of `Int8Rows`. Compiled once per Highway target.
 #if defined(HONE_KERNELS_INT8_ROUNDING_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_INT8_ROUNDING_INL_H_
 #undef HONE_KERNELS_INT8_ROUNDING_INL_H_
@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 
 using Words = hn::RebindToSigned<Floats>;
 
-// codes = clamp(round(x factor)), in whole vectors. Returns their sums in lanes.
+// Sets codes = clamp(round(x factor)), writing whole vectors. Returns the sums of codes in lanes.
 HWY_INLINE hn::Vec<Words> round_run(std::int64_t n, const float* x, float factor, float bound,
                                     std::int8_t* codes) {
   const Floats d;
@@ -27,13 +27,13 @@ HWY_INLINE hn::Vec<Words> round_run(std::int64_t n, const float* x, float factor
   const auto by = hn::Set(d, factor);
   const auto highest = hn::Set(d, bound);
   const auto lowest = hn::Set(d, -bound);
-  // adding it leaves an integer in the low bits of the mantissa
+  // Adding it leaves an integer in the low bits of the mantissa.
   const auto shift = hn::Set(d, 0x1.8p23f);
   auto sum = hn::Zero(Words());
   for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
     const auto value = hn::Mul(load(d, x + i, part), by);
-    // the bound is whole, so rounding what it cuts down is cutting down what was rounded
-    // Min of x86 returns its second operand for NaN, so that codes are codes whatever stands in x.
+    // The bound is an integer, so clamping and rounding commute. Min of x86 returns its second operand for NaN, so
+    // codes are valid for any x.
     const auto rounded = hn::Add(hn::Max(hn::Min(value, highest), lowest), shift);
     const auto code = hn::Sub(hn::BitCast(Words(), rounded), hn::Set(Words(), kSumOrigin));
     sum = hn::Add(sum, code);

@@ -29,8 +29,8 @@ using Bits = hn::RebindToUnsigned<Floats>;
 constexpr int kLowestFall = -120;
 constexpr std::int64_t kLeastBlock = 16;
 
-// What every one of kLanes vectors comes down to, side by side: lane j of the result is all lanes of
-// values[j] put together by combine(a, b). Half the work of doing so one vector after the other.
+// Reduces each of kLanes vectors: lane j of the result combines all lanes of values[j] with combine(a, b). Takes half
+// the work of reducing one vector after the other.
 template <class D, class Combine>
 HWY_INLINE hn::Vec<D> combine_each(D d, hn::Vec<D> (&values)[kLanes], Combine&& combine) {
 #pragma GCC unroll 4
@@ -44,7 +44,7 @@ HWY_INLINE hn::Vec<D> combine_each(D d, hn::Vec<D> (&values)[kLanes], Combine&& 
   return values[0];
 }
 
-// The bits of magnitudes, of every lane the largest; those of NaN lie above those of infinity.
+// Returns the bits of the largest magnitude in each lane. The bits of NaN are above those of infinity.
 HWY_INLINE hn::Vec<Bits> largest_lanes(std::int64_t n, const float* x) {
   auto largest = hn::Zero(Bits());
   for_vectors(Floats(), n, [&](std::int64_t i, auto part) HWY_ATTR {
@@ -54,7 +54,7 @@ HWY_INLINE hn::Vec<Bits> largest_lanes(std::int64_t n, const float* x) {
   return largest;
 }
 
-// The same of any block, the factor 2^-exponent. Returns the sum.
+// Rounds any block, with the factor 2^-exponent. Returns the sum of its codes.
 HWY_NOINLINE std::int32_t round_rare_run(std::int64_t n, const float* x, int exponent, float bound,
                                          std::int8_t* codes) {
   std::int32_t sum = 0;
@@ -74,7 +74,7 @@ HWY_INLINE void for_blocks(const Int8Shape& shape, Body&& body) {
     body(block, k, std::min(shape.block, shape.columns - k));
 }
 
-// Where the blocks of a row begin: what `Int8Rows` gives out one by one.
+// Access to the starts and origins of all blocks of a row.
 class RowStarts {
  public:
   RowStarts(const Int8Rows& rows, std::int64_t row)
@@ -86,10 +86,10 @@ class RowStarts {
     first_[block * 2 * group_] = start;
     origin(block) = origin_bits;
   }
-  // Of a block whose codes have this sum and whose scale is 2^fall of the row's.
+  // Sets the start of a block whose codes have this sum and whose scale is 2^fall times the row's.
   HWY_INLINE void set_sum(std::int64_t block, std::int32_t sum, int fall) const {
     const std::int32_t bits = kSumOrigin + fall * (1 << 23);
-    // Unsigned, for the sum over a row with a NaN is any number; the scale of such a row is NaN.
+    // Unsigned, since the sum over a row with NaN can be any number; the scale of such a row is NaN.
     set(block,
         static_cast<std::int32_t>(static_cast<std::uint32_t>(bits) -
                                   128u * static_cast<std::uint32_t>(sum)),
@@ -136,9 +136,9 @@ void round_row(const float* x, const Int8Grid& grid, const Int8Rows& to, std::in
   to.scales[row] = largest > kInfinityBits ? std::numeric_limits<float>::quiet_NaN() : scale;
 }
 
-constexpr int kNoExponent = -1000;  // of a block of zeros
+constexpr int kNoExponent = -1000;  // for a block of zeros
 
-// Blocks of all kinds, one after the other.
+// Rounds a row with unusual blocks, one block after the other.
 HWY_NOINLINE void round_rare_row(const float* x, const Int8Blocks& blocks, const Int8Rows& to,
                                  std::int64_t row) {
   const BlockScale scale{0, -127, 127, blocks.next_from};
@@ -169,15 +169,14 @@ HWY_NOINLINE void round_rare_row(const float* x, const Int8Blocks& blocks, const
                            : std::numeric_limits<float>::quiet_NaN();
 }
 
-// The exponents of the blocks of a row, kNoExponent for those of zeros.
+// The exponents of the blocks of a row; kNoExponent for blocks of zeros.
 struct RowExponents {
   HWY_ALIGN std::int32_t of[kMostInt8Columns / kLeastBlock + kLanes];
-  int lowest, highest;  // but those of zeros
-  bool usual;           // no block is of subnormals, without numbers or too far from the others
+  int lowest, highest;  // except blocks of zeros
+  bool usual;           // no block of subnormals, with NaN or infinities, or too far from the others
 };
 
-// body(elements) for the elements of a block, a number that the compiler knows where the block is
-// a whole one of usual size.
+// Calls body(n) with the number of elements of a block, as a compile-time constant for the usual sizes.
 template <class Body>
 HWY_INLINE auto with_elements(std::int64_t n, Body&& body) {
   if (HWY_LIKELY(n == 32)) return body(std::integral_constant<std::int64_t, 32>());
@@ -185,7 +184,7 @@ HWY_INLINE auto with_elements(std::int64_t n, Body&& body) {
   return body(n);
 }
 
-// Of kLanes blocks together.
+// Finds the exponents of kLanes blocks at a time.
 HWY_INLINE void find_exponents(const float* x, const Int8Blocks& blocks, const Int8Shape& shape,
                                RowExponents& exponents) {
   const Words d;
@@ -212,7 +211,7 @@ HWY_INLINE void find_exponents(const float* x, const Int8Blocks& blocks, const I
   }
   exponents.highest = hn::GetLane(hn::MaxOfLanes(d, highest));
   exponents.lowest = hn::GetLane(hn::MinOfLanes(d, lowest));
-  // all powers of two in between are floats: 2^e, and 2^(bits - 2 - e)
+  // All powers of two in this range are normal floats: 2^e and 2^(bits - 2 - e).
   exponents.usual = exponents.lowest >= -127 + blocks.bits && exponents.highest <= 126 &&
                     exponents.lowest - exponents.highest >= kLowestFall;
 }

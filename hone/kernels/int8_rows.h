@@ -6,8 +6,8 @@
 
 #include "hone/base/thread_pool.h"
 
-/// Activations X(M,K) rounded to integers of at most 8 bits, as products with packed weights read
-/// them (`int8_product`). The values are those of the formats `int` and `mxint`, bit for bit.
+/// Activations X (M,K) rounded to integers of at most 8 bits for products with packed weights (`int8_product`). The
+/// values are those of the formats `int` and `mxint`, bit for bit.
 ///
 ///     Scratch memory;
 ///     const Int8Shape shape{T, I, 32};
@@ -15,75 +15,74 @@
 ///     round_rows_in_blocks(pool, activations, {.bits = 8}, x);
 namespace hone::kernels {
 
-/// Elements of a block at most where a row has more than one: sums of a block stay below 2^22.
+/// Largest block if a row has several blocks: sums of a block stay below 2^22.
 inline constexpr std::int64_t kMostInt8Block = 256;
-/// The bits of 1.5 · 2^23, which `Int8Rows::starts` are made of.
+/// The bits of the float 1.5 · 2^23, the base of `Int8Rows::starts`.
 inline constexpr std::int32_t kSumOrigin = 0x4b400000;
-/// Elements of a row at most: its sum stays below 2^31.
+/// Largest number of elements of a row: its sum stays below 2^31.
 inline constexpr std::int64_t kMostInt8Columns = std::int64_t{1} << 17;
 
-/// `block` elements of a row are summed up together: a multiple of 16 up to `kMostInt8Block`, for
-/// weights with scales per block, or `columns`, for weights with one scale per row. The last block
-/// of a row may be narrower.
+/// Sizes of rounded activations. `block` elements of a row are summed together: a multiple of 16 up to `kMostInt8Block`
+/// for weights with scales per block, or `columns` for weights with one scale per row. The last block of a row may be
+/// narrower.
 struct Int8Shape {
   std::int64_t rows = 0;     ///< M
   std::int64_t columns = 0;  ///< K, up to `kMostInt8Columns`
   std::int64_t block = 0;
 
   std::int64_t blocks() const { return block == 0 ? 0 : (columns + block - 1) / block; }
-  /// Bytes from one row of codes to the next.
+  /// Returns the stride of rows of codes in bytes.
   std::int64_t stride() const { return (columns + 63) / 64 * 64; }
 };
 
-/// Views of memory that somebody else keeps. Element (m,k) of block b is
-/// codes[m * stride + k] · 2^d · scales[m], with 2^d = 1 where a row has one scale.
+/// Rounded activations in memory that the caller owns. Element (m,k) of block b is
+/// codes[m * stride + k] · 2^d · scales[m], with 2^d = 1 if a row has one scale.
 struct Int8Rows {
-  /// What products begin the sums of a block with stands together for so many rows, the last ones perhaps fewer.
+  /// Number of rows whose `starts` of a block are stored together; the last group may have fewer.
   static constexpr std::int64_t kGroup = 6;
 
   Int8Shape shape;
-  std::int8_t* codes = nullptr;  ///< (M, stride); zero behind a row
-  float* scales = nullptr;       ///< (M); NaN where the row holds NaN or a block of it is NaN
-  /// (M / kGroup, blocks, 2, rows of the group): the bits of the float 1.5 · 2^(23 + d) less 128 times the sum
-  /// of the codes, and those bits alone.
+  std::int8_t* codes = nullptr;  ///< (M, stride); zero after the end of a row
+  float* scales = nullptr;       ///< (M); NaN if the row has NaN or, with blocks, an infinity
+  /// (M / kGroup, blocks, 2, rows of the group): initial values of the sums of products. First the origin, the bits of
+  /// the float 1.5 · 2^(23 + d), minus 128 times the sum of the codes; then the origin itself.
   std::int32_t* starts = nullptr;
 
-  /// The two of block b of row m.
+  /// Return the two values of block b of row m.
   std::int32_t& start(std::int64_t m, std::int64_t b) const {
     const std::int64_t first = m / kGroup * kGroup;
     return starts[(first * shape.blocks() + b * group(m)) * 2 + m - first];
   }
   std::int32_t& origin(std::int64_t m, std::int64_t b) const { return (&start(m, b))[group(m)]; }
-  /// The rows of the group of row m.
+  /// Returns the number of rows in the group of row m.
   std::int64_t group(std::int64_t m) const {
     return std::min(kGroup, shape.rows - m / kGroup * kGroup);
   }
 };
 
-/// The bytes that rows of this shape take, the same for each of them, and the rows in memory of as many, which is aligned
-/// to a line of the cache.
+/// Return the size in bytes of rows of this shape, proportional to their number; and views of rows in `memory` of that
+/// size, aligned to a cache line.
 std::size_t int8_rows_bytes(const Int8Shape& shape);
 Int8Rows int8_rows(const Int8Shape& shape, void* memory);
 
-/// Codes round(x / s) with one scale s for every row, or for all: those of `round_to_grid`.
+/// Codes round(x / s) with one scale s per row or for all rows, as in `round_to_grid`.
 struct Int8Grid {
-  int bits = 8;  ///< 2 to 8; codes lie between -(2^(bits-1) - 1) and 2^(bits-1) - 1
-  /// s, within the limits of `ScaledGrid`; 0: of every row the largest finite magnitude, divided by
-  /// the highest code.
+  int bits = 8;  ///< 2 to 8; codes are between -(2^(bits-1) - 1) and 2^(bits-1) - 1
+  /// s, within the limits of `ScaledGrid`; 0: the largest finite magnitude of each row, divided by the highest code.
   float scale = 0;
 };
-/// `x` is (M,K) without gaps. Infinities saturate.
+/// Rounds `x` (M,K), contiguous, to `rows`. Infinities saturate.
 void round_rows(ThreadPool& pool, const float* x, const Int8Grid& grid, const Int8Rows& rows);
 
-/// Codes round(x / 2^e 2^(bits-2)), at most 2^(bits-1) - 1 in magnitude, with one e for every block.
+/// Codes round(x / 2^e 2^(bits-2)), at most 2^(bits-1) - 1 in magnitude, with one e per block.
 struct Int8Blocks {
   int bits = 8;  ///< 2 to 8
-  /// e is the exponent of the block's largest magnitude f 2^e, 1 <= f < 2, or the next one where
-  /// the 23 bits of f behind the point reach this (see `BlockScale`).
+  /// e is the exponent of the block's largest magnitude f 2^e, 1 <= f < 2, plus 1 if the 23 fraction bits of f are at
+  /// least `next_from` (see `BlockScale`).
   std::uint32_t next_from = 1u << 23;
 };
-/// A block with NaN or an infinity is NaN. A block whose scale is below 2^-120 of the largest scale
-/// of its row counts as zero.
+/// Rounds `x` (M,K) in blocks. A row with NaN or an infinity gets the scale NaN. A block whose scale is below 2^-120
+/// times the largest scale of its row becomes zero.
 void round_rows_in_blocks(ThreadPool& pool, const float* x, const Int8Blocks& blocks,
                           const Int8Rows& rows);
 

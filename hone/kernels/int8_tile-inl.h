@@ -1,9 +1,9 @@
-// The tile of a product of integers: up to kTileRows rows of activations by one panel of 32 rows of
-// weights, summed over all of K in registers. Textually included once for every policy `Dot` of
-// int8_dot-inl.h, inside of a namespace and of what the policy is compiled with.
+// The tile of a product of integers: up to kTileRows rows of activations by one panel of 32 rows of weights, summed
+// over all of K in registers. Textually included once for every policy `Dot` of int8_dot-inl.h, inside a namespace and
+// the target attributes of the policy.
 //
-//   AVX-512: 6 rows x 2 vectors of 16: 12 sums in 32 registers, and as many totals of blocks or sums
-//   of 16 bits beside them; else 3 x 2: 6 and 6 of 16, and four vectors of 8 where there is one row.
+//   AVX-512: 6 rows x 2 vectors of 16: 12 sums in 32 registers, plus as many totals of blocks or sums
+//   of 16 bits; else 3 x 2: 6 and 6 of 16 registers; four vectors of 8 for a single row.
 
 using Sums = Dot::Sums;
 using Floats32 = hn::RebindToFloat<Sums>;
@@ -19,8 +19,7 @@ constexpr std::int64_t kUnitBytes = kPackedRows * kQuad;
 template <int kRows>
 constexpr int kTileVectors = kLanes == 8 && kRows == 1 ? 4 : 2;
 
-// The weights of kVectors vectors of rows as they stand in a panel of 8 bits: a unit holds one quad
-// of columns.
+// Weights of a panel of 8 bits, read in place: a unit holds one quad of columns.
 struct WholeBytes {
   static constexpr int kQuads = 1;
   explicit HWY_INLINE WholeBytes(const Panel&) {}
@@ -30,7 +29,7 @@ struct WholeBytes {
   }
 };
 
-// Codes of 4 bits themselves, not what they stand for.
+// Codes of 4 bits themselves, not their values.
 struct HalfBytes {
   static constexpr int kQuads = 2;
   explicit HWY_INLINE HalfBytes(const Panel&) {}
@@ -44,8 +43,9 @@ struct HalfBytes {
   }
 };
 
-// Of 4, 2 or 1 bits: as many quads as a byte has codes, each of which stands for one of 16 bytes. A code is the index of its
-// byte where it lies in the lower half of its own, in a table that leaves room for what would lie below it.
+// Values of codes of 4, 2 or 1 bits: a unit holds as many quads as a byte has codes. Each code is replaced by its
+// value, a byte of a table of 16. Codes in the lower half of a byte are used as an index without shifting them down:
+// there is one table for every position.
 template <int kBits>
 struct PartBytes {
   static constexpr int kQuads = 8 / kBits;
@@ -74,11 +74,11 @@ struct PartBytes {
   hn::Vec<WeightBytes> tables_[kTables];
 };
 
-// Sums of each element: those of one row are so few that they would wait for each other.
+// Independent sums per element: the few sums of a single row would otherwise wait for each other.
 template <int kRows>
 constexpr int kChains = kRows == 1 ? 2 : 1;
 
-// Rows that starts stand together for: those of the tile, where it is a whole group.
+// Returns the number of rows whose starts are stored together: those of the tile if it is a whole group.
 template <int kRows>
 HWY_INLINE std::int64_t group_of(const TileRows<Dot::Left>& left) {
   return kTileRows == Int8Rows::kGroup ? kRows : left.group;
@@ -88,7 +88,7 @@ template <int kRows>
 struct TileSums {
   Dot::Sum of[kChains<kRows>][kRows][kTileVectors<kRows>];
 
-  // All of them in the first.
+  // Adds all chains to the first.
   HWY_INLINE void join() {
     if constexpr (kChains<kRows> == 2) {
 #pragma GCC unroll 4
@@ -97,8 +97,8 @@ struct TileSums {
   }
 };
 
-// What sums begin with makes up for bytes that are 128 more than what they stand for, half bytes 8 more: between a start and
-// its origin lie 128 times the activations.
+// Sets the initial sums. They compensate for bytes that are 128 above their values, or half bytes that are 8 above:
+// origin minus start is 128 times the sum of the activations.
 template <int kRows>
 HWY_INLINE void begin(const std::int32_t* starts, std::int64_t group, TileSums<kRows>& sums) {
 #pragma GCC unroll 6
@@ -113,7 +113,7 @@ HWY_INLINE void begin(const std::int32_t* starts, std::int64_t group, TileSums<k
   }
 }
 
-// Rows of activations, moved along by whole quads.
+// Pointers to rows of activations, advanced by whole quads.
 template <int kRows>
 class MovingRows {
  public:
@@ -131,14 +131,14 @@ class MovingRows {
   const Dot::Left* rows_[kRows];
 };
 
-// Bytes of quad kAt behind `unit` in vector `v`.
+// Returns the bytes of quad kAt from `unit` on, in vector `v`.
 template <int kAt, class Codes>
 HWY_INLINE Bytes bytes_of(const Codes& codes, const std::uint8_t* unit, int v) {
   return codes.template quad<kAt % Codes::kQuads>(unit + kAt / Codes::kQuads * kUnitBytes +
                                                   v * kLanes * kQuad);
 }
 
-// `D` is `Dot`, by a name whose members are looked up only where a function is used: not every policy has all.
+// `D` is `Dot` as a template parameter, so that members are looked up only on use: not every policy has all of them.
 template <int kPart, int kAt, int kRows, class D = Dot>
 HWY_INLINE void add_part(const Bytes* bytes, const MovingRows<kRows>& rows, TileSums<kRows>& sums) {
   constexpr int kVectors = kTileVectors<kRows>;
@@ -155,7 +155,7 @@ HWY_INLINE void add_part(const Bytes* bytes, const MovingRows<kRows>& rows, Tile
   }
 }
 
-// Adds quads kAt to kEnd - 1 behind `unit`, one after the other.
+// Adds quads kAt to kEnd - 1 from `unit` on, one after the other.
 template <int kAt, int kEnd, class Codes, int kRows>
 HWY_INLINE void add_each(const Codes& codes, const std::uint8_t* unit,
                          const MovingRows<kRows>& rows, TileSums<kRows>& sums) {
@@ -173,7 +173,7 @@ struct TileJoined {
   typename D::Pairs of[kRows][kTileVectors<kRows>];
 };
 
-// Joins quads kAt to kEnd - 1 behind `unit` to those before them, from kBegin on.
+// Joins quads kAt to kEnd - 1 from `unit` on with the previous ones from kBegin on.
 template <int kBegin, int kAt, int kEnd, class Codes, int kRows, class D = Dot>
 HWY_INLINE void join_each(const Codes& codes, const std::uint8_t* unit,
                           const MovingRows<kRows>& rows, TileJoined<kRows, D>& joined) {
@@ -192,7 +192,7 @@ HWY_INLINE void join_each(const Codes& codes, const std::uint8_t* unit,
   if constexpr (kAt + 1 < kEnd) join_each<kBegin, kAt + 1, kEnd>(codes, unit, rows, joined);
 }
 
-// Adds quads kAt to kEnd - 1 behind `unit`, as many together as may be.
+// Adds quads kAt to kEnd - 1 from `unit` on, kTogether at a time.
 template <int kAt, int kEnd, class Codes, int kRows, class D = Dot>
 HWY_INLINE void add_joined(const Codes& codes, const std::uint8_t* unit,
                            const MovingRows<kRows>& rows, TileSums<kRows>& sums) {
@@ -210,11 +210,11 @@ HWY_INLINE void add_joined(const Codes& codes, const std::uint8_t* unit,
   if constexpr (kNext < kEnd) add_joined<kNext, kEnd>(codes, unit, rows, sums);
 }
 
-// What is needed later, fetched while a tile is summed: of so many bytes as the tile reads one of `tiles` parts.
+// Prefetches data needed later while a tile is summed: 1 / `tiles` of the bytes that the tile reads.
 struct Ahead {
-  const std::uint8_t* at;  // null: nothing is fetched
+  const std::uint8_t* at;  // null: no prefetch
   std::int64_t tiles;
-  std::int64_t due = 0;  // bytes read, of which `tiles` are worth one fetched
+  std::int64_t due = 0;  // bytes read and not yet matched by prefetches
 
   HWY_INLINE void fetch(std::int64_t bytes) {
     if (at == nullptr) return;
@@ -228,12 +228,12 @@ struct Ahead {
   static constexpr std::int64_t kLineBytes = 64;
 };
 
-// The first of a panel's vectors fetch for all.
+// Only the first vectors of a panel prefetch.
 HWY_INLINE Ahead ahead_of(const Panel& panel, int vector) {
   return {.at = vector == 0 ? panel.ahead : nullptr, .tiles = panel.tiles};
 }
 
-// Adds kQuads quads, a whole number of units, and moves behind them.
+// Adds kQuads quads, a whole number of units, and advances past them.
 template <int kQuads, class Codes, int kRows>
 HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, Ahead& ahead,
                           MovingRows<kRows>& rows, TileSums<kRows>& sums) {
@@ -247,7 +247,7 @@ HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, Ahead& 
   rows.move(kQuads);
 }
 
-// The same for any number, a multiple of the quads of a unit.
+// The same for any multiple of the quads of a unit.
 template <class Codes, int kRows>
 HWY_INLINE void add_quads(const Codes& codes, std::int64_t quads, const std::uint8_t*& unit,
                           Ahead& ahead, MovingRows<kRows>& rows, TileSums<kRows>& sums) {
@@ -257,14 +257,14 @@ HWY_INLINE void add_quads(const Codes& codes, std::int64_t quads, const std::uin
     add_quads<Codes::kQuads>(codes, unit, ahead, rows, sums);
 }
 
-// 2^(byte - 127) of kLanes scale bytes, 0 for the byte 0.
+// Returns 2^(byte - 127) for kLanes scale bytes, 0 for the byte 0.
 HWY_INLINE hn::Vec<Floats32> powers(const std::uint8_t* scales) {
   const hn::Rebind<std::uint8_t, Sums> bytes;
   return hn::BitCast(Floats32(),
                      hn::ShiftLeft<23>(hn::PromoteTo(Sums(), hn::LoadU(bytes, scales))));
 }
 
-// The part of the tile in vectors [vector, vector + kTileVectors), without scales in between.
+// Sums vectors [vector, vector + kTileVectors) of the tile, without block scales.
 template <class Codes, int kRows>
 HWY_INLINE void sum_whole_rows(const TileRows<Dot::Left>& left, const Panel& panel, int vector,
                                std::int32_t* to) {
@@ -288,14 +288,13 @@ HWY_INLINE void sum_whole_rows(const TileRows<Dot::Left>& left, const Panel& pan
   }
 }
 
-// What blocks add up to.
 template <int kRows>
 struct TileTotals {
   hn::Vec<Floats32> of[kRows][kTileVectors<kRows>];
 };
 
-// Takes the origins off the sums of a block and adds them times their scales. Between a start and its origin lie 128 times
-// the activations of the block, which zero points multiply.
+// Subtracts the origins from the sums of a block and adds them to the totals, times their scales. Origin minus start is
+// 128 times the sum of the activations of the block, which zero points multiply.
 template <int kRows>
 HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* starts,
                           std::int64_t group, const Panel& panel, const std::uint8_t* scales,
@@ -328,10 +327,9 @@ HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* start
   }
 }
 
-// The same with scales. The sums of a block begin with the bits of c = 1.5 · 2^(23 + d), less what
-// the 128 of the weights make; after it they are the bits of the float c + 2^d (sum of the block)
-// exactly, because that sum is at most 2^22 in magnitude. Blocks are of kBlockQuads quads, or of any
-// number where that is 0.
+// The same with block scales. The sums of a block begin with the bits of c = 1.5 · 2^(23 + d), minus the contribution
+// of the 128 of the weights. At its end they are exactly the bits of the float c + 2^d (sum of the block), because that
+// sum is at most 2^22 in magnitude. Blocks have kBlockQuads quads; 0: panel.block_quads.
 template <class Codes, int kRows, int kBlockQuads>
 HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, int vector,
                            float* to) {
@@ -380,8 +378,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
   }
 }
 
-// `to` (kTileRows, 32) becomes the sums of a tile: integers where the panel has no scales, else
-// floats.
+// Computes the sums of a tile to `to` (kTileRows, 32): integers if the panel has no scales, else floats.
 template <class Codes, int kRows>
 void sum_tile(const TileRows<Dot::Left>& left, const Panel& panel, void* to) {
   constexpr bool kHasBlocks = !Dot::kJoins || Dot::kHalfBytes;
@@ -410,8 +407,8 @@ constexpr std::array<SumTile, sizeof...(kRow)> tiles_of(std::integer_sequence<in
   return {sum_tile<Codes, kRow + 1>...};
 }
 
-// Of panels of 8, 4, 2 or 1 bits; the latter two of up to kFewRows rows. Half bytes are of 4, and those that are joined of 8 and
-// with a scale for every row.
+// Returns the tile function for panels of 8, 4, 2 or 1 bits; 2 and 1 only for up to kFewRows rows. Policies with half
+// bytes read 4 bits; other joining policies read 8 bits with a scale per row.
 inline SumTile tile_for(int bits, std::int64_t rows) {
   using Rows = std::make_integer_sequence<int, kTileRows>;
   const auto row = static_cast<std::size_t>(rows - 1);
@@ -431,7 +428,7 @@ inline SumTile tile_for(int bits, std::int64_t rows) {
   }
 }
 
-// Adds the products of residues of one row to its sums (32).
+// Adds the products of the residues of one row to its sums (32).
 template <class D = Dot>
 void add_residues(const Panel& panel, const Residue* residue, const Residue* end,
                   std::int32_t* to) {

@@ -1,6 +1,6 @@
-// Sums that have the same bits on every Highway target. They run in a fixed number of lanes, whatever
-// the width of a vector is: element i is added to lane i % lanes, in order, then the lanes are added in
-// pairs: i and i + lanes / 2, then i and i + lanes / 4, ... So zeros behind the elements change nothing.
+// Sums that have the same bits on every Highway target. They use a fixed number of lanes for any vector width: element
+// i is added to lane i % lanes, in order, then the lanes are added in pairs:
+// i and i + lanes / 2, then i and i + lanes / 4, ... So zeros after the elements change nothing.
 //
 //     const float sum = sum_of_terms(n, [&](std::int64_t i, auto part) HWY_ATTR {
 //       return load(Floats(), x + i, part);
@@ -26,7 +26,7 @@ namespace HWY_NAMESPACE {
 using Doubles = hn::ScalableTag<double>;
 using HalfFloats = hn::Rebind<float, Doubles>;  // as many lanes as a vector of doubles
 
-// Lanes of sums in float: as many as keep an addition from waiting for the one before.
+// Lanes of sums in float: enough to hide the latency of additions.
 inline constexpr std::int64_t kFloatSumLanes = 64;
 
 // A sum in kLanes lanes, held in vectors of D.
@@ -41,7 +41,7 @@ class LaneSum {
     for (std::int64_t k = 0; k < kVectors; ++k) vectors_[k] = hn::Zero(D());
   }
 
-  // Adds to vector k; `for_lanes` says which.
+  // Adds to vector k, as passed by `for_lanes`.
   HWY_INLINE void add(std::int64_t k, hn::Vec<D> terms) {
     vectors_[k] = hn::Add(vectors_[k], terms);
   }
@@ -49,7 +49,7 @@ class LaneSum {
   HWY_INLINE hn::TFromD<D> total() const { return sum_of_halves(D(), folded<1>(0)); }
 
  private:
-  // Vector k of the kCount that are left when those behind them have been added to them.
+  // Returns vector k after folding kVectors vectors to kCount.
   template <std::int64_t kCount>
   HWY_INLINE hn::Vec<D> folded(std::int64_t k) const {
     if constexpr (kCount == kVectors) {
@@ -92,7 +92,7 @@ HWY_INLINE void for_lanes(D, std::int64_t n, Body&& body) {
   }
 }
 
-// Sum of term(i, part), vectors of Floats that are zero in missing lanes, over the elements below n.
+// Returns the sum of term(i, part), vectors of Floats that are zero in missing lanes, over the elements below n.
 template <class Term>
 HWY_INLINE float sum_of_terms(std::int64_t n, Term&& term) {
   LaneSum<Floats, kFloatSumLanes> sum;
@@ -102,7 +102,7 @@ HWY_INLINE float sum_of_terms(std::int64_t n, Term&& term) {
   return sum.total();
 }
 
-// The same in double, kSumLanes lanes; terms are vectors of HalfFloats, with anything in missing lanes.
+// The same in double with kSumLanes lanes; terms are vectors of HalfFloats, with any values in missing lanes.
 template <class Term>
 HWY_INLINE double sum_in_doubles(std::int64_t n, Term&& term) {
   const HalfFloats d;
@@ -113,7 +113,7 @@ HWY_INLINE double sum_in_doubles(std::int64_t n, Term&& term) {
   return sum.total();
 }
 
-// How many of the lanes that exist are true.
+// Returns the number of existing lanes that are true.
 template <class M>
 HWY_INLINE std::int64_t count_of(M mask, Whole) {
   return static_cast<std::int64_t>(hn::CountTrue(HalfFloats(), mask));

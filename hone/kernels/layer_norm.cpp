@@ -24,7 +24,7 @@ struct Moments {
   float reciprocal_deviation;  // 1 / sqrt(variance + eps)
 };
 
-// Two passes: the variance is taken around the mean, so it loses nothing to cancellation.
+// Two passes: the variance is computed around the mean, which avoids cancellation.
 HWY_INLINE Moments moments_of(std::int64_t c, const float* x, float eps) {
   const Floats d;
   const float sum =
@@ -37,7 +37,7 @@ HWY_INLINE Moments moments_of(std::int64_t c, const float* x, float eps) {
   return {mean, 1.0f / std::sqrt(squares / static_cast<float>(c) + eps)};
 }
 
-// xhat at i
+// Returns xhat at i.
 template <class Part>
 HWY_INLINE hn::Vec<Floats> normalized(const float* x, std::int64_t i, Part part,
                                       const Moments& moments) {
@@ -64,7 +64,7 @@ struct RowSums {
   float g_xhat;
 };
 
-// Adds the row to dgamma and dbeta on the way.
+// Computes the sums of a row and adds the row to dgamma and dbeta.
 HWY_INLINE RowSums accumulate_row(std::int64_t c, const float* x, const float* gamma,
                                   const Moments& moments, const float* dy, float* dgamma,
                                   float* dbeta) {
@@ -78,12 +78,12 @@ HWY_INLINE RowSums accumulate_row(std::int64_t c, const float* x, const float* g
     store(hn::MulAdd(slope, xhat, load(d, dgamma + i, part)), d, dgamma + i, part);
     store(hn::Add(slope, load(d, dbeta + i, part)), d, dbeta + i, part);
     sum_g.add(k, g);
-    sum_g_xhat.add(k, hn::Mul(g, xhat));  // 0 in missing lanes, as g is
+    sum_g_xhat.add(k, hn::Mul(g, xhat));  // 0 in missing lanes, like g
   });
   return {sum_g.total(), sum_g_xhat.total()};
 }
 
-// dx of the rows; dgamma and dbeta are added to.
+// Computes dx of the rows and adds to dgamma and dbeta.
 void layer_norm_gradient_rows(std::int64_t rows, std::int64_t c, const float* x, const float* gamma,
                               float eps, const float* dy, float* dx, float* dgamma, float* dbeta) {
   const Floats d;

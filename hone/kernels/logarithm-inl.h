@@ -1,4 +1,4 @@
-// Vectors of floats rounded to powers of two, compiled once per Highway target.
+// Rounds vectors of floats to powers of two. Compiled once per Highway target.
 //
 //     const PowerRounder<Floats> round(d, grid);
 //     store(round(load(d, x + i, part)), d, y + i, part);
@@ -20,8 +20,8 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// Decides round(log2|x|) on the bits of x: the fraction of sqrt(2) lies between 0x3504f3 and
-// 0x3504f4. Cheap to make: two broadcasts.
+// Computes round(log2|x|) from the bits of x: the fraction of sqrt(2) is between 0x3504f3 and 0x3504f4. Cheap to
+// construct: two broadcasts.
 template <class D>
 class PowerRounder {
  public:

@@ -14,13 +14,12 @@ struct PowerGrid {
   int max_exponent = 127;
 };
 
-/// sign(x) 2^round(log2|x|): the exponents meet at sqrt(2) 2^k, where no float lies. Zero where
-/// that exponent is below the grid's, 2^max_exponent where it is above. NaN stays NaN, infinities
+/// Returns sign(x) 2^round(log2|x|). There are no ties, since the boundaries sqrt(2) 2^k are not floats. Returns zero
+/// if the exponent is below min_exponent, 2^max_exponent if it is above max_exponent. NaN stays NaN, infinities
 /// saturate, zeros keep the sign of x. Exact for subnormal floats, too.
 float round_to_power(const PowerGrid& grid, float x);
 
-/// y = round_to_power(x), in vectors. The bits of y are the same on every processor. y may be the
-/// same array as x.
+/// Computes y = round_to_power(x), in vectors. The bits of y are the same on every CPU. y may be the same array as x.
 void round_to_powers(ThreadPool& pool, const PowerGrid& grid, std::int64_t n, const float* x,
                      float* y);
 

@@ -6,16 +6,15 @@
 
 #include "hone/base/error.h"
 
-/// Nested loops over strided arrays of one shape, with loops merged where memory allows.
+/// Nested loops over strided arrays of one shape, with loops merged where strides allow.
 namespace hone::kernels {
 
-/// Dimensions of a tensor at most.
+/// Largest number of dimensions of a tensor.
 inline constexpr int kMaxRank = 6;
 
-/// `Operands` arrays seen with one shape: element (i0, i1, ...) of operand a is at sum of i_d
-/// strides[a][d]. Dimensions of size 1 are left out and neighbours that all operands walk as one
-/// are merged, so (rows, columns) plus a vector of columns has rank 2 and two contiguous tensors
-/// rank 1. The rank is at least 1.
+/// `Operands` arrays of one shape: element (i0, i1, ...) of operand a is at sum of i_d strides[a][d]. Dimensions of
+/// size 1 are dropped, and neighbouring dimensions that are contiguous in all operands are merged. So (rows, columns)
+/// plus a vector of columns has rank 2, and two contiguous tensors have rank 1. The rank is at least 1.
 template <int Operands>
 struct LoopNest {
   int rank = 0;
@@ -52,7 +51,7 @@ struct LoopNest {
   std::int64_t inner_size() const { return sizes[rank - 1]; }
   std::int64_t inner_stride(int operand) const { return strides[operand][rank - 1]; }
 
-  /// Offsets of element `index`, counted in row-major order.
+  /// Returns the offsets of element `index` in row-major order.
   std::array<std::int64_t, Operands> offsets(std::int64_t index) const {
     return offsets_of(position_of(index));
   }

@@ -9,7 +9,7 @@
 
 #include "hone/kernels/vector_loop-inl.h"
 
-// Without branches, which random zeros would make slow: bound by memory.
+// Without branches, which would be slow for random zeros, so bound by memory bandwidth.
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {

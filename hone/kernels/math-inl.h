@@ -1,7 +1,7 @@
 // exp, log1p, erf and tanh of float vectors, compiled once per Highway target.
 //
-// The coefficients were fitted in 40-digit arithmetic for least maximal relative error; what the
-// functions err in all comes mostly from rounding.
+// The coefficients were fitted in 40-digit arithmetic for least maximal relative error; most of the total error is due
+// to rounding.
 #if defined(HONE_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_MATH_INL_H_
 #undef HONE_KERNELS_MATH_INL_H_
@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// c[0] + c[1] t + c[2] t^2 + ...
+// Returns c[0] + c[1] t + c[2] t^2 + ...
 template <class D, std::size_t kTerms>
 HWY_INLINE hn::Vec<D> polynomial(D d, hn::Vec<D> t, const float (&c)[kTerms]) {
   auto sum = hn::Set(d, c[kTerms - 1]);
@@ -24,14 +24,13 @@ HWY_INLINE hn::Vec<D> polynomial(D d, hn::Vec<D> t, const float (&c)[kTerms]) {
   return sum;
 }
 
-// `x` between -limit and limit; NaN stays NaN, because Min and Max of x86 return their second
-// operand then.
+// Clamps `x` to [-limit, limit]. NaN stays NaN, because Min and Max of x86 then return their second operand.
 template <class D>
 HWY_INLINE hn::Vec<D> clamp_magnitude(D d, hn::Vec<D> x, float limit) {
   return hn::Max(hn::Set(d, -limit), hn::Min(hn::Set(d, limit), x));
 }
 
-// e^x for x <= 0, within about 1 ulp; results below 2^-125 are 0. NaN stays NaN.
+// Returns e^x for x <= 0, within about 1 ulp; results below 2^-125 are 0. NaN stays NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> exp_of_nonpositive(D d, hn::Vec<D> x) {
   // e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2; ln 2 is split so that n times its
@@ -57,7 +56,7 @@ HWY_INLINE hn::Vec<D> exp_of_nonpositive(D d, hn::Vec<D> x) {
   return hn::IfThenElse(hn::Ge(x, hn::Set(d, kLeast)), result, hn::Max(hn::Zero(d), x));
 }
 
-// log(1 + t) for t in [0, 1], within about 2 ulp. NaN stays NaN.
+// Returns log(1 + t) for t in [0, 1], within about 2 ulp. NaN stays NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> log1p_of_unit(D d, hn::Vec<D> t) {
   // 2 atanh(s) = 2 s q(s^2) with s = t / (2 + t) <= 1/3; relative error of q 4.0e-9.
@@ -67,8 +66,7 @@ HWY_INLINE hn::Vec<D> log1p_of_unit(D d, hn::Vec<D> t) {
   return hn::Mul(hn::Add(s, s), polynomial(d, hn::Mul(s, s), q));
 }
 
-// erf(x) = x P(x^2) / Q(x^2) for |x| <= 3.9192, where it rounds to 1. Fitted to 5.3e-8; errs by
-// less than 4e-7 of the value.
+// erf(x) = x P(x^2) / Q(x^2) for |x| <= 3.9192, where it rounds to 1. Fitted to 5.3e-8; relative error below 4e-7.
 template <class D>
 HWY_INLINE hn::Vec<D> erf(D d, hn::Vec<D> x) {
   static constexpr float p[] = {1.12837911f,    1.99760698e-1f,  5.05509305e-2f, 3.69426276e-3f,
@@ -81,8 +79,7 @@ HWY_INLINE hn::Vec<D> erf(D d, hn::Vec<D> x) {
   return clamp_magnitude(d, value, 1.0f);
 }
 
-// tanh(x) = x P(x^2) / Q(x^2) for |x| <= 9.011, where it rounds to 1. Fitted to 1.3e-9; errs by
-// less than 4e-7 of the value.
+// tanh(x) = x P(x^2) / Q(x^2) for |x| <= 9.011, where it rounds to 1. Fitted to 1.3e-9; relative error below 4e-7.
 template <class D>
 HWY_INLINE hn::Vec<D> tanh(D d, hn::Vec<D> x) {
   static constexpr float p[] = {9.99999999e-1f, 1.36803206e-1f, 3.86883519e-3f,

@@ -16,7 +16,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Sum of (x - y)² in lanes of double, where differences of floats near each other are exact.
+// Returns the sum of (x - y)² in lanes of double, in which differences of nearby floats are exact.
 double sum_of_squared_errors(std::int64_t n, const float* x, const float* y) {
   const Doubles d;
   LaneSum<Doubles, kSumLanes> sum;
@@ -28,7 +28,6 @@ double sum_of_squared_errors(std::int64_t n, const float* x, const float* y) {
   return sum.total();
 }
 
-// to = (x - y) factor
 void scaled_errors(std::int64_t n, const float* x, const float* y, float factor, float* to) {
   const Floats d;
   for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {

@@ -1,4 +1,4 @@
-// Vectors of floats rounded to a `Minifloat`, compiled once per Highway target.
+// Rounds vectors of floats to a `Minifloat`. Compiled once per Highway target.
 //
 //     const MinifloatRounder<Floats> round(d, format);
 //     store(round(load(d, x + i, part)), d, y + i, part);
@@ -21,11 +21,11 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// Rounds by adding and subtracting the power of two whose last place is the step of x's binade:
-// the addition rounds to nearest even, the subtraction is exact. Needs a format that is
-// `vectorizable`. kInfinite must be the format's `infinite`.
+// Rounds by adding and subtracting the power of two whose last place is the step of x's binade: the addition rounds to
+// nearest even, the subtraction is exact. Requires a `vectorizable` format. kInfinite must equal the format's
+// `infinite`.
 //
-// Cheap to make: three broadcasts (and a few scalar operations).
+// Cheap to construct: three broadcasts (and a few scalar operations).
 template <class D, bool kInfinite = false>
 class MinifloatRounder {
  public:
@@ -39,8 +39,8 @@ class MinifloatRounder {
 
   HWY_INLINE V operator()(V x) const {
     const D d;
-    // Min of x86 returns its second operand for NaN. An exponent of 255 then runs over into the
-    // sign of `rounder`, which leaves NaN a NaN.
+    // Min of x86 returns its second operand for NaN. An exponent of 255 then overflows into the sign of `rounder`, and
+    // NaN stays NaN.
     const V magnitude = hn::Min(limit_, hn::Abs(x));
     const auto exponent = hn::And(hn::BitCast(Bits(), magnitude), hn::Set(Bits(), 0x7f800000));
     const V rounder = hn::BitCast(d, hn::Add(hn::Max(exponent, smallest_exponent_), exponents_up_));
@@ -56,7 +56,7 @@ class MinifloatRounder {
   using Bits = hn::RebindToSigned<D>;
 
   V highest_;
-  V limit_;  // where rounding cannot come back to `highest` from above
+  V limit_;  // above this, values cannot round down to `highest`
   hn::Vec<Bits> smallest_exponent_;
   hn::Vec<Bits> exponents_up_;
 };

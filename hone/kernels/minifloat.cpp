@@ -56,8 +56,7 @@ void wide_range(const Minifloat& low, const Minifloat& high, std::int64_t n, con
   round_halves<false>(low, high, n, x, y);
 }
 
-// The lower half of the bits is rounded away; a carry into the exponent is the next binade or
-// infinity.
+// Rounds away the lower half of the bits; a carry into the exponent gives the next binade or infinity.
 void bfloat16_range(std::int64_t n, const float* x, float* y) {
   const Floats d;
   const hn::RebindToUnsigned<Floats> bits;

@@ -14,7 +14,7 @@ constexpr int kFractionBits = 7;  // of bfloat16
 
 float widened(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
-// The upper half, of a float that has no lower one.
+// Returns the upper half of a float whose lower half is 0.
 std::uint16_t narrowed(float value) {
   if (std::isnan(value)) return kNan;
   const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -27,7 +27,7 @@ std::uint16_t ocp_value(int bits, int mantissa, int scale) {
   return narrowed(static_cast<float>(std::ldexp(mantissa, scale - 127 - (bits - 2))));
 }
 
-// To bfloat16, nearest even, and without its subnormal values. The magnitude alone.
+// Returns |x| rounded to bfloat16, ties to even, with subnormal values flushed to zero.
 float rounded_magnitude(float x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(std::fabs(x));
   if (bits > 0x7f800000) return std::bit_cast<float>(0x7f800000);  // NaN counts as infinity

@@ -27,7 +27,7 @@ std::int64_t panel_bytes(const PackedMatrix& matrix) {
   return packed_columns(matrix) * kPackedRows * matrix.bits / 8;
 }
 
-// Calls body(plane, its first byte) for the planes of a panel.
+// Calls body(plane, first byte) for the planes of a panel.
 template <typename Byte, typename Body>
 void for_planes(const PackedMatrix& matrix, Byte* panel, Body&& body) {
   const std::int64_t elements = packed_columns(matrix) * kPackedRows;
@@ -37,7 +37,7 @@ void for_planes(const PackedMatrix& matrix, Byte* panel, Body&& body) {
   }
 }
 
-// Calls body(first byte, first of its bits, column) for the columns of the row of a plane whose first byte is `row_begin`.
+// Calls body(first byte, first bit, column) for the columns of the row of a plane whose first byte is `row_begin`.
 template <typename Byte, typename Body>
 void for_columns(const BitPlane& plane, std::int64_t columns, Byte* row_begin, Body&& body) {
   if (plane.bits == 16) {
@@ -53,13 +53,13 @@ void for_columns(const BitPlane& plane, std::int64_t columns, Byte* row_begin, B
   }
 }
 
-// `part` of a plane in the bits of `bytes` from `shift` on, which are 0.
+// Stores `part` of a plane in the bits of `bytes` from `shift` on, which are 0.
 void put(const BitPlane& plane, int part, int shift, std::uint8_t* bytes) {
   bytes[0] = static_cast<std::uint8_t>(bytes[0] | part << shift);
   if (plane.bits == 16) bytes[1] = static_cast<std::uint8_t>(part >> 8);
 }
 
-// Columns and rows that are not there have the code 0.
+// Padding columns and rows get the code 0.
 void arrange_panel(const PackedMatrix& matrix, std::int64_t first, const std::uint16_t* codes,
                    std::uint8_t* panel) {
   std::fill_n(panel, panel_bytes(matrix), std::uint8_t{0});
@@ -77,8 +77,8 @@ void arrange_panel(const PackedMatrix& matrix, std::int64_t first, const std::ui
   });
 }
 
-// Puts what rows of a panel have in a plane of kBits bits into their codes. Widths are known to the compiler, for products
-// of some formats restore weights for every call.
+// Adds the bits of one plane of kBits bits to the codes of the rows of a panel. The width is a template parameter for
+// speed, since products of some formats restore weights in every call.
 template <int kBits>
 void restore_plane(int shift, std::int64_t rows, std::int64_t columns, const std::uint8_t* plane,
                    std::uint16_t* codes) {
@@ -126,7 +126,7 @@ void restore_panel(const PackedMatrix& matrix, std::int64_t first, const std::ui
   });
 }
 
-// Calls body(panel, its first row) for all panels, panels in parallel.
+// Calls body(panel, first row) for all panels, in parallel.
 template <typename Body>
 void for_panels(ThreadPool& pool, std::int64_t rows, std::int64_t row_elements, Body&& body) {
   const std::int64_t grain = rows_per_chunk(kPackedRows * row_elements);
@@ -139,8 +139,8 @@ std::int64_t bytes_of_row(const BitPlane& plane, std::int64_t columns) {
   return ceil_div(columns * plane.bits, 8);
 }
 
-// Puts what a row has in a plane of kBits bits into its codes. Widths are known to the compiler, for
-// a model looks up a row for every token.
+// Adds the bits of one plane of kBits bits to the codes of a row. The width is a template parameter for speed, since a
+// model looks up a row for every token.
 template <int kBits>
 void take_plane(int shift, std::int64_t columns, const std::uint8_t* plane, std::uint16_t* codes) {
   constexpr int kParts = 8 / kBits, kMask = (1 << kBits) - 1;

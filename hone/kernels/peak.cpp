@@ -25,9 +25,9 @@ namespace HWY_NAMESPACE {
 
 constexpr std::int64_t kChains = 12;  // more than latency times issue width of any current core
 
-// `rounds` multiply-adds on each of kChains vectors that begin with `start`, about 1, and stay
-// there. `start` must be unknown to the compiler and the sum is returned, so nothing is folded
-// away. Sets `operations` to the number of scalar multiplications and additions.
+// Runs `rounds` multiply-adds on each of kChains vectors, which begin with `start` + i, `start` about 1, and change
+// little. `start` must be unknown to the compiler and the sum is returned, so nothing is optimized away. Sets
+// `operations` to the number of scalar multiplications and additions.
 float run_multiply_adds(std::int64_t rounds, float start, double* operations) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
@@ -84,7 +84,7 @@ float run_widened_dots(std::int64_t rounds, float start, double* operations) {
   return widening::run_dots(rounds, start, operations);
 }
 
-// Null where the target has no instruction that multiplies bytes.
+// Returns null if the target has no instruction that multiplies bytes.
 const char* byte_instruction() {
 #ifdef HONE_QUAD_TARGET
   if (processor_has_quads()) return "vpdpbusd";
@@ -120,13 +120,13 @@ HWY_EXPORT(run_widened_dots);
 HWY_EXPORT(run_byte_dots);
 HWY_EXPORT(byte_instruction);
 
-// What the measurements of memory work on, and in which pieces.
-// Beside each other two arrays are copied; one alone that is read again and again has to be larger, or caches keep a part of it.
+// Sizes of the arrays for measurements of memory, and of the pieces of a thread. A single array that is read repeatedly
+// has to be larger than the two arrays of a copy, or caches keep part of it.
 constexpr std::int64_t kCopyBytes = std::int64_t{64} << 20, kReadBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kGrain = std::int64_t{1} << 18;
 
-// The least time of a call of `body`, in seconds, over a quarter of a second: the system needs some
-// of that until woken threads stand on processors of their own.
+// Returns the shortest time of a call of `body` in seconds, over a quarter of a second: the system needs part of that
+// to move woken threads to separate cores.
 template <typename Body>
 double best_seconds(Body&& body) {
   using Clock = std::chrono::steady_clock;
@@ -140,7 +140,7 @@ double best_seconds(Body&& body) {
   return best;
 }
 
-// What `run(rounds, start, &operations)` does on registers alone.
+// Measures `run(rounds, start, &operations)`, in 10^9 operations per second.
 template <typename Run>
 double measure_gops(ThreadPool& pool, Run&& run) {
   constexpr std::int64_t kRounds = 20'000;

@@ -1,4 +1,5 @@
-// The largest value of a window (what is no number counts as larger than all) is that of its columns' largest ones: rows first, a vector at a time, then along the row.
+// The largest value of a window (NaN counts as larger than all) is the maximum of its column maxima: first over rows, a
+// vector at a time, then along the row.
 #include "hone/kernels/pooling.h"
 
 #include <algorithm>
@@ -23,12 +24,12 @@ namespace {
 
 using Indices = hn::RebindToSigned<Floats>;
 
-// The larger of two, the first where they are equal; what is no number stays.
+// Returns the larger of two values, the first if they are equal. NaN is kept.
 HWY_INLINE hn::Vec<Floats> larger(hn::Vec<Floats> best, hn::Vec<Floats> next) {
   return hn::IfThenElse(hn::Or(hn::Gt(next, best), hn::IsNaN(next)), next, best);
 }
 
-// columns[j] = the largest of rows [begin, end) at j.
+// Sets columns[j] to the largest value of rows [begin, end) at j.
 void largest_of_rows(const float* plane, std::int64_t width, std::int64_t begin, std::int64_t end,
                      float* columns) {
   const Floats d;
@@ -40,13 +41,13 @@ void largest_of_rows(const float* plane, std::int64_t width, std::int64_t begin,
   });
 }
 
-// y[j] = the largest of columns[j stride … j stride + kernel), which are padded already.
+// Sets y[j] to the largest of columns[j stride, j stride + kernel), which include padding.
 void largest_of_columns(const PoolingShape& s, const float* columns, float* y) {
   const Floats d;
   constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
   const std::int64_t count = s.result_width();
   if (s.stride == 2 && count >= kWidth) {
-    // The last vector ends where the row does, and has some of the one before it once more.
+    // The last vector ends with the row and overlaps the previous one.
     for (std::int64_t begin = 0; begin < count; begin += kWidth) {
       const std::int64_t j = std::min(begin, count - kWidth);
       hn::Vec<Floats> best, next, other;
@@ -72,7 +73,7 @@ void largest_of_columns(const PoolingShape& s, const float* columns, float* y) {
 void pool_plane(const PoolingShape& s, const float* plane, float* y) {
   static thread_local Scratch scratch;
   constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
-  // What padding holds is below everything; a vector of pairs may read past the last window.
+  // Padding is -infinity; a vector of pairs may read past the last window.
   const std::int64_t padded = s.width + 2 * s.padding;
   float* const columns = scratch.floats(static_cast<std::size_t>(padded + 2 * kWidth));
   std::fill_n(columns, padded + 2 * kWidth, -std::numeric_limits<float>::infinity());
@@ -84,7 +85,7 @@ void pool_plane(const PoolingShape& s, const float* plane, float* y) {
   }
 }
 
-// Where the first largest value of a window stands in its plane.
+// Returns the index in the plane of the first largest value of a window.
 std::int64_t first_largest(const PoolingShape& s, const float* plane, std::int64_t row,
                            std::int64_t column) {
   std::int64_t best = std::max<std::int64_t>(0, row) * s.width + std::max<std::int64_t>(0, column);
@@ -96,7 +97,8 @@ std::int64_t first_largest(const PoolingShape& s, const float* plane, std::int64
   return best;
 }
 
-// The same of a vector of windows, the first at `column`; `padded` has the plane's rows with padding at both ends.
+// The same for a vector of windows, the first at `column`. `padded` contains the rows of the plane with padding at both
+// ends.
 template <int kStride>
 HWY_INLINE hn::Vec<Indices> first_largest_of(const PoolingShape& s, const float* padded,
                                              std::int64_t padded_width, std::int64_t row,
@@ -107,7 +109,7 @@ HWY_INLINE hn::Vec<Indices> first_largest_of(const PoolingShape& s, const float*
                             HWY_ATTR { return hn::Set(d_index, static_cast<std::int32_t>(i)); };
   const auto columns = hn::Add(index_of(column), hn::ShiftLeft<kStride - 1>(hn::Iota(d_index, 0)));
   const std::int64_t first = std::max<std::int64_t>(0, row);
-  // Of values that are all below everything, too, the first one of the plane.
+  // If all values are -infinity, the first one of the window inside the plane.
   auto where = hn::Add(index_of(first * s.width), hn::Max(columns, hn::Zero(d_index)));
   auto best = hn::Set(d, -std::numeric_limits<float>::infinity());
   for (std::int64_t i = first; i < std::min(s.height, row + s.kernel); ++i) {
@@ -132,7 +134,7 @@ void hand_back_rows(const PoolingShape& s, const float* plane, const float* dy, 
   static thread_local Scratch scratch;
   const Indices d_index;
   constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Indices()));
-  // Windows behind the last one are looked at, too.
+  // Windows after the last one are read, too.
   const std::int64_t padded_width = s.width + 2 * s.padding + 2 * kWidth;
   float* const padded = scratch.floats(static_cast<std::size_t>(s.height * padded_width));
   std::fill_n(padded, s.height * padded_width, -std::numeric_limits<float>::infinity());

@@ -4,7 +4,7 @@
 
 #include "hone/base/thread_pool.h"
 
-/// What becomes of planes, each a channel of an image, when they are pooled.
+/// Pooling of planes, each a channel of an image.
 namespace hone::kernels {
 
 /// A square window that moves over planes (height, width).
@@ -16,25 +16,25 @@ struct PoolingShape {
   std::int64_t result_width() const { return positions(width); }
 
  private:
-  // 0 where the window does not fit.
+  // Returns 0 if the window does not fit.
   std::int64_t positions(std::int64_t size) const {
     const std::int64_t room = size + 2 * padding - kernel;
     return room < 0 ? 0 : room / stride + 1;
   }
 };
 
-/// y (planes, result_height, result_width): the largest value of each window.
+/// Computes y (planes, result_height, result_width), the largest value of each window.
 void max_pool(ThreadPool& pool, const PoolingShape& shape, const float* x, float* y);
 
-/// dx, overwritten: dy of each window at the first of its largest values, row by row.
+/// Computes dx, overwriting it: adds dy of each window at the first of its largest values in row-major order.
 void max_pool_gradient(ThreadPool& pool, const PoolingShape& shape, const float* x, const float* dy,
                        float* dx);
 
-/// y (planes): the mean of `pixels` values each.
+/// Computes y (planes), the mean of the `pixels` values of each plane.
 void average_pool(ThreadPool& pool, std::int64_t planes, std::int64_t pixels, const float* x,
                   float* y);
 
-/// dx (planes, pixels) = dy / pixels.
+/// Computes dx (planes, pixels) = dy / pixels.
 void average_pool_gradient(ThreadPool& pool, std::int64_t planes, std::int64_t pixels,
                            const float* dy, float* dx);
 

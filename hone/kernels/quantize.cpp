@@ -24,7 +24,7 @@ using FloatVec = hn::Vec<Floats>;
 
 constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 
-// |x| as bits, by `mase` after rounding it to bfloat16. An infinity stands for NaN there.
+// Returns |x| as bits; for `mase`, after rounding it to bfloat16, with NaN replaced by infinity.
 template <MxintDialect kDialect>
 HWY_INLINE IntVec magnitude(FloatVec x) {
   const Ints d;
@@ -49,7 +49,7 @@ HWY_INLINE int group_scale(std::int64_t count, const float* x) {
   return hn::GetLane(hn::MaxOfLanes(d, largest)) >> 23;
 }
 
-// Two factors whose product is 2^(133 - E), which a float alone cannot be where E < 6. Anything for E = 255.
+// Two factors whose product is 2^(133 - E), which overflows a single float if E < 6. Arbitrary for E = 255.
 struct Factors {
   FloatVec first, second;
 };
@@ -63,7 +63,7 @@ HWY_INLINE Factors factors_of(IntVec scale) {
           hn::BitCast(df, hn::ShiftLeft<23>(field))};
 }
 
-// The same of one scale, in scalar arithmetic, which is done sooner.
+// The same for one scale, in scalar arithmetic, which is faster.
 HWY_INLINE Factors factors_of(int scale) {
   const Floats d;
   const bool is_low = scale < 6;
@@ -106,13 +106,15 @@ HWY_INLINE void quantize_group(std::int64_t count, const float* x, std::int8_t* 
   }
 }
 
-// Groups of which a vector has several, all of them at once. Returns how many elements whole vectors had.
+// Quantizes groups that are smaller than a vector, a whole vector at a time. Returns the number of elements in whole
+// vectors.
 template <MxintDialect kDialect>
 HWY_INLINE std::int64_t quantize_small_groups(std::int64_t count, std::int64_t group,
                                               const float* x, std::int8_t* codes,
                                               std::uint8_t* scales) {
   const Ints d;
-  // Places of the lanes 1, 2, 4 … away within a group: the largest of each pair, of each two pairs, and so on.
+  // Indices of the lanes at distances 1, 2, 4, and so on within a group, for the maximum of pairs, of pairs of pairs,
+  // and so on.
   alignas(64) std::int32_t others[3][kLanes];
   int steps = 0;
   for (std::int64_t distance = 1; distance < group; distance *= 2, ++steps)

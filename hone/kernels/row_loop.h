@@ -6,12 +6,12 @@
 #include "hone/base/thread_pool.h"
 #include "hone/kernels/grain.h"
 
-/// Kernels that treat every row of a (rows, columns) array on its own, and statistics of one row.
-/// Work is cut by shape alone, so results do not depend on the number of threads.
+/// Loops of kernels over the rows of a (rows, columns) array, and statistics of one row. Work is split by shape alone,
+/// so results do not depend on the number of threads.
 namespace hone::kernels {
 
-/// Calls body(row) for every row, rows in parallel. A few long rows come one after the other, so
-/// that what body does to a row can be cut in its turn.
+/// Calls body(row) for every row, in parallel. A few long rows run one after the other, so that body itself can use the
+/// pool.
 template <typename Body>
 void for_rows(ThreadPool& pool, std::int64_t rows, std::int64_t columns, Body&& body) {
   if (rows < kMaxPartials && columns > kChunkElements) {
@@ -23,11 +23,11 @@ void for_rows(ThreadPool& pool, std::int64_t rows, std::int64_t columns, Body&& 
   });
 }
 
-/// Elements of one piece where a statistic of `count` elements is put together from pieces.
+/// Returns the number of elements per piece when a statistic of `count` elements is combined from pieces.
 inline std::int64_t piece_elements(std::int64_t count) { return rows_per_partial(count, 1); }
 
-/// The statistic of `count` elements: of(begin, end) of every piece, pieces in parallel, put
-/// together in order by combine(T& all, const T& next).
+/// Computes a statistic of `count` elements: of(begin, end) for every piece, in parallel, combined in order by
+/// combine(T& all, const T& next).
 template <typename T, typename Of, typename Combine>
 T of_pieces(ThreadPool& pool, std::int64_t count, Of&& of, Combine&& combine) {
   const std::int64_t piece = piece_elements(count);

@@ -19,7 +19,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Min and Max of x86 return their second operand for NaN, so NaN passes.
+// Min and Max of x86 return their second operand for NaN, so NaN stays NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> clamped(D d, const ScaledGrid& grid, hn::Vec<D> value) {
   return hn::Max(hn::Set(d, grid.lowest), hn::Min(hn::Set(d, grid.highest), value));

@@ -28,8 +28,7 @@ void* Scratch::bytes(std::size_t size) {
   size_ = 0;
   block_.reset(std::aligned_alloc(alignment, grown));
   if (!block_) throw std::bad_alloc();
-  // Panels are walked in strides larger than a page; huge pages keep the address translation
-  // cached.
+  // Panels are read in strides larger than a page. Huge pages avoid TLB misses.
   if (alignment == kHugePage) madvise(block_.get(), grown, MADV_HUGEPAGE);
   size_ = grown;
   return block_.get();

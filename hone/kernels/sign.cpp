@@ -16,7 +16,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// magnitude sign(value), with sign(0) = +1.
+// Returns magnitude sign(value), with sign(0) = +1.
 template <class D>
 HWY_INLINE hn::Vec<D> with_sign(D d, hn::Vec<D> value, hn::Vec<D> magnitude) {
   return hn::IfThenElse(hn::Lt(value, hn::Zero(d)), hn::Neg(magnitude), magnitude);

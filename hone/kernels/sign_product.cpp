@@ -1,6 +1,6 @@
-// A panel of weights stands as products read it: a vector of 16 words is 32 columns of as many rows. So a word of signs of an
-// activation is spread to a vector, and differing bits are counted in every lane; a tile of 8 rows by a panel keeps its counts
-// in registers over all of K.
+// A panel of weights is read in place: a vector of 16 words contains 32 columns of 16 rows. A word of signs of
+// activations is broadcast to a vector, and differing bits are counted in every lane. A tile of 8 rows by a panel keeps
+// its counts in registers over all of K.
 #include "hone/kernels/sign_product.h"
 
 #include <algorithm>
@@ -20,10 +20,11 @@ namespace hone::kernels {
 namespace {
 
 constexpr std::int64_t kTileRows = 8;
-constexpr int kChains = 12;      // of products on registers alone
-constexpr int kFewerChains = 6;  // where a count takes registers of its own
+constexpr int kChains = 12;      // for measuring products in registers
+constexpr int kFewerChains = 6;  // if a population count needs extra registers
 
-// Rows of signs, `words` each, by a panel: counts[i * kPackedRows + n] = the bits in which row i and row n of the panel differ.
+// Rows of signs, `words` each, by a panel: counts[i * kPackedRows + n] is the number of bits in which row i and row n
+// of the panel differ.
 struct CountedTile {
   const std::uint32_t* signs;
   const std::uint8_t* panel;
@@ -33,7 +34,7 @@ struct CountedTile {
 using CountTile = void (*)(const CountedTile&);
 
 #if defined(__x86_64__)
-// Highway has no target with the instruction that counts bits of words and no others that are newer.
+// Highway has no target with the population count of words and without newer instructions.
 template <int kRows>
 __attribute__((target("avx512f,avx512vpopcntdq"))) void count_by_words(const CountedTile& tile) {
   __m512i count[kRows][2];
@@ -85,7 +86,7 @@ bool counts_words() {
 }
 #endif
 
-// Of so many rows that are left, as many make a tile.
+// Returns how many of the remaining rows make a tile.
 constexpr std::int64_t tile_rows_of(std::int64_t rows) {
   return rows >= kTileRows ? kTileRows : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
 }
@@ -151,7 +152,7 @@ CountTile tile_for(std::int64_t rows) {
                            : tile_of<1>();
 }
 
-// A piece of y: its rows and, of a panel, its columns.
+// A piece of y: some rows, and columns of one panel.
 struct SignPiece {
   std::int64_t row, rows;
   std::int64_t column, columns;
@@ -183,7 +184,7 @@ void finish(const SignRows& x, const SignWeight& weight, const std::uint32_t* co
 }
 
 void multiply(ThreadPool& pool, const SignRows& x, const SignWeight& weight, const SignTarget& to) {
-  // So many rows that a panel is read from the nearest cache, so many panels that chunks are worth claiming.
+  // Enough rows to reuse a panel from the L1 cache, and enough panels to make chunks worth claiming.
   constexpr std::int64_t kRows = 64, kChunkWords = 64 << 10;
   const std::int64_t words = x.words();
   const std::int64_t panels = (weight.rows + kPackedRows - 1) / kPackedRows;
@@ -232,7 +233,8 @@ float run_products(std::int64_t rounds, float start, double* operations) {
   return static_cast<float>(hn::GetLane(hn::SumOfLanes(d, sum)));
 }
 
-// Bits 2, 4, 6 … go behind bits 0, 2, … each: the lowest bit of a place becomes its highest.
+// Moves even bits to the lower half and odd bits to the upper half, in order: the lowest bit of a bit's index becomes
+// its highest.
 std::uint32_t even_bits_first(std::uint32_t bits) {
   const auto swap = [&](std::uint32_t mask, int by) {
     const std::uint32_t differ = (bits ^ bits >> by) & mask;
@@ -245,7 +247,7 @@ std::uint32_t even_bits_first(std::uint32_t bits) {
   return bits;
 }
 
-// The signs of up to 32 values, value 4 q + j at bit 8 j + q. Returns whether one is NaN.
+// Computes the signs of up to 32 values, value 4 q + j at bit 8 j + q. Returns whether a value is NaN.
 bool take_word(const float* x, std::int64_t count, std::uint32_t* word) {
   const hn::CappedTag<float, 8> d;
   constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(hn::CappedTag<float, 8>()));

@@ -1,5 +1,4 @@
-// The maximum and the exponentials of a row, compiled once per Highway target; for softmax and
-// cross entropy.
+// The maximum and the exponentials of a row, for softmax and cross entropy. Compiled once per Highway target.
 #if defined(HONE_KERNELS_SOFTMAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_SOFTMAX_INL_H_
 #undef HONE_KERNELS_SOFTMAX_INL_H_
@@ -13,14 +12,14 @@
 
 #include "hone/kernels/lane_sum-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
-// after the loops, whose names it uses
+// Must follow vector_loop-inl.h, whose names it uses.
 #include "hone/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// Largest of n values; unspecified if one of them is NaN.
+// Returns the largest of n values; unspecified if one of them is NaN.
 HWY_INLINE float row_maximum(std::int64_t n, const float* x) {
   const Floats d;
   const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
@@ -38,7 +37,7 @@ HWY_INLINE float row_maximum(std::int64_t n, const float* x) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(even, odd)));
 }
 
-// Sum of e^(x - maximum), each term also given to `each(i, part, term)`.
+// Returns the sum of e^(x - maximum), and calls `each(i, part, term)` for each vector of terms.
 template <class Each>
 HWY_INLINE float sum_of_exponentials(std::int64_t n, const float* x, float maximum, Each&& each) {
   const Floats d;
@@ -50,7 +49,6 @@ HWY_INLINE float sum_of_exponentials(std::int64_t n, const float* x, float maxim
   });
 }
 
-// y[0, n) *= factor
 HWY_INLINE void scale_row(std::int64_t n, float factor, float* y) {
   const Floats d;
   for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {

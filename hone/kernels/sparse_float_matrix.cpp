@@ -22,12 +22,12 @@ void check(const SparseFloatMatrix& matrix) {
   HONE_ASSERT(matrix.bits == 16 || matrix.bits == 32, "a sparse matrix of {} bits", matrix.bits);
 }
 
-// The bytes before values: those of ends and columns.
+// Returns the size of ends and columns, which precede the values.
 std::int64_t value_offset(const SparseFloatMatrix& matrix, std::int64_t entries) {
   return 4 * matrix.lists() + 4 * ceil_div(entries, 2);
 }
 
-// A list and the part of the dense matrix that it stands for.
+// A list and its block of the dense matrix.
 struct DenseBlock {
   std::int64_t list;
   std::int64_t row, rows;
@@ -47,7 +47,7 @@ void for_lists(ThreadPool& pool, const SparseFloatMatrix& matrix, Body&& body) {
   });
 }
 
-// Calls body(column) for those that have an entry.
+// Calls body(column) for the columns that have an entry.
 template <typename Body>
 void for_entries(const SparseFloatMatrix& matrix, const DenseBlock& block, const float* dense,
                  Body&& body) {
@@ -60,7 +60,7 @@ void for_entries(const SparseFloatMatrix& matrix, const DenseBlock& block, const
   }
 }
 
-// One addition after the other, without a branch: vectors of them.
+// Branch-free, so that the compiler vectorizes it.
 std::int32_t not_zero(const float* row, std::int64_t begin, std::int64_t end) {
   std::int32_t count = 0;
   for (std::int64_t column = begin; column < end; ++column) count += row[column] != 0 ? 1 : 0;

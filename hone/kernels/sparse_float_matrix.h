@@ -5,47 +5,48 @@
 
 #include "hone/base/thread_pool.h"
 
-/// Sparse weights W (N,K) of floats or bfloat16 as products read them: one arrangement of bytes for every instruction set.
+/// Sparse weights W (N,K) of floats or bfloat16 as products read them. The layout is the same for every instruction
+/// set.
 ///
-/// An entry is a column and one value for each of `together` neighbouring rows: 4 of a matrix that was pruned in blocks of 4 x 1,
-/// 1 of any other. Entries whose values are all zero are left out, and nothing pads those that stay but values of rows behind
-/// the last one. K is cut into the blocks that `gemm` sums over, the fewest nearly equal ones of at most `kGemmDepth`, and
-/// a list is the entries of `together` rows in one block, columns ascending:
+/// An entry is a column index and one value for each of `together` neighbouring rows: 4 for a matrix pruned in blocks
+/// of 4 x 1, else 1. Entries whose values are all zero are omitted. The only padding is the values of rows after the
+/// last one. K is split into the blocks that `gemm` sums over, the fewest nearly equal ones of at most `kGemmDepth`. A
+/// list contains the entries of `together` rows in one block, columns ascending:
 ///
-///     ends     4 bytes for each list, block by block and in it row by row: entries of all lists up to and with it
-///     columns  2 bytes for each entry, counted from the first column of its block; 2 zero bytes behind an odd number
-///     values   `together` for each entry, of `bits` bits
+///     ends     4 bytes per list, block by block, then row by row: entries of this list and all before it
+///     columns  2 bytes per entry, relative to the first column of the block; 2 zero bytes follow an odd number
+///     values   `together` per entry, of `bits` bits
 ///
-/// Numbers are stored lowest byte first. Entries of 4 floats take 18 bytes for 16, those of one 6 for 4, and with bfloat16 10
-/// for 16 and 4 for 4.
+/// Numbers are little-endian. An entry of 4 floats takes 18 bytes instead of 16, one of a single float 6 instead of 4;
+/// with bfloat16 10 and 4 bytes.
 namespace hone::kernels {
 
 struct SparseFloatMatrix {
   std::int64_t rows = 0;     ///< N, outputs
-  std::int64_t columns = 0;  ///< K, what products sum over
+  std::int64_t columns = 0;  ///< K, inputs
   int together = 4;          ///< rows that share a column index: 4 or 1
   int bits = 32;             ///< of a value: 32, or 16 of bfloat16
 
-  /// Of `together` rows each; the last one may have fewer.
+  /// Returns the number of groups of `together` rows; the last one may have fewer.
   std::int64_t groups() const { return (rows + together - 1) / together; }
-  /// Blocks of K, at least one.
+  /// Returns the number of blocks of K, at least 1.
   std::int64_t blocks() const;
-  /// The first column of a block; of the block behind the last one, K.
+  /// Returns the first column of a block; K for the end of the last one.
   std::int64_t block_begin(std::int64_t block) const { return columns * block / blocks(); }
   std::int64_t lists() const { return blocks() * groups(); }
 };
 
-/// Returns the number of entries of `dense` (N,K). A value that is 0 or -0 is zero, a NaN is not.
+/// Returns the number of entries of `dense` (N,K). 0 and -0 are zero, NaN is not.
 std::int64_t sparse_entries(ThreadPool& pool, const SparseFloatMatrix& matrix, const float* dense);
-/// Returns the bytes of a matrix with so many entries, exactly.
+/// Returns the exact size in bytes of a matrix with `entries` entries.
 std::size_t sparse_bytes(const SparseFloatMatrix& matrix, std::int64_t entries);
 
-/// Packs `dense` (N,K) into `packed`, aligned to 4 bytes, of `sparse_bytes` of its `sparse_entries`. Values of 16 bits are
-/// rounded to nearest, ties to even.
+/// Packs `dense` (N,K) into `packed`, aligned to 4 bytes, of the `sparse_bytes` for its `sparse_entries`. Values of 16
+/// bits are rounded to nearest, ties to even.
 void sparse_arrange(ThreadPool& pool, const SparseFloatMatrix& matrix, const float* dense,
                     std::uint8_t* packed);
 
-/// Where the parts of a packed matrix begin.
+/// The arrays of a packed matrix.
 struct SparseFloatParts {
   const std::uint32_t* ends;
   const std::uint16_t* columns;

@@ -1,10 +1,11 @@
-// Lanes run over rows of activations, so that whatever column a weight has, its multiply-adds read whole vectors. Rows are cut
-// into tiles of some vectors, and of every tile and block of K a panel is made once, [column][row of the tile]. A list of
-// weights then keeps its sums in registers: an entry loads one line of the panel and multiplies it by each of its values. Sums
-// of a strip of outputs lie [output][row] in the first cache; they are transposed there and added to y.
+// Lanes are rows of activations, so the multiply-adds of a weight read whole vectors whatever its column. Rows are
+// split into tiles of some vectors, and every tile and block of K is packed into a panel, [column][row of the tile]. A
+// list of weights keeps its sums in registers: an entry loads one line of the panel and multiplies it by each of its
+// values. The sums of a strip of outputs, [output][row], stay in the L1 cache, where they are transposed and added to
+// y.
 //
-// A tile by a piece of the outputs goes block by block, so that the panel stays in the second cache. Lists of one row each are
-// bound by the bandwidth of that cache: every multiply-add of theirs reads a vector of its own.
+// A tile by a piece of the outputs is computed block by block, so that the panel stays in the L2 cache. Lists of single
+// rows are bound by the bandwidth of that cache, since every multiply-add reads another vector.
 #include "hone/kernels/sparse_float_product.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Outputs whose sums are kept until they are transposed.
+// Outputs whose sums are transposed together.
 constexpr std::int64_t kStrip = 64;
 
 template <class D>
@@ -40,13 +41,13 @@ HWY_INLINE hn::Vec<D> word_at(D d, const std::uint8_t* bytes) {
   return hn::Set(d, word);
 }
 
-// The bits of a word that are its upper half. With 16 registers, all of which a tile takes for sums, activations and a weight,
-// the mask stays in memory; else the compiler keeps a sum there.
+// Extracts the upper half of a word. With 16 registers, a tile needs all of them for sums, activations and a weight, so
+// the mask is kept in memory. Otherwise the compiler would spill a sum.
 template <class D>
 class Upper {
  public:
   HWY_INLINE Upper() : mask_(hn::BitCast(D(), hn::Set(Words(), 0xffff0000u))) {}
-  // Of the word at `bytes`, in all lanes.
+  // Returns the upper half of the word at `bytes` in all lanes.
   HWY_INLINE hn::Vec<D> of(const std::uint8_t* bytes) {
 #if HWY_TARGET == HWY_AVX2
     asm("" : "+m"(mask_.raw));
@@ -59,8 +60,9 @@ class Upper {
   hn::Vec<D> mask_;
 };
 
-// How entries are stored, and how a tile goes over them: vectors of rows at most, so that sums fit in registers and panels in the
-// second cache, and lists that are summed at the same time, because the sums of one list by few vectors wait for each other.
+// How entries are stored and processed. kMostVectors is the largest number of vectors of rows with which sums fit in
+// registers and panels in the L2 cache. lists_at_once is the number of lists summed at the same time, because the sums
+// of one list by few vectors wait for each other.
 template <int kTogether_, bool kHalves_>
 struct Entries {
   static constexpr int kTogether = kTogether_;
@@ -72,14 +74,15 @@ struct Entries {
     return sums <= 2 ? 4 : sums <= 4 ? 2 : 1;
   }
 
-  // Value `i` of an entry in all lanes. A half is the upper one of the word that ends with it.
+  // Returns value `i` of an entry in all lanes. A bfloat16 is read as the upper half of the word that ends with it.
   template <class D>
   static HWY_INLINE hn::Vec<D> value(D d, const std::uint8_t* values, int i, Upper<D>& upper) {
     return kHalves ? upper.of(values + 2 * i - 2) : word_at(d, values + 4 * i);
   }
 };
 
-// Sums of kLists lists that follow each other, over a panel [column][kVectors vectors]: sums[output * stride + row].
+// Computes the sums of kLists consecutive lists over a panel [column][kVectors vectors] to
+// sums[output * kStride + row].
 template <class D, class E, int kLists, int kVectors>
 void sum_lists(const float* HWY_RESTRICT panel, const SparseFloatParts& parts, std::int64_t list,
                float* HWY_RESTRICT sums) {
@@ -139,7 +142,7 @@ void sum_lists(const float* HWY_RESTRICT panel, const SparseFloatParts& parts, s
   }
 }
 
-// Lists [begin, end), whose sums follow each other.
+// Computes the sums of lists [begin, end), one after the other.
 template <class D, class E, int kVectors>
 void sum_strip(const float* panel, const SparseFloatParts& parts, std::int64_t begin,
                std::int64_t end, float* sums) {
@@ -162,7 +165,7 @@ SumStrip sum_of(std::int64_t vectors, std::integer_sequence<int, kVector...>) {
   return kTable[static_cast<std::size_t>(vectors - 1)];
 }
 
-// Rows of activations in tiles of nearly equal numbers of vectors.
+// Rows of activations, split into tiles of nearly equal numbers of vectors.
 struct Tiles {
   std::int64_t rows, columns;
   std::int64_t lanes, vectors, count;
@@ -190,8 +193,8 @@ class Product {
     tiles_.count = ceil_div(tiles_.vectors, kMostVectors);
   }
 
-  // Chunks of many tiles make their panels themselves, again for every piece of the outputs; those of few tiles share panels
-  // that are made before.
+  // With many tiles, every chunk packs its own panels, once per piece of the outputs. With few tiles, chunks share
+  // panels that are packed first.
   void run(ThreadPool& pool) const {
     constexpr std::int64_t kFewestChunks = 16;
     if (tiles_.count >= kFewestChunks) return multiply_pieces(pool, largest_piece(), nullptr);
@@ -210,7 +213,7 @@ class Product {
   static constexpr auto kVectorRows = static_cast<std::int64_t>(hn::MaxLanes(D()));
   static constexpr int kMostVectors = kVectorRows < kLanes ? 1 : E::kMostVectors;
 
-  // Outputs whose weights stay in a cache while one tile after the other takes them.
+  // Returns the number of outputs whose weights stay in a cache while all tiles are multiplied by them.
   std::int64_t largest_piece() const {
     constexpr std::int64_t kPieceBytes = 4 << 20;
     const std::int64_t bytes = parts_.end(matrix_.lists() - 1) * (E::kBytes + 2);
@@ -231,7 +234,7 @@ class Product {
            matrix_.block_begin(block) * tiles_.width(tile);
   }
 
-  // Rows that are not there are zero.
+  // Missing rows are zero.
   void pack(std::int64_t tile, std::int64_t block, float* panel) const {
     const std::int64_t begin = matrix_.block_begin(block);
     const std::int64_t depth = matrix_.block_begin(block + 1) - begin;
@@ -242,7 +245,7 @@ class Product {
       std::fill(panel + k * width + rows, panel + (k + 1) * width, 0.0f);
   }
 
-  // Outputs [begin, end) of a tile; begin is a multiple of kStrip. `panels` of all tiles, or null.
+  // Computes outputs [begin, end) of a tile; begin is a multiple of kStrip. `panels`: of all tiles; null: packed here.
   void multiply(std::int64_t tile, float* panels, std::int64_t begin, std::int64_t end) const {
     static thread_local Scratch scratch;
     const std::int64_t width = tiles_.width(tile), rows = tiles_.rows_of(tile);
@@ -270,7 +273,7 @@ class Product {
     }
   }
 
-  // A piece of y is needed only when its sums are there, time enough to fetch it.
+  // A piece of y is needed only after its sums, which leaves time to fetch it.
   static void fetch(const Piece& piece) {
     constexpr std::int64_t kLine = 64 / sizeof(float);
     for (std::int64_t i = 0; i < piece.rows; ++i) {
@@ -289,7 +292,7 @@ class Product {
   Tiles tiles_{};
 };
 
-// Few rows take no more lanes than they need.
+// Few rows use narrower vectors.
 template <class E>
 void multiply_by(ThreadPool& pool, const FloatRows& x, const SparseFloatWeight& weight,
                  const Epilogue& epilogue, float* y, std::int64_t y_stride) {
@@ -321,8 +324,8 @@ namespace {
 
 HWY_EXPORT(multiply);
 
-// Products of fewer multiply-adds take less than a few microseconds: not worth a second thread. Few rows cost as much as fill the
-// lanes.
+// Products of fewer multiply-adds take less than a few microseconds: not worth a second thread. Few rows cost as much
+// as full lanes.
 constexpr std::int64_t kSmallWork = std::int64_t{1} << 18, kFullRows = 16;
 
 }  // namespace
@@ -353,14 +356,15 @@ std::optional<std::int64_t> fewest_sparse_float_rows(const CountedSparseFloats& 
 
 std::optional<CountedSparseFloats> faster_sparse_matrix(ThreadPool& pool, std::int64_t rows,
                                                         std::int64_t columns, const float* dense) {
-  constexpr double kSingleCost = 1.7;  // of a weight beside one of a block
+  constexpr double kSingleCost = 1.7;  // of a single weight, relative to a block
   CountedSparseFloats blocks{{rows, columns, 4, 32}}, single{{rows, columns, 1, 32}};
   const auto count = [&](CountedSparseFloats& one) {
     one.entries = sparse_entries(pool, one.matrix, dense);
     return one.kept();
   };
   const KeptBlocks of_single = count(single);
-  // Blocks are at least a quarter of the weights that they keep: of most matrices that need not be counted.
+  // The number of nonzero blocks is at least a quarter of the number of nonzero weights. For most matrices this avoids
+  // counting blocks.
   if (!CountedSparseFloats{blocks.matrix, single.entries / 4}.kept().within(kMostSparseFloatBlocks))
     return std::nullopt;
   const KeptBlocks of_blocks = count(blocks);

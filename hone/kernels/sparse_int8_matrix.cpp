@@ -15,7 +15,7 @@ namespace hone::kernels {
 namespace {
 
 constexpr int kQuad = 4;
-/// What the codes of a pair may add up to.
+/// Largest magnitude of the sum of a pair of codes.
 constexpr int kMostPair = 128;
 constexpr std::int64_t kMostEntries = (std::int64_t{1} << 32) - 1;
 
@@ -27,7 +27,7 @@ void check(const SparseInt8Matrix& matrix) {
 
 std::int64_t code_bytes(const SparseInt8Matrix& matrix) { return matrix.bits / 2; }
 
-// Where the parts begin: those of `SparseLists`, and what is behind the last.
+// Offsets of the arrays of `SparseLists`, and the end of the last one.
 struct Parts {
   std::int64_t sums, counts, outputs, codes, quads, end;
 
@@ -52,7 +52,7 @@ bool is_zero(const FourCodes& quad) {
   return std::all_of(quad.codes, quad.codes + kQuad, [](int code) { return code == 0; });
 }
 
-// Moves what a quad has too much into a second one.
+// Moves the codes that exceed the limit of their pairs into a second quad, which is returned.
 FourCodes split(FourCodes& quad) {
   FourCodes second{};
   for (const int pair : {0, 2}) {
@@ -62,7 +62,7 @@ FourCodes split(FourCodes& quad) {
   return second;
 }
 
-// Calls body(quad within the panel, its codes) for the entries of a list, of the row `codes` (K).
+// Calls body(quad within the panel, its codes) for the entries of the row `codes` (K) in a panel.
 template <typename Body>
 void for_entries(const SparseInt8Matrix& matrix, std::int64_t panel, const std::uint16_t* codes,
                  Body&& body) {
@@ -90,10 +90,9 @@ void for_groups(ThreadPool& pool, const SparseInt8Matrix& matrix, Body&& body) {
                   });
 }
 
-/// Of a group.
 struct GroupCount {
-  std::vector<std::uint16_t> entries;  ///< of the lists of all its cells, (panels, 64), by output
-  std::int64_t blocks = 0;             ///< that are not zero
+  std::vector<std::uint16_t> entries;  ///< (panels, 64): of the lists of all its cells, by output
+  std::int64_t blocks = 0;             ///< nonzero ones
 };
 
 GroupCount count_group(const SparseInt8Matrix& matrix, std::int64_t group,
@@ -139,7 +138,7 @@ std::int64_t first_entry(const SparseLists& lists, std::int64_t cell) {
   return cell == 0 ? 0 : lists.ends[cell - 1];
 }
 
-// Writes a cell behind whose last entry its `ends` are.
+// Writes a cell; `ends` are already stored.
 void arrange_cell(const SparseInt8Matrix& matrix, std::int64_t cell, const std::uint16_t* by_output,
                   const std::uint16_t* codes, std::uint8_t* bytes) {
   const Parts parts(matrix, entries_of(matrix, bytes));
@@ -175,7 +174,7 @@ void for_cell(const SparseInt8Matrix& matrix, const SparseLists& lists, std::int
   }
 }
 
-// The sums of the codes of a group's outputs.
+// Returns the sums of the codes of the outputs of a group.
 std::array<std::int32_t, kSparseOutputs> sums_of(const SparseInt8Matrix& matrix,
                                                  const SparseLists& lists, std::int64_t group) {
   std::array<std::int32_t, kSparseOutputs> sums{};

@@ -1,7 +1,7 @@
-// Rows of activations are cut into tiles, and the codes of a tile are put into the order [quad][row][4], as bytes 128 more than
-// they stand for, once for each call. The vectors of a quad then are what a stored block of weights is multiplied with, and sums
-// begin with -128 times the sum of an output's codes. A panel of quads of a tile stays in the nearest cache, weights are streamed
-// past it. Finished sums of a group of outputs are transposed on the way to the results.
+// Rows of activations are split into tiles. Once per call, the codes of a tile are rearranged to [quad][row][4], as
+// bytes 128 above their values. A stored block of weights is then multiplied by the vectors of its quad, and sums begin
+// with -128 times the sum of the codes of an output. A panel of quads of a tile stays in the L1 cache while weights are
+// streamed. The finished sums of a group of outputs are transposed when results are stored.
 #include "hone/kernels/sparse_int8_product.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace hone::kernels {
 namespace {
 
-// Vectors of rows of a tile at most.
+// Largest number of vectors of rows of a tile.
 constexpr std::int64_t kTileVectors = 4;
 
 // The lists of a cell as a tile reads them.
@@ -28,7 +28,7 @@ struct Cell {
   const std::uint16_t* counts;
   const std::uint8_t* quads;
   const FourCodes* codes;
-  const std::int32_t* code_sums;  // of outputs, where sums begin; else null
+  const std::int32_t* code_sums;  // of outputs, for the initial sums; null: sums are added to
 };
 
 struct SparseWork {
@@ -39,7 +39,6 @@ struct SparseWork {
   Int8Target to;
 };
 
-// Activations of a tile.
 struct SparseTile {
   std::uint8_t* bytes;  // (quads, padded rows, 4)
   std::int64_t first, rows;
@@ -50,11 +49,11 @@ std::int32_t start_of(std::int32_t code_sum) {
   return static_cast<std::int32_t>(0u - 128u * static_cast<std::uint32_t>(code_sum));
 }
 
-// Quads of a row with some that pad them, which rows of activations have too.
+// Returns the quads of a row with padding, which rows of activations have too.
 std::int64_t padded_quads(const SparseInt8Matrix& matrix) { return round_up(matrix.quads(), 4); }
 
-// Groups of a chunk: so many that its tile is read from a cache further away for more than a few entries, but so few that there
-// are enough chunks for many threads.
+// Returns the number of groups of a chunk: enough entries to be worth loading the tile from a farther cache, few enough
+// to make chunks for many threads.
 std::int64_t groups_together(const SparseWork& work, std::int64_t row_tiles) {
   constexpr std::int64_t kChunks = 64, kChunkEntries = 2048;
   const SparseInt8Matrix& matrix = work.matrix;
@@ -90,7 +89,7 @@ HWY_INLINE WideningDot::Left widened(const FourCodes& codes) {
   return {{{codes.codes[0], codes.codes[2]}, {codes.codes[1], codes.codes[3]}}};
 }
 
-// Of codes of 8 bits, and of 4.
+// Policies for codes of 8 bits, and of 4.
 #ifdef HONE_SHORT_TARGET
 namespace whole {
 using Dot = ShortDot<1, false>;
@@ -135,7 +134,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// So many quads at a time that they stay in the nearest cache until all rows have been there.
+// Arranges some quads at a time, which stay in the L1 cache until all rows are done.
 void arrange_tile(const Int8Rows& x, std::int64_t quads, const SparseTile& tile) {
   constexpr std::int64_t kQuadsTogether = 64;
   const hn::Repartition<std::uint8_t, Floats> d;
@@ -153,7 +152,7 @@ void arrange_tile(const Int8Rows& x, std::int64_t quads, const SparseTile& tile)
   }
 }
 
-// The codes of entries of 4 bits, in memory of the thread.
+// Returns the codes of entries of 4 bits, unpacked in a buffer of the thread.
 const FourCodes* unpacked_codes(const std::uint8_t* codes, std::int64_t entries) {
   static thread_local Scratch scratch;
   auto* const to =
@@ -164,7 +163,7 @@ const FourCodes* unpacked_codes(const std::uint8_t* codes, std::int64_t entries)
   for_vectors(halves, entries, [&](std::int64_t i, auto part) HWY_ATTR {
     const auto four =
         hn::PromoteTo(d, load(halves, reinterpret_cast<const std::uint16_t*>(codes) + i, part));
-    // a half byte to each byte
+    // Spread half bytes to bytes.
     const auto two =
         hn::And(hn::Or(four, hn::ShiftLeft<8>(four)), hn::Set(d, std::uint32_t{0x00ff00ff}));
     const auto one =
@@ -190,7 +189,7 @@ Cell cell_of(const SparseWork& work, std::int64_t group, std::int64_t panel) {
           panel == 0 ? lists.sums + group * kSparseOutputs : nullptr};
 }
 
-// Results of a few rows of a piece, four at most, of the sums (64 outputs, padded rows) from the first of these rows on.
+// Stores the results of up to four rows of a piece. `sums` (64 outputs, padded rows) begins at the first of these rows.
 void store_rows(const SparseWork& work, const std::int32_t* sums, std::int64_t padded,
                 const Piece& piece) {
   const Floats d;
@@ -215,7 +214,8 @@ void store_rows(const SparseWork& work, const std::int32_t* sums, std::int64_t p
   if (epilogue.goes_on()) finish_piece(piece, epilogue);
 }
 
-// Results of a tile and groups from `begin` on: a few rows of all groups before the next, so that they lie side by side.
+// Stores the results of a tile and groups [begin, end), a few rows of all groups at a time, which are contiguous in
+// memory.
 void finish_chunk(const SparseWork& work, const SparseTile& tile, std::int64_t begin,
                   std::int64_t end, const std::int32_t* sums) {
   HWY_ALIGN float floats[4 * kSparseOutputs];
@@ -269,7 +269,7 @@ void run_chunks(ThreadPool* pool, std::int64_t chunks, FunctionRef<void(std::int
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) compute(chunk);
 }
 
-// Arranges so many tiles at once that memory for them stays small, and multiplies them.
+// Arranges and multiplies some tiles at a time, so that memory for them stays small.
 void multiply(ThreadPool* pool, const SparseWork& work) {
   constexpr std::int64_t kMostBytes = std::int64_t{4} << 20, kLeastTiles = 8;
   static thread_local Scratch scratch;
@@ -310,7 +310,8 @@ namespace {
 
 HWY_EXPORT(multiply);
 
-// Products of fewer multiply-adds take a few microseconds: not worth a second thread. Few rows cost as much as fill the lanes.
+// Products of fewer multiply-adds take a few microseconds: not worth a second thread. Few rows cost as much as full
+// lanes.
 constexpr std::int64_t kSmallWork = std::int64_t{1} << 19, kFullRows = 16;
 
 void run_product(ThreadPool& pool, const Int8Rows& x, const SparseInt8Weight& weight,

@@ -1,13 +1,14 @@
-// The tile of a sparse product: up to kTileVectors vectors of rows of activations by one list of entries after the other. Lanes
-// run over rows, so that the codes of an entry are the same for all of them. Textually included once for every policy `Dot` of
-// int8_dot-inl.h, whose bytes are here those of activations and whose signed bytes are those of weights, inside of a namespace
-// and of what the policy is compiled with.
+// The tile of a sparse product: up to kTileVectors vectors of rows of activations by one list of entries after the
+// other. Lanes are rows, so all lanes share the codes of an entry. Textually included once for every policy `Dot` of
+// int8_dot-inl.h, inside a namespace and the target attributes of the policy. The bytes of the policy are here
+// activations, its signed bytes weights.
 
 using Sum = Dot::Sum;
 using RowBytes = hn::Repartition<std::uint8_t, Words>;
 using Bytes = hn::Vec<RowBytes>;
 
-// Sums of each element: those of few vectors would wait for each other, and where each takes one step, as many as it has to wait.
+// Independent sums per element, since the sums of few vectors would wait for each other: enough to hide the latency of
+// one-step policies.
 template <int kVectors, class D = Dot>
 constexpr int kChains = D::kParts == 2 || D::kJoins ? 1 : (kVectors > 2 ? 2 : 4);
 
@@ -30,7 +31,7 @@ HWY_INLINE void add_entry(const std::uint8_t* x, const FourCodes& codes, Sum (&s
   }
 }
 
-// The same of as many entries as may be joined in 16 bits, `count` of them.
+// The same for `count` entries, which are joined in 16 bits.
 template <int kVectors, class D = Dot>
 HWY_INLINE void add_joined(const std::uint8_t* x, const std::uint8_t* quads, const FourCodes* codes,
                            std::int64_t count, Sum (&sums)[kVectors]) {
@@ -52,8 +53,8 @@ HWY_INLINE void add_joined(const std::uint8_t* x, const std::uint8_t* quads, con
   for (int v = 0; v < kVectors; ++v) sums[v] = D::fold(joined[v], sums[v]);
 }
 
-// `sums` (64 outputs, kVectors * kLanes rows) become, or are added, those of the entries of a cell, which is a copy, so that it
-// is in registers: what is stored to sums might change any other.
+// Sets `sums` (64 outputs, kVectors * kLanes rows) to the sums of the entries of a cell, or adds them. `cell` is passed
+// by value to stay in registers, since stores to `sums` might alias a reference.
 template <int kVectors>
 void add_cell(Cell cell, const std::uint8_t* x, std::int32_t* sums) {
   constexpr std::int64_t kRows = kVectors * kLanes, kStride = 4 * kRows;
@@ -80,7 +81,7 @@ void add_cell(Cell cell, const std::uint8_t* x, std::int32_t* sums) {
       codes += end - quad;
       quad = end;
     } else {
-      // first the few that are no whole number of times as many as there are sums
+      // The remainder of the entries modulo the number of sums comes first.
       if constexpr (kSums > 1) {
         for (const std::uint8_t* const few = quad + cell.counts[i] % kSums; quad != few;
              ++quad, ++codes)

@@ -1,7 +1,6 @@
-// The dimensions of x fall into kept and summed ones. With P kept and Q summed elements, x is seen
-// as a (P,Q) grid of which any part can be summed on its own. Large P is cut into chunks that each
-// sum all of Q; otherwise Q is cut, every chunk has P partial sums of its own, and these are added
-// in order.
+// The dimensions of x are either kept or summed. With P kept and Q summed elements, x is a (P,Q) grid, any part of
+// which can be summed separately. Large P is split into chunks that each sum all of Q. Otherwise Q is split, every
+// chunk computes P partial sums, and these are added in order.
 #include "hone/kernels/sum.h"
 
 #include <algorithm>
@@ -25,8 +24,8 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// to[i] += sum over r < rows of x[r row_stride + i], for i < width; four rows at a time, to spare
-// loads of `to`.
+// Adds the sum over r < rows of x[r row_stride + i] to to[i], for i < width. Four rows at a time, to save loads of
+// `to`.
 void add_rows(std::int64_t rows, std::int64_t row_stride, std::int64_t width, const float* x,
               float* to) {
   const Floats d;
@@ -48,7 +47,6 @@ void add_rows(std::int64_t rows, std::int64_t row_stride, std::int64_t width, co
   }
 }
 
-// Sum of n contiguous values.
 float sum_row(std::int64_t n, const float* x) {
   return sum_of_terms(
       n, [&](std::int64_t i, auto part) HWY_ATTR { return load(Floats(), x + i, part); });
@@ -69,13 +67,13 @@ HWY_EXPORT(sum_row);
 using Extents = std::span<const std::int64_t>;
 using Dimensions = std::array<std::int64_t, kMaxRank>;
 
-// A contiguous tensor seen as (kept, summed).
+// A contiguous tensor as a grid (kept, summed).
 struct Grid {
   LoopNest<1> kept;
   LoopNest<1> summed;
   const float* x;
 
-  // Whether the innermost dimension of x is kept: then rows are added, otherwise summed each.
+  // Returns whether the innermost dimension of x is kept: then rows are added, otherwise each row is summed.
   bool keeps_innermost() const { return kept.inner_stride(0) == 1 && kept.elements() > 1; }
 };
 
@@ -100,13 +98,13 @@ Grid grid_of(Extents shape, const float* x, Extents out_shape) {
           x};
 }
 
-// Half-open range of element numbers.
+// Half-open range of element indices.
 struct Part {
   std::int64_t begin;
   std::int64_t end;
 };
 
-// to[p - kept.begin] = sum over q in `summed` of x(p, q), for p in `kept`.
+// Sets to[p - kept.begin] to the sum over q in `summed` of x(p, q), for p in `kept`.
 void sum_part(const Grid& grid, Part kept, Part summed, float* to) {
   std::fill_n(to, kept.end - kept.begin, 0.0f);
   if (grid.keeps_innermost()) {

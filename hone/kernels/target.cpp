@@ -28,7 +28,7 @@ HWY_EXPORT(target_name);
 
 namespace {
 
-/// AVX-512 and what came after it, of which Highway counts downwards.
+/// AVX-512 and newer targets, which have lower bits in Highway.
 constexpr std::int64_t kWideTargets = 2 * HWY_AVX3 - 1;
 
 }  // namespace

@@ -4,15 +4,16 @@
 
 namespace hone::kernels {
 
-/// The vector instructions the kernels run with on this processor, by Highway's name: "AVX2", "AVX3_ZEN4",
-/// "NEON". Chosen when the program runs, from those it was compiled for.
+/// Returns the vector instructions of the kernels on this CPU, by Highway's name: "AVX2", "AVX3_ZEN4", "NEON". Chosen
+/// at run time from the compiled targets.
 std::string vector_target();
 
-/// Chooses them, unless that is done, within what `instruction_sets` allows. Else the first kernel does; but a pointer to a kernel that is taken before asks the
-/// processor at each of its calls, which on a virtual machine takes a fraction of a millisecond.
+/// Chooses the vector instructions within `instruction_sets`, unless already chosen. Otherwise the first call of a
+/// kernel chooses them. But a pointer to a kernel that is taken before then queries the CPU on every call, which takes
+/// a fraction of a millisecond on a virtual machine.
 void choose_vector_target();
 
-/// Of the Highway library that the kernels were compiled with: "1.0.3".
+/// Returns the version of the Highway library that the kernels were compiled with: "1.0.3".
 std::string highway_version();
 
 }  // namespace hone::kernels

@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// Four values from each of the rows 0, 4, 8, ... of D, one row after the other.
+// Loads four values from each of rows 0, 4, 8, ..., as many as fit in D, one row after the other.
 template <class D>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> every_fourth_row(D d, const float* from,
                                                        std::int64_t from_stride) {
@@ -29,7 +29,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> every_fourth_row(D d, const float* from,
   }
 }
 
-// columns[c], of lanes r, = from[r * from_stride + c] for c in 0..3 and r below the lanes of D.
+// Sets lane r of columns[c] to from[r * from_stride + c], for c in 0..3 and all lanes r of D.
 template <class D>
 HWY_INLINE void load_four_columns(D d, const float* from, std::int64_t from_stride,
                                   hwy::HWY_NAMESPACE::Vec<D> (&columns)[4]) {
@@ -48,7 +48,7 @@ HWY_INLINE void load_four_columns(D d, const float* from, std::int64_t from_stri
   columns[3] = hn::InterleaveUpper(d, upper02, upper13);
 }
 
-// The same to memory, where columns are `to_stride` apart.
+// Stores the same to memory, with columns `to_stride` apart.
 template <class D>
 HWY_INLINE void transpose_four_columns(D d, const float* from, std::int64_t from_stride, float* to,
                                        std::int64_t to_stride) {
@@ -59,8 +59,8 @@ HWY_INLINE void transpose_four_columns(D d, const float* from, std::int64_t from
   for (int c = 0; c < 4; ++c) hn::StoreU(columns[c], d, to + c * to_stride);
 }
 
-// to[c * to_stride + r] = from[r * from_stride + c] for r in [0, rows), c in [0, columns). As many rows as a vector holds
-// go all their length before the next: what of them lies in the first cache is few lines, even where all fall on one set.
+// Sets to[c * to_stride + r] = from[r * from_stride + c] for r in [0, rows), c in [0, columns). Transposes a vector of
+// rows over their whole length before the next, so that only few cache lines are active, even if all map to one set.
 inline void transpose_block(const float* from, std::int64_t from_stride, std::int64_t rows,
                             std::int64_t columns, float* to, std::int64_t to_stride) {
   namespace hn = hwy::HWY_NAMESPACE;

@@ -1,4 +1,4 @@
-// Panels of packed weights (packed_matrix.h) of any width as bytes, compiled once per Highway target.
+// Unpacks panels of packed weights (packed_matrix.h) of any width to bytes. Compiled once per Highway target.
 #if defined(HONE_KERNELS_UNPACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_UNPACK_INL_H_
 #undef HONE_KERNELS_UNPACK_INL_H_
@@ -18,15 +18,16 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Bytes of four columns of a panel whose planes are of 8 bits.
+// Bytes of four columns of a panel of 8 bits.
 inline constexpr std::int64_t kQuadBytes = kPackedRows * 4;
 
-// Codes of kBits bits of a panel with so many columns (what pads them included), put together of their planes.
+// Codes of kBits bits of a panel with `columns` columns, padding included, assembled from their planes.
 template <int kBits>
 struct PanelCodes {
   std::int64_t columns;
 
-  // Those of the columns 4 quad … 4 quad + 3, of the rows whose bytes in a unit of 8 bits begin at `at`: a byte each.
+  // Returns the codes of columns 4 quad … 4 quad + 3 as bytes, for the rows whose bytes in a unit of 8 bits begin at
+  // `at`.
   template <class D>
   HWY_INLINE hn::Vec<D> load(D d, const std::uint8_t* panel, std::int64_t quad,
                              std::int64_t at) const {
@@ -81,8 +82,8 @@ HWY_INLINE void with_bits(int bits, Body&& body) {
   }
 }
 
-// `to` (count, 32 rows, 4) becomes the codes of the first quads of columns of a panel that has `quads` of them, every one put
-// through map(d, vector of bytes). The panel behind it is fetched meanwhile: what comes in between hides it from the processor.
+// Unpacks the codes of the first `count` quads of columns of a panel of `quads` to `to` (count, 32 rows, 4), through
+// map(d, vector of bytes). Prefetches the next panel, since the hardware prefetcher loses track of it between calls.
 template <class Map>
 void unpack_panel(int bits, std::int64_t quads, const std::uint8_t* panel, std::int64_t count,
                   std::uint8_t* to, Map&& map) {

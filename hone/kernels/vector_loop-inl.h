@@ -5,7 +5,7 @@
 //       store(hn::Abs(load(d, x + i, part)), d, y + i, part);
 //     });
 //
-// `part` says which lanes exist: all of them (Whole) or the first few (Partial).
+// `part` tells which lanes exist: all of them (Whole) or the first few (Partial).
 #if defined(HONE_KERNELS_VECTOR_LOOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_VECTOR_LOOP_INL_H_
 #undef HONE_KERNELS_VECTOR_LOOP_INL_H_
@@ -25,7 +25,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Floats = hn::ScalableTag<float>;
-// Floats of a vector.
+// Floats per vector.
 inline constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 
 struct Whole {};
@@ -38,8 +38,8 @@ HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from, Whole) {
   return hn::LoadU(d, from);
 }
 
-// Whether a masked load or store leaves the memory of missing lanes alone: of AVX2 those of 32 and 64
-// bits do, of AVX-512 all.
+// Whether masked loads and stores do not access the memory of missing lanes: with AVX2 those of 32 and 64 bits, with
+// AVX-512 all.
 template <class D>
 inline constexpr bool kMasksMemory = HWY_MEM_OPS_MIGHT_FAULT == 0 ||
                                      (HWY_TARGET == HWY_AVX2 && sizeof(hn::TFromD<D>) >= 4);
@@ -49,7 +49,7 @@ HWY_INLINE hn::Mask<D> existing_lanes(D d, Partial part) {
   return hn::FirstN(d, static_cast<std::size_t>(part.lanes));
 }
 
-// Missing lanes are zero, and their memory is not touched.
+// Missing lanes are zero, and their memory is not accessed.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from, Partial part) {
   if constexpr (kMasksMemory<D>) {
@@ -77,7 +77,7 @@ HWY_INLINE void store(V value, D d, hn::TFromD<D>* to, Partial part) {
   }
 }
 
-// The value with missing lanes replaced by zero.
+// Returns the value with missing lanes replaced by zero.
 template <class D>
 HWY_INLINE hn::Vec<D> existing(D, hn::Vec<D> value, Whole) {
   return value;
@@ -87,7 +87,7 @@ HWY_INLINE hn::Vec<D> existing(D d, hn::Vec<D> value, Partial part) {
   return hn::IfThenElseZero(existing_lanes(d, part), value);
 }
 
-// The value with missing lanes replaced by `filler`.
+// Returns the value with missing lanes replaced by `filler`.
 template <class D>
 HWY_INLINE hn::Vec<D> existing_or(D, hn::Vec<D> value, hn::Vec<D>, Whole) {
   return value;

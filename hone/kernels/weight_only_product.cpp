@@ -24,21 +24,21 @@ namespace {
 
 using V = FloatLanes;
 
-// Rows that take a weight together as it is decoded, and the rows up to which decoding it again for
-// every so many is less than writing it down and reading it.
+// Rows that are multiplied together by a weight as it is decoded; and the number of rows up to which decoding it again
+// for each such group is faster than storing and reloading it.
 constexpr int kTogether = kLanes == 16 ? 8 : 4;
 constexpr std::int64_t kFewRows = 32;
-// A single row takes as many panels at once: its sums wait for each other, those of panels do not.
+// A single row is multiplied by this many panels at once: sums of one panel depend on each other, those of different
+// panels do not.
 constexpr int kPanelsOfOneRow = 2;
 
-// Where results go.
 struct Target {
   Epilogue epilogue;
   float* y;
   std::int64_t y_stride;
 };
 
-// The columns of the `block`th of the blocks that `gemm` sums over.
+// The columns of one of the blocks that `gemm` sums over.
 struct DepthBlock {
   std::int64_t begin, end;
   bool first;
@@ -51,8 +51,8 @@ void for_depth_blocks(std::int64_t depth, Body&& body) {
     body(DepthBlock{depth * b / blocks, depth * (b + 1) / blocks, b == 0});
 }
 
-// `sums` (kPanels, kRows, 32) over the columns of a block with all rows of panels that follow each other. What comes after
-// them is fetched meanwhile, for they are too short for the processor to see it coming.
+// Computes `sums` (kPanels, kRows, 32) over the columns of a block, for all rows of consecutive panels. Prefetches the
+// panels after them, which are too short for the hardware prefetcher.
 template <class Way, int kRows, int kPanels>
 void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const DepthBlock& block,
              float* sums) {
@@ -121,7 +121,7 @@ void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const
 template <class Way>
 using SumFew = void (*)(const Way&, const CodedPanel*, const FloatRows&, const DepthBlock&, float*);
 
-// Of so many rows that are left, as many take a weight together.
+// Returns how many of the remaining rows are multiplied together.
 constexpr std::int64_t together_of(std::int64_t rows) {
   return rows >= kTogether ? kTogether : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
 }
@@ -135,13 +135,13 @@ SumFew<Way> sum_for(std::int64_t rows, std::int64_t panels) {
                            : sum_few<Way, 1, 1>;
 }
 
-// Rows from `row` on, 32 columns at most from `column` on.
+// Rows from `row` on, and at most 32 columns from `column` on.
 struct Place {
   std::int64_t row, rows;
   std::int64_t column, columns;
 };
 
-// y takes the sums of a block as `gemm` gives them to C.
+// Adds the sums of a block to y like `gemm` to C.
 void take_sums(const float* sums, const Place& place, bool first, const Target& to) {
   const Floats d;
   const float* const bias = first ? to.epilogue.bias : nullptr;
@@ -182,11 +182,12 @@ void multiply_few(const Way& way, const FloatRows& x, const CodedWeight& weight,
   }
 }
 
-// A panel as the micro-kernel of `gemm` reads it: groups of two vectors of columns, one behind the other.
+// A panel as the micro-kernel of `gemm` reads it: consecutive groups of two vectors of columns.
 constexpr int kGroupVectors = 2;
 constexpr std::int64_t kGroupColumns = kGroupVectors * kLanes;
 
-// `to` becomes the weights of a panel at the columns of a block: value l of column j of a group at [l * kGroupColumns + j].
+// Decodes the weights of a panel at the columns of a block: value l of column j of a group is at
+// [l * kGroupColumns + j].
 template <class Way>
 void decode(const Way& way, const CodedPanel& panel, const DepthBlock& block, float* to) {
   for (std::int64_t at = 0; at < kPackedRows; at += kLanes) {
@@ -215,7 +216,7 @@ void decode(const Way& way, const CodedPanel& panel, const DepthBlock& block, fl
   }
 }
 
-// Every panel is written down once, into the cache of the processor that multiplies it.
+// Decodes every panel once, into the cache of the core that multiplies it.
 template <class Way>
 void multiply_many(const Way& way, const FloatRows& x, const CodedWeight& weight, const Target& to,
                    std::int64_t begin, std::int64_t end) {
@@ -241,7 +242,7 @@ void multiply_many(const Way& way, const FloatRows& x, const CodedWeight& weight
   }
 }
 
-// Panels [begin, end) by rows from `first` on.
+// Multiplies panels [begin, end) by rows from `first` on.
 template <class Way>
 void multiply_panels(const Way& way, const FloatRows& x, const CodedWeight& weight,
                      const Target& to, std::int64_t first, std::int64_t begin, std::int64_t end) {
@@ -258,8 +259,8 @@ void multiply_panels(const Way& way, const FloatRows& x, const CodedWeight& weig
 
 void multiply(ThreadPool& pool, const FloatRows& x, const CodedWeight& weight,
               const Epilogue& epilogue, float* y, std::int64_t y_stride) {
-  // Few rows: as many panels as are worth claiming them. Many: so many panels and rows that a part
-  // of both stays in a cache near the processor, and decoding is little beside multiplying.
+  // Few rows: enough panels to be worth claiming a chunk. Many rows: enough panels and rows that decoding takes little
+  // time compared with multiplying, few enough that parts of both stay in the private caches.
   constexpr std::int64_t kChunkElements = 64 << 10, kPanels = 4, kRows = 512;
   const bool few = x.rows <= kFewRows;
   const std::int64_t panel = kPackedRows * std::max<std::int64_t>(1, weight.columns);

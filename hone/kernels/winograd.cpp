@@ -1,9 +1,10 @@
-// y is cut into tiles of 2 x 2, which follow each other row after row and image after image. A chunk takes a panel of tiles,
-// as wide as the micro-kernel of gemm_tile-inl.h, and transforms what they read of x: for each of 16 points a matrix of channels
-// by tiles, in the second cache. Then, for some rows (outputs) after the other, it multiplies the weight's 16 matrices by these
-// and transforms the sums back while they lie near. The weight lies as it is read.
+// y is split into tiles of 2 x 2, numbered row by row and image by image. A chunk computes a panel of tiles, as wide as
+// the micro-kernel of gemm_tile-inl.h. It transforms their part of x to 16 matrices of channels by tiles, one per
+// point, in the L2 cache. Then, for some rows (outputs) at a time, it multiplies the 16 matrices of the weight by these
+// and transforms the sums back while they are cached. The weight is packed in the order in which it is read.
 //
-// The gradient of x is the same convolution, of dy by the weight with outputs and channels exchanged and its taps turned around.
+// The gradient of x is the same convolution of dy by the weight, with outputs and channels exchanged and the order of
+// taps reversed.
 #include "hone/kernels/winograd.h"
 
 #include <algorithm>
@@ -29,15 +30,15 @@ namespace {
 using Mask = hn::Mask<Floats>;
 
 constexpr std::int64_t kPoints = 16, kTaps = 9;
-// Of one output tile, of both directions.
+// Height and width of an output tile.
 constexpr std::int64_t kTileSide = 2;
 constexpr std::int64_t kPanelTiles = kPanelVectors * kLanes;
-// Rows whose sums are transformed back together.
+// Rows (outputs) whose sums are transformed back together.
 constexpr std::int64_t kGroupRows = 32;
 
 // ---- the weight
 
-// How a weight is read: tap t of row r, channel c at r row_stride + c channel_stride + (turned ? 8 - t : t).
+// A view of a weight: tap t of row r, channel c is at r row_stride + c channel_stride + (turned ? 8 - t : t).
 struct WeightView {
   const float* data;
   std::int64_t rows, channels;
@@ -47,7 +48,7 @@ struct WeightView {
 
 using Rows = hn::CappedTag<float, kPanelRows>;
 
-// G g for three values g of as many rows as there are lanes.
+// Returns G g for three values g, with one row per lane.
 template <class V>
 HWY_INLINE std::array<V, 4> weight_points(V g0, V g1, V g2) {
   const Rows d;
@@ -56,8 +57,8 @@ HWY_INLINE std::array<V, 4> weight_points(V g0, V g1, V g2) {
   return {g0, hn::Add(outer, inner), hn::Sub(outer, inner), g2};
 }
 
-// Where a point of a panel of rows begins: groups of rows follow each other, in each its points, in a point the group's panels,
-// in a panel kPanelRows values for each channel.
+// Layout of a packed weight: groups of kGroupRows rows; in a group its points; in a point the panels of the group; in a
+// panel kPanelRows values per channel.
 struct PackedWeight {
   std::int64_t panels, channels;
 
@@ -73,7 +74,7 @@ struct PackedWeight {
   }
 };
 
-// G g G^T of a panel of rows.
+// Packs G g G^T for a panel of rows.
 void pack_panel(const WeightView& weight, const PackedWeight& layout, std::int64_t panel,
                 float* packed) {
   const std::int64_t row = panel * kPanelRows;
@@ -115,26 +116,26 @@ void pack_weight(ThreadPool& pool, const WeightView& weight, float* packed) {
 
 // ---- tiles
 
-// Tiles that follow each other in a row of tiles of an image, at most a vector of them.
+// Consecutive tiles in a row of tiles of an image, at most a vector of them.
 struct Run {
   std::int64_t image, row, column, count;
-  std::int64_t at;  // the first one's place in the panel
+  std::int64_t at;  // index of the first tile in the panel
   std::array<Mask, 4>
-      columns;  // of x that lie in the image: what the loads of `transform_run` read
+      columns;  // lanes inside the image for each load of `transform_run`
 };
 
-// Where the loads of `transform_run` begin, behind a run's first column of x.
+// Offsets of the loads of `transform_run` from a run's first column of x.
 constexpr std::array<std::int64_t, 4> kLoads = {0, kLanes, 2, kLanes + 2};
 constexpr std::int64_t kReach = 2 * kLanes + 2;
 
 struct Problem {
   const ConvolutionShape&
-      shape;  // kernel, stride, dilation and groups are what `winograd_refusal` asks for
+      shape;  // satisfies `winograd_refusal`
   const float* x;
   const float* packed;
   float* y;
   ConvolutionEpilogue epilogue;
-  // Of tiles.
+  // Rows and columns of tiles.
   std::int64_t rows = ceil_div(shape.result_height(), kTileSide);
   std::int64_t columns = ceil_div(shape.result_width(), kTileSide);
 
@@ -180,8 +181,8 @@ class Panel {
 
 // ---- x
 
-// B^T d B of a run's tiles, d of four rows of x: point p of the tiles at to[p point_stride]. With kHalf they are so few that half
-// the loads do.
+// Computes B^T d B for the tiles of a run, with d from four rows of x: point p of the tiles is at to[p point_stride].
+// With kHalf, the tiles are so few that half of the loads suffice.
 template <bool kHalf>
 HWY_INLINE void transform_run(const std::array<const float*, 4>& rows, const Run& run, float* to,
                               std::int64_t point_stride) {
@@ -210,14 +211,14 @@ HWY_INLINE void transform_run(const std::array<const float*, 4>& rows, const Run
   }
 }
 
-// Rows of x in a place of their own, where loads would leave x.
+// Copies of rows of x, used when loads would exceed x.
 struct Window {
   HWY_ALIGN float values[4][kReach] = {};
 };
 alignas(64) constexpr float kZeros[kReach] = {};
 
-// to[p point_stride + c width + j] = point p of tile j of channel c. A run writes a whole vector, whose end the next one, or the
-// next channel, overwrites; what remains behind a panel's last tile reaches no result.
+// Sets to[p point_stride + c width + j] to point p of tile j of channel c. A run writes a whole vector; the next run or
+// channel overwrites its end. Values after the last tile of a panel affect no result.
 void transform_x(const Problem& problem, const Panel& panel, float* to, std::int64_t point_stride) {
   static thread_local Window window;
   const ConvolutionShape& s = problem.shape;
@@ -253,7 +254,7 @@ void transform_x(const Problem& problem, const Panel& panel, float* to, std::int
 
 // ---- y
 
-// value + bias + residual, through ReLU where that is the activation, to `count` columns.
+// Stores value + bias + residual, with ReLU if that is the activation, to `count` columns.
 struct RowWriter {
   float* y;
   const float* residual;
@@ -279,7 +280,7 @@ struct RowWriter {
   }
 };
 
-// Lanes l and lanes kLanes / 2 + l in turn.
+// Interleaves lanes l with lanes kLanes / 2 + l.
 HWY_INLINE hn::Vec<Floats> halves_in_turn(hn::Vec<Floats> value) {
   const Floats d;
   const hn::RebindToSigned<Floats> d_index;
@@ -289,7 +290,8 @@ HWY_INLINE hn::Vec<Floats> halves_in_turn(hn::Vec<Floats> value) {
   return hn::TableLookupLanes(value, hn::IndicesFromVec(d, hn::Add(hn::ShiftRight<1>(lane), half)));
 }
 
-// A^T m A of the sums of some rows (outputs): point p of tile j of row i at sums[p point_stride + i width + j].
+// Computes A^T m A for the sums of some rows (outputs).
+// Point p of tile j of row i is at sums[p point_stride + i width + j].
 void transform_back(const Problem& problem, const Panel& panel, const float* sums,
                     std::int64_t point_stride, std::int64_t row_begin, std::int64_t row_end) {
   const Floats d;
@@ -336,13 +338,13 @@ void transform_back(const Problem& problem, const Panel& panel, const float* sum
 
 // ---- the product
 
-// How the results are cut; nothing of it changes a sum.
+// How the results are split, which does not change any sum.
 struct Chunks {
   std::int64_t panels, row_parts;
 
   explicit Chunks(const Problem& problem)
       : panels(ceil_div(ceil_div(problem.tiles(), kLanes), kPanelVectors)), row_parts(1) {
-    // What a part transforms of x, the others transform, too.
+    // Every part of the rows transforms the same values of x again.
     constexpr std::int64_t kEnough = 6;
     while (row_parts * panels < kEnough && problem.shape.outputs / row_parts > 2 * kGroupRows)
       row_parts *= 2;
@@ -362,7 +364,7 @@ void compute_chunk(const Problem& problem, const Chunks& chunks, std::int64_t pa
   const Panel panel(problem, chunks.tile_begin(problem, panel_index),
                     chunks.tile_begin(problem, panel_index + 1));
   const std::int64_t channels = problem.shape.channels, width = panel.width();
-  // A vector more, that runs may read and write a whole one, and that points do not all fall on the same lines of a cache.
+  // One more vector, so that runs can read and write whole vectors and points do not all map to the same cache sets.
   const std::int64_t x_stride = channels * width + kLanes,
                      sums_stride = kGroupRows * width + kLanes;
   float* const x = x_scratch.floats(static_cast<std::size_t>(kPoints * x_stride));
@@ -394,7 +396,7 @@ void convolve(ThreadPool& pool, const ConvolutionShape& shape, const float* x, c
   const Problem problem{shape, x, packed, y, epilogue};
   if (problem.tiles() == 0 || shape.outputs == 0) return;
   const Chunks chunks(problem);
-  // Neighbouring chunks read the same of x.
+  // Neighbouring chunks read the same part of x.
   parallel_ranges(pool, chunks.panels * chunks.row_parts, 1,
                   [&](std::int64_t begin, std::int64_t end) {
                     for (std::int64_t i = begin; i < end; ++i)
@@ -425,7 +427,7 @@ HWY_EXPORT(convolve);
 
 namespace {
 
-// Whose result is dx, by dy.
+// Returns the shape of the convolution of dy whose result is dx.
 ConvolutionShape gradient_shape(const ConvolutionShape& shape) {
   ConvolutionShape gradient = shape;
   gradient.channels = shape.outputs;

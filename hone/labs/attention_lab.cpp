@@ -51,7 +51,7 @@ LabStage attention_stage(const TimedAttention& one, const LabRates& rates) {
 
 // ---- the report
 
-/// What a stage has found.
+/// The result of a stage.
 struct FoundAttention {
   TimedAttention of;
   BenchAttentionFields fields;
@@ -61,7 +61,7 @@ struct FoundAttention {
       if (row.dtype == dtype && row.impl == way) return &row;
     return nullptr;
   }
-  // In the type that every device and shape is run in.
+  // Returns the row in fp32, which runs on every device and in every shape.
   const AttentionTimesResult& fp32(AttentionWay way) const {
     const AttentionTimesResult* row = times("fp32", way);
     HONE_ASSERT(row != nullptr, "no {} attention in fp32", to_string(way));
@@ -71,13 +71,13 @@ struct FoundAttention {
     const auto type = std::ranges::find(kAttentionTypes, dtype, &AttentionType::name);
     return of.shape.scores() * static_cast<double>(info(type->dtype).size_bytes);
   }
-  // What scores take of memory, by the shape.
+  // Returns the memory of the scores, computed from the shape.
   std::int64_t score_bytes(const AttentionTimesResult& row) const {
     return row.impl == AttentionWay::naive ? std::llround(matrix_bytes(row.dtype)) : 0;
   }
 };
 
-// The mean of the first n runs, the very first among them; nothing where there were fewer.
+// Returns the mean of the first n runs, including the very first one; none if there were fewer.
 std::optional<double> mean_of(const AttentionTimesResult& row, std::int64_t n) {
   if (std::ssize(row.rounds_ms) < n - 1) return std::nullopt;
   return std::accumulate(row.rounds_ms.begin(), row.rounds_ms.begin() + (n - 1), row.first_ms) /
@@ -103,7 +103,7 @@ LabAttentionResult attention_row(const FoundAttention& found, const std::string&
   return result;
 }
 
-// Every shape, device, type and implementation; those that were not run say why.
+// Lists every shape, device, type and implementation, with the reason for those not run.
 std::vector<LabAttentionResult> overview_of(const std::vector<FoundAttention>& all,
                                             const LabRun& run) {
   std::vector<LabAttentionResult> overview;
@@ -118,7 +118,7 @@ std::vector<LabAttentionResult> overview_of(const std::vector<FoundAttention>& a
   return overview;
 }
 
-// Operations contain no others, so their own time is all of it.
+// Operations are not nested, so their own time is their total time.
 std::vector<LabOperatorResult> operators_of(const std::vector<FoundAttention>& all) {
   std::vector<LabOperatorResult> rows;
   for (const FoundAttention& found : all)
@@ -137,7 +137,7 @@ std::vector<LabOperatorResult> operators_of(const std::vector<FoundAttention>& a
   return rows;
 }
 
-// Both implementations of one shape and type, each under the sum of its operations.
+// Lists both implementations of one shape and type, each below the sum of its operations.
 Table operators_side_by_side(const std::vector<LabOperatorResult>& rows) {
   Table table({{"impl", "Implementation"},
                {"operation", "Operation"},
@@ -201,7 +201,7 @@ OperationSum moving_operations(const AttentionTimesResult& row) {
   return sum;
 }
 
-// Of the operations with this name.
+// Returns the time of the operations with this name.
 double recorded_ms(const AttentionTimesResult& row, std::string_view operation) {
   double sum = 0;
   for (const OperatorTimeResult& one : row.operators.value())
@@ -215,7 +215,8 @@ double recorded_ms(const AttentionTimesResult& row) {
   return sum;
 }
 
-// "": recorded runs took as long as timed ones, so that the times of operations are those of the medians.
+// Returns a warning if recorded runs took longer or shorter than timed ones; "" if not, so that the times of operations
+// add up to the medians.
 std::string recording_warning(const std::vector<FoundAttention>& all) {
   constexpr double kFarApart = 1.2;
   std::vector<std::string> apart;
@@ -274,7 +275,7 @@ Figure speed_figure(const std::vector<FoundAttention>& all) {
       .panels = {panel}};
 }
 
-// In fp32: halves take half of it.
+// In fp32; halves need half of it.
 Figure memory_figure(const std::vector<FoundAttention>& all) {
   constexpr double kMebibyte = 1 << 20;
   Panel panel{.x = tokens_axis(all), .y = {.label = "MiB per text", .logarithmic = true}};
@@ -299,7 +300,7 @@ Figure memory_figure(const std::vector<FoundAttention>& all) {
           .panels = {panel}};
 }
 
-// "naive 17.0 ms, fused 15.6 ms: 1.17× faster in paired rounds (95% CI 1.08 to 1.19)"
+// Returns "naive 17.0 ms, fused 15.6 ms: 1.17× faster in paired rounds (95% CI 1.08 to 1.19)".
 std::string times_text(const FoundAttention& found) {
   const AttentionTimesResult& fused = found.fp32(AttentionWay::fused);
   return fmt::format("naive {} ms, fused {} ms: {}",
@@ -311,19 +312,19 @@ std::string bytes_text(const std::optional<std::int64_t>& count) {
   return human_bytes(static_cast<double>(count.value()));
 }
 
-// "is" of "1.09× slower", "has" of "no measurable speedup"
+// Returns the verb: "is" for "1.09× slower", "has" for "no measurable speedup".
 std::string_view speed_verb(const FoundAttention& found) {
   const Speedup& speedup = found.fp32(AttentionWay::fused).speedup.value();
   return speedup.shown_faster() || speedup.shown_slower() ? "is" : "has";
 }
 
-// "32 texts of 128 tokens"
+// Returns "32 texts of 128 tokens".
 std::string texts_text(const FoundAttention& found) {
   const AttentionShape& s = found.of.shape;
   return fmt::format("{} of {} tokens", counted_text(s.texts, "text"), grouped(s.tokens));
 }
 
-// "1.09× slower (95% CI 1.06 to 1.16) for 32 texts of 128 tokens"
+// Returns "1.09× slower (95% CI 1.06 to 1.16) for 32 texts of 128 tokens".
 std::string speed_clause(const FoundAttention& found) {
   return fmt::format("{} for {}", speedup_text(found.fp32(AttentionWay::fused).speedup.value()),
                      texts_text(found));
@@ -373,13 +374,13 @@ std::string why_fused(bool on_host) {
       on_host ? "caches or registers" : "registers and shared memory");
 }
 
-// Of the time of the naive run, in percent: what passes over the matrix besides products.
+// Returns the share of the naive run, in percent, that passes over the matrix without multiplying.
 double passes_percent(const FoundAttention& found) {
   const AttentionTimesResult& naive = found.fp32(AttentionWay::naive);
   return 100 * (recorded_ms(naive, "scale") + recorded_ms(naive, "softmax")) / recorded_ms(naive);
 }
 
-// What was measured; no run tells the reasons apart.
+// Explains the measured times; no run separates their causes.
 std::string why_times(const std::vector<FoundAttention>& all, const FoundAttention& last) {
   const FoundAttention& first = all.front();
   const auto slower = std::ranges::count_if(all, [](const FoundAttention& found) {
@@ -397,7 +398,7 @@ std::string why_times(const std::vector<FoundAttention>& all, const FoundAttenti
                                 slower, all.size()));
 }
 
-// Why a speedup in fp16 is so great: the products of naive attention are slower than those in fp32. "": they are not.
+// Explains a large speedup in fp16: the products of naive attention are slower than in fp32. "" if they are not.
 std::string slow_halves_text(const FoundAttention& found, bool on_host) {
   const AttentionTimesResult* halves = found.times("fp16", AttentionWay::naive);
   if (halves == nullptr) return "";

@@ -3,15 +3,15 @@
 #include "hone/jobs/bench_attention.h"
 #include "hone/labs/lab.h"
 
-/// Lab 4.2: attention step by step against attention as one operation.
+/// Lab 4.2: naive attention, step by step, against attention as one operation.
 namespace hone {
 
-/// A shape of attention, and how often each way is run.
+/// A shape of attention, and the number of runs of each implementation.
 struct TimedAttention {
   AttentionShape shape;
   std::int64_t runs = 100;
 
-  /// "32 x 8 x 128 x 64"
+  /// Returns "32 x 8 x 128 x 64".
   std::string name() const;
 };
 
@@ -26,7 +26,7 @@ struct LabAttentionResult {
   std::optional<double> relative_difference = {};
   std::optional<std::string> why_not = {};
 };
-/// What operations take of a run.
+/// The cost of operations in a run.
 struct LabOperatorResult {
   std::string shape, dtype;
   AttentionWay impl = AttentionWay::naive;
@@ -36,7 +36,6 @@ struct LabOperatorResult {
   double self_ms = 0, share = 0, call_us = 0;
   std::int64_t moved_bytes = 0;
 };
-/// The result for programs.
 struct AttentionLabFields {
   LabFields lab = {};
   std::vector<LabAttentionResult> overview = {};
@@ -47,9 +46,9 @@ const Fields& fields_of(const LabAttentionResult*);
 const Fields& fields_of(const LabOperatorResult*);
 const Fields& fields_of(const AttentionLabFields*);
 
-/// The lab with the shapes that these fidelities have.
+/// Returns the lab with the shapes of each fidelity.
 Lab attention_lab(std::function<std::vector<TimedAttention>(Fidelity)> shapes);
-/// With the usual ones: that of the lab's sheet, and longer texts.
+/// Returns the lab with the default shapes: that of the lab's sheet, and longer texts.
 Lab attention_lab();
 
 }  // namespace hone

@@ -4,10 +4,10 @@
 
 #include "hone/runtime/library.h"
 
-/// The plugin examples/cpu_gelu/cpu_gelu.cpp as a part of the program: lab 4.4 measures and shows the same file.
+/// The plugin examples/cpu_gelu/cpu_gelu.cpp compiled into the program: lab 4.4 measures and shows this file.
 namespace hone {
 
-/// Adds the kernel of the example, as its HONE_PLUGIN does.
+/// Adds the example's kernel, as its HONE_PLUGIN does.
 void add_example_kernel(Library& library);
 
 /// Returns the text of its file.

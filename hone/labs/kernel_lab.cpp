@@ -24,11 +24,11 @@ cmake --build build-my-kernel
 hone kernels tiny --train --plugin build-my-kernel/cpu_gelu.so   # what it runs
 hone lab 4.4 --plugin build-my-kernel/cpu_gelu.so -o my-kernel-results)";
 
-// ---- the kernel of examples/cpu_gelu, which the lab checks where no plugin brings one
+// ---- the kernel of examples/cpu_gelu, which the lab checks if no plugin adds one
 
 constexpr std::string_view kExample = "examples/cpu_gelu", kExampleName = "the example kernel";
 
-// Of the example's file, what a kernel of one's own changes: all but includes and namespaces.
+// Returns the part of the example's file that a new kernel changes: all but includes and namespaces.
 std::string example_code() {
   constexpr std::string_view kBegin = "using namespace hone;\n\n", kEnd = "}  // namespace\n\n";
   std::string code(example_kernel_source());
@@ -39,7 +39,7 @@ std::string example_code() {
   return code;
 }
 
-// As `check_plugin_kernels`, with the example in the table meanwhile if nobody gave a kernel.
+// Runs `check_plugin_kernels`, with the example temporarily in the table if no kernel was given.
 std::vector<KernelCheck> check_kernels(const KernelCheckJob& job, Context& context) {
   KernelTable& kernels = context.library.kernels;
   const bool given = !plugin_kernels(context.library).empty();
@@ -105,7 +105,7 @@ std::string verdict_of(const LabKernelResult& check) {
   return check.right.value_or(false) ? "correct" : "wrong";
 }
 
-// The largest error at any size, by the largest result.
+// Returns the largest error at any size, relative to the largest result.
 std::optional<double> own_share(const LabKernelResult& check) {
   std::optional<double> worst;
   for (const LabKernelErrorResult& at : check.sizes)
@@ -175,18 +175,17 @@ bool is_example(const std::vector<LabKernelResult>& kernels) {
   return !kernels.empty() && kernels.front().kernel == kExample;
 }
 
-// What the checks come to.
 struct KernelSummary {
   std::string name;                ///< "your kernel mine", "your plugin", "the example GELU kernel"
-  std::string it = "your kernel";  ///< the same for short
+  std::string it = "your kernel";  ///< short for the name
   std::int64_t asked = 0, chosen = 0, checked = 0, correct = 0;  ///< signatures
   std::int64_t nodes = 0;                  ///< operations with these signatures
-  double worst_share = 0;                  ///< the largest error of those that were checked
-  const LabKernelResult* wrong = nullptr;  ///< the first that is; null: none
-  const LabKernelResult* timed = nullptr;  ///< the first that is; null: none, or one is wrong
-  std::vector<const LabKernelResult*> all_timed = {};  ///< every one; none if one is wrong
+  double worst_share = 0;                  ///< the largest error of the checked ones
+  const LabKernelResult* wrong = nullptr;  ///< the first wrong one; null: none
+  const LabKernelResult* timed = nullptr;  ///< the first timed one; null: none, or one is wrong
+  std::vector<const LabKernelResult*> all_timed = {};  ///< all timed ones; empty if one is wrong
 
-  /// The operation that stands for all.
+  /// Returns the operation to show as an example.
   const LabKernelResult* shown() const { return wrong != nullptr ? wrong : timed; }
 };
 
@@ -221,7 +220,7 @@ std::string error_text(const LabKernelResult& check) {
                      three_digits(own_share(check).value_or(std::nan(""))));
 }
 
-// "26.4× slower than hone's kernel vector (95% CI 23.8 to 34.9)"; behind "is".
+// Returns "26.4× slower than hone's kernel vector (95% CI 23.8 to 34.9)", to follow "is".
 std::string speed_sentence(const LabKernelResult& check) {
   const Speedup& speedup = check.times->speedup;
   const Interval& ends = speedup.interval.value();
@@ -231,14 +230,15 @@ std::string speed_sentence(const LabKernelResult& check) {
                      check.built_in, speed_range_text(ends.low, ends.high));
 }
 
-// "kernel vector", "kernels vector and reference"
+// Returns "kernel vector" or "kernels vector and reference".
 std::string built_in_names(const std::vector<const LabKernelResult*>& checks) {
   std::set<std::string> names;
   for (const LabKernelResult* check : checks) names.insert(check->built_in);
   return fmt::format("{} {}", names.size() == 1 ? "kernel" : "kernels", fmt::join(names, " and "));
 }
 
-// Of all signatures that were timed: "15.6 to 29.3× slower than hone's kernel vector, depending on the signature (95% CIs from 15.3 to 30.7)".
+// Returns the speed over all timed signatures: "15.6 to 29.3× slower than hone's kernel vector, depending on the
+// signature (95% CIs from 15.3 to 30.7)".
 std::string speeds_sentence(const std::vector<const LabKernelResult*>& timed) {
   if (timed.size() == 1) return speed_sentence(*timed.front());
   double least = 0, most = 0, low = 0, high = 0;
@@ -274,7 +274,7 @@ constexpr const char* kHowToAdd =
     "To add a kernel, write a shared library that adds a row (operation, device, accepts, run) to "
     "hone's table of kernels, and pass it with --plugin. ";
 
-// What was found of the kernel.
+// Returns the verdict on the kernel.
 std::string verdict_sentence(const KernelChecks& found) {
   if (found.kernels.empty())
     return fmt::format(
@@ -349,7 +349,7 @@ std::string correctness_text(const std::vector<LabKernelResult>& kernels) {
   return text + fmt::format(" {} of {} checked signatures are correct.", all.correct, all.checked);
 }
 
-// By the interval of the first operation that was timed.
+// Describes the speed by the interval of the first timed operation.
 std::string speed_text_of(const LabKernelResult& check, const std::string& it, int threads) {
   const Speedup& speedup = check.times->speedup;
   std::string measured =
@@ -395,7 +395,7 @@ std::vector<std::string> why_of(const KernelChecks& found) {
       choice_text(found.kernels), correctness_text(found.kernels), time_text(found)};
 }
 
-// Without blocks where the example was not measured.
+// Has no blocks if the example was not measured.
 Section example_section(const std::vector<LabKernelResult>& kernels) {
   Section section{"Code of the example kernel", {}};
   if (!is_example(kernels)) return section;

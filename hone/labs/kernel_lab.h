@@ -4,21 +4,22 @@
 #include "hone/labs/lab.h"
 #include "hone/labs/other_device.h"
 
-/// Lab 4.4: your own kernel, from a plugin: chosen or refused, correct or wrong, and how fast beside hone's.
+/// Lab 4.4: your own kernel, from a plugin: whether hone chooses it, whether it is correct, and its speed compared with
+/// hone's.
 namespace hone {
 
-/// How far results are from those of the reference, at one size.
+/// Errors against the reference, at one size.
 struct LabKernelErrorResult {
   std::int64_t batch = 0, tokens = 0;
   KernelError own;
   std::optional<KernelError> built_in = {};
 };
-/// Two kernels in turn.
+/// The times of two kernels that ran in turn.
 struct LabKernelTimesResult {
   RoundTimes built_in, own;
   Speedup speedup;
 };
-/// Your kernel on operations of a model that are alike.
+/// Your kernel on equal operations of a model.
 struct LabKernelResult {
   std::string kernel, device, graph, node, operation;
   std::int64_t nodes = 0;
@@ -30,14 +31,13 @@ struct LabKernelResult {
   std::vector<LabKernelErrorResult> sizes = {};
   std::optional<LabKernelTimesResult> times = {};
 };
-/// What the lab's stage finds.
+/// The result of the lab's stage.
 struct KernelChecks {
   std::string model, device;
   int threads = 0;
   std::int64_t batch = 0, tokens = 0, rounds = 0;
   std::vector<LabKernelResult> kernels = {};
 };
-/// The result for programs.
 struct KernelLabFields {
   LabFields lab = {};
   std::string device;
@@ -52,9 +52,9 @@ const Fields& fields_of(const LabKernelResult*);
 const Fields& fields_of(const KernelChecks*);
 const Fields& fields_of(const KernelLabFields*);
 
-/// The lab with the sizes that these fidelities have.
+/// Returns the lab with the sizes of each fidelity.
 Lab kernel_lab(std::function<KernelCheckJob(Fidelity)> sizes);
-/// With the usual ones.
+/// Returns the lab with the default sizes.
 Lab kernel_lab();
 
 }  // namespace hone

@@ -23,9 +23,9 @@ namespace hone {
 namespace {
 
 constexpr const char* kStageFiles = "stages";  // of OUT.partial
-// Of what a processor does at best, in a model of small layers: for estimates.
+// Share of the CPU's peak in a model of small layers, for estimates.
 constexpr double kUsualShare = 0.25;
-constexpr double kUsualShareOfGpu = 0.02;  // most of the time goes into starting small kernels
+constexpr double kUsualShareOfGpu = 0.02;  // launching small kernels takes most of the time
 
 void announce(const Context& context, const std::string& text) {
   if (context.say && !context.progress.quiet) context.say(text);
@@ -59,7 +59,7 @@ std::vector<LabStage> stages_of(const Lab& lab, const LabRun& run, const LabRate
   return stages;
 }
 
-// Of those that are left.
+// Returns the cost of the remaining stages.
 LabCost total_cost(const std::vector<LabStage>& stages, const Json& done) {
   LabCost total;
   for (const LabStage& stage : stages) {
@@ -73,7 +73,7 @@ LabCost total_cost(const std::vector<LabStage>& stages, const Json& done) {
 
 std::string about(double seconds) { return clock_text(std::max(1.0, seconds)); }
 
-// "Lab 4.3, quick: about 0:40; 120 MiB of memory …", and a line for each stage.
+// Returns "lab 4.3, quick: about 0:40, up to 120 MiB of memory …", and a line for each stage.
 std::string cost_text(const Lab& lab, const LabJob& job, const std::vector<LabStage>& stages,
                       const LabRun& run) {
   const LabCost total = total_cost(stages, run.found);
@@ -93,7 +93,7 @@ fs::path stage_file(const LabRun& run, const LabStage& stage) {
   return run.folder() / kStageFiles / (stage.name + ".json");
 }
 
-// What an interrupted run has found, up to the first stage that it had not finished.
+// Loads the results of an interrupted run, up to the first unfinished stage.
 void take_up(LabRun& run, const std::vector<LabStage>& stages, Json& seconds) {
   for (const LabStage& stage : stages) {
     if (!path_exists(stage_file(run, stage))) return;
@@ -103,7 +103,7 @@ void take_up(LabRun& run, const std::vector<LabStage>& stages, Json& seconds) {
   }
 }
 
-// How long is left, when those before took `taken` for an estimate of `estimated`.
+// Returns the remaining time, given that the stages so far took `taken` instead of `estimated`.
 double seconds_left(const std::vector<LabStage>& stages, std::size_t next, double taken,
                     double estimated) {
   double left = 0;
@@ -186,7 +186,7 @@ JobResult lab_result(const Lab& lab, const LabRun& run, LabReport found,
   return result;
 }
 
-// What would do nothing is refused.
+// Rejects inputs that would have no effect.
 void check_input(const Lab& lab, const LabJob& job) {
   user_check(lab.input == LabInput::model_and_texts || job.data.options.source.empty(),
              "lab {} reads no texts; leave `data` out", lab.name);

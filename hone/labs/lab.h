@@ -15,33 +15,31 @@
 ///     run_lab(find_lab("4.3"), {.output = {.folder = "mxint8"}}, context);
 namespace hone {
 
-/// What a lab works on.
 enum class LabInput : std::uint8_t {
-  model_and_texts,  ///< `LabJob::model`, trained where none is given, and `LabJob::data`
-  model,            ///< models with fresh weights, or `LabJob::model` in their place; no texts
+  model_and_texts,  ///< `LabJob::model`, or one trained by the lab, and `LabJob::data`
+  model,            ///< models with fresh weights, or `LabJob::model`; no texts
   nothing,
 };
 
-/// What a lab is asked for.
+/// The options of a run of a lab.
 struct LabJob {
   Fidelity fidelity = Fidelity::quick;
-  std::string model =
-      {};  ///< as `open_model` takes it, not quantized; empty: one is trained on the spot
-  JobData data = {};  ///< without a source: built-in data
+  std::string model = {};  ///< as for `open_model`, not quantized; empty: the lab trains one
+  JobData data = {};       ///< without a source: built-in data
   JobResume resume = {};
   std::uint64_t seed = 42;
   JobOutput output;
   Invocation invocation = {};  ///< for the report and the record of the run
-  /// Options for processes of its own that compute as this one does: "--threads=2", "--device=cuda".
+  /// Options for subprocesses that compute as this process does: "--threads=2", "--device=cuda".
   std::vector<std::string> words = {};
 };
 
-/// What a lab works on, in all its stages.
+/// The state of a running lab, shared by its stages.
 struct LabRun {
   const LabJob& job;
-  LabSubject* subject;          ///< null: the lab works on no texts
-  OutputFolder& output;         ///< where it writes; the folder takes its place when all is done
-  Json found = Json::object();  ///< by the stages before, by their names
+  LabSubject* subject;          ///< null: the lab uses no texts
+  OutputFolder& output;         ///< temporary folder, which becomes the output at the end
+  Json found = Json::object();  ///< results of the previous stages, by name
   Context& context;
 
   const fs::path& folder() const { return output.path(); }
@@ -64,7 +62,7 @@ struct LabStageResult {
   LabCost estimated = {};
   double seconds = 0;
 };
-/// What the results of all labs have that are not pipelines, beside what they measured.
+/// The fields that the results of all labs share, except for pipelines.
 struct LabFields {
   std::string lab, title;
   Fidelity fidelity = Fidelity::quick;
@@ -75,7 +73,7 @@ struct LabFields {
   std::vector<std::string> notes = {};
   std::vector<LabStageResult> stages = {};
 };
-/// A number that others have published.
+/// A number published elsewhere.
 struct PublishedResult {
   std::string what, published;
   std::optional<std::string> here = {};
@@ -102,23 +100,22 @@ const Fields& fields_of(const PublishedResult*);
 const Fields& fields_of(const LabRowResult*);
 const Fields& fields_of(const LabListFields*);
 
-/// A row for each of them; what is measured here has a column where any of them is.
+/// Returns a row for each result, with a column for values measured here if there are any.
 Table published_table(const std::vector<PublishedResult>& published);
 
-/// What the device of the context does in a second, for estimates; measured in a fraction of one.
+/// Operations and bytes per second of the context's device, for estimates; measured in a fraction of a second.
 struct LabRates {
   double flops = 0;
   double bytes = 0;  ///< moved in memory
 };
 LabRates measured_rates(Context& context);
-/// A training step against a forward pass: the backward one takes twice as much.
+/// The cost of a training step relative to a forward pass: the backward pass costs twice as much.
 inline constexpr double kStepsOfTraining = 3;
 
-/// A piece of the work of a lab. What it finds is kept until the lab is done, so that one that was interrupted goes on
-/// behind it.
+/// A stage of a lab. Its result is stored until the lab is done, so that an interrupted run continues after it.
 struct LabStage {
-  std::string name;  ///< of the file that keeps it: "decode"
-  std::string what;  ///< for people: "times the decoder on 9 arrays"
+  std::string name;  ///< of its file: "decode"
+  std::string what;  ///< description: "times the decoder on 9 arrays"
   LabCost cost;      ///< estimated
   std::function<Json(LabRun&)> run;
 };
@@ -126,24 +123,24 @@ struct LabStage {
 /// One of several results of a lab.
 struct LabPart {
   std::vector<Section> sections = {};
-  std::string sentence = {};  ///< the result, for headlines; no full stop
+  std::string sentence = {};  ///< the result, for headlines, without a full stop
   std::vector<Fact> key_figures = {};
   std::vector<std::string> why = {};    ///< as `LabReport::why`
-  std::vector<std::string> notes = {};  ///< figures that were not drawn, and warnings
+  std::vector<std::string> notes = {};  ///< warnings, and figures that could not be drawn
 };
 
 /// The results of all stages of a lab. Its figures and tables are in the folder of the run.
 struct LabReport {
   Document document = {};  ///< `run_lab` adds title and question
-  /// Paragraphs that explain the result, with its numbers; they stand behind the sections that are not folded.
+  /// Paragraphs that explain the result with its numbers; shown after the sections that are not folded.
   std::vector<std::string> why = {};
-  /// The result for programs around what all labs have: `results_of`.
+  /// Returns the JSON result with the shared fields: `results_of`.
   std::function<Json(const LabFields& lab)> results = {};
   std::string arithmetic = {};  ///< of its numbers, see `Basis`
-  std::string data = {};        ///< of a lab that reads no texts: "random ids without padding"
+  std::string data = {};        ///< for a lab that reads no texts: "random ids without padding"
 };
 
-/// `LabReport::results` of a struct whose member `lab` they fill in.
+/// Returns `LabReport::results` for a struct whose member `lab` they set.
 template <Described Fields>
 std::function<Json(const LabFields&)> results_of(Fields fields) {
   return [fields = std::move(fields)](const LabFields& lab) mutable {
@@ -156,23 +153,24 @@ std::function<Json(const LabFields&)> results_of(Fields fields) {
 struct Lab {
   std::string name;           ///< "4.3"
   std::string title;          ///< "MXINT8: decoding, memory and products"
-  std::string costs;          ///< what it takes at each fidelity, a sentence
-  std::string question = {};  ///< that its headline answers
-  /// What is to be done, in order. The subject has fresh weights where a model is trained first.
+  std::string costs;          ///< cost at each fidelity, as a sentence
+  std::string question = {};  ///< answered by its headline
+  /// Returns its stages in order. The subject has fresh weights if a model is trained first.
   std::function<std::vector<LabStage>(const LabRun&, const LabRates&)> stages;
   std::function<LabReport(const LabRun&)> report;
   LabInput input = LabInput::model_and_texts;
 };
 
-/// All labs, in the order of their names (lab_list.cpp).
+/// All labs, in the order of their names (list.cpp).
 const std::vector<Lab>& labs();
-/// Throws `UserError`, which names all labs that there are.
+/// Returns the lab of this name. Throws `UserError`, which lists all labs.
 const Lab& find_lab(std::string_view name);
 
-/// Names of all labs, in order, those that are pipelines among them (labs/shipped_pipelines.h).
+/// Returns the names of all labs in order, including pipelines (labs/shipped_pipelines.h).
 std::vector<std::string> lab_names();
 
-/// Runs an experiment: prints its estimated cost, works through its stages, and writes tables, figures and a report to `output`. Throws `UserError`, as `lab_subject`, `begin_run` and the stages do; `Interrupted`.
+/// Runs a lab: prints its estimated cost, runs its stages, and writes tables, figures and a report to `output`. Throws
+/// `UserError`, as `lab_subject`, `begin_run` and the stages do; `Interrupted`.
 JobResult run_lab(const Lab& lab, const LabJob& job, Context& context);
 
 }  // namespace hone

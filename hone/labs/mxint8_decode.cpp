@@ -15,9 +15,9 @@ namespace hone {
 namespace {
 
 constexpr int kBits = 8;
-constexpr double kTimedMs = 0.1;  // a run takes at least so long, as short ones are repeated
+constexpr double kTimedMs = 0.1;  // minimum time of a run: short ones are repeated
 constexpr std::int64_t kUsualRuns = 60;
-constexpr double kBytesAnElement = 3.125;  // of groups of 8: the code, the scale's share, bfloat16
+constexpr double kBytesAnElement = 3.125;  // for groups of 8: the code, the scale's share, bfloat16
 
 /// An array whose tiles are drawn.
 struct DrawnArray {
@@ -38,7 +38,7 @@ double seconds_of(const DecodeSizes& sizes, const LabRates& rates) {
   for (const std::int64_t elements : sizes.elements) {
     const double run =
         std::max(kTimedMs * 1e-3, kBytesAnElement * static_cast<double>(elements) / rates.bytes);
-    // Decoding and moving take turns.
+    // Decoding and copying take turns.
     seconds += 2 * runs * run * static_cast<double>(sizes.groups.size());
   }
   return seconds;
@@ -46,7 +46,7 @@ double seconds_of(const DecodeSizes& sizes, const LabRates& rates) {
 
 float bf16_value(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
-// What a pair of scale and byte decodes to instead of m 2^(scale - 133); empty where it does not.
+// Returns what a pair of scale and byte decodes to instead of m 2^(scale - 133); empty if it decodes to that.
 std::string exception_of(int mantissa, int scale) {
   const float value =
       bf16_value(kernels::spell_mxint(kBits, mantissa, static_cast<std::uint8_t>(scale)).mase);
@@ -97,7 +97,7 @@ Figure speed_figure(const std::vector<DequantizeTimes>& times, const BenchDequan
           .width = 1000};
 }
 
-// Where curves crowd: the same as a share of moving as many bytes.
+// Shows the same, where curves are close together, relative to copying as many bytes.
 Figure share_figure(const std::vector<DequantizeTimes>& times, const BenchDequantizeFields& found) {
   Panel share = speed_panel(times, "Time of moving the bytes / time of decoding them (%)",
                             [](const DequantizeTimes& t) { return 100 * t.share_of_bandwidth(); });
@@ -129,7 +129,7 @@ Block tiles_block(const DrawnArray& drawn, const fs::path& folder,
                     .file = std::string(drawn.stem) + ".svg"};
 }
 
-// The element of the branch that subtracts the bias, spelled out; "" where the array has none.
+// Describes the element of the branch that subtracts the bias; "" if the array has none.
 std::string example_text(const std::vector<SpelledElement>& spelled) {
   for (const auto& [index, e] : spelled)
     if (e.subtracts_bias)
@@ -149,7 +149,7 @@ std::string branch_text() {
          "it.";
 }
 
-// "For 4,096 elements in groups of 32, the tile is 32 × 32, the grid 1 × 4, and 0% of the threads are idle."
+// Returns "For 4,096 elements in groups of 32, the tile is 32 × 32, the grid 1 × 4, and 0% of the threads are idle."
 std::string tiling_text(const DrawnArray& drawn) {
   const DecodeTiling tiling = mase_cuda_tiling(drawn.elements, drawn.group);
   return fmt::format(

@@ -29,7 +29,7 @@ Mxint8Sizes usual_sizes(Fidelity fidelity) {
 constexpr const char* kSheet =
     "the sheet of MASE's lab 4 (advanced deep learning systems), on a GPU that it does not name";
 
-// How long the array took here, where it was timed.
+// Returns the time of the array in this run, if it was timed.
 std::optional<std::string> decode_ms(const LabDecodeResult& decode, std::int64_t elements,
                                      std::int64_t group) {
   for (const DecodeTimesResult& row : decode.bench.times)
@@ -41,7 +41,7 @@ std::optional<std::string> decode_ms(const LabDecodeResult& decode, std::int64_t
 
 std::string percent_of(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
-// Published results of the same, against those measured here. None is a target: machines and programs differ.
+// Returns published results with those measured here. None is a target: machines and programs differ.
 std::vector<PublishedResult> published_results(const Mxint8LabFields& found) {
   std::optional<std::string> saved, process;
   const auto large =

@@ -5,18 +5,16 @@
 #include "hone/labs/mxint8_memory.h"
 #include "hone/labs/mxint8_products.h"
 
-/// Lab 4.3: what MXINT8 costs and saves. Elements and their decoding, the memory of packed models, products of packed weights
-/// and their answers.
+/// Lab 4.3: costs and savings of MXINT8. Elements and their decoding, the memory of packed models, products of packed
+/// weights and their predictions.
 namespace hone {
 
-/// How much of it is run.
 struct Mxint8Sizes {
   DecodeSizes decode;
   std::vector<std::string> shapes = {};  ///< made-up models: `made_up_shape`
   ProductSizes products = {};
 };
 
-/// The result for programs.
 struct Mxint8LabFields {
   SubjectResult subject = {};
   LabFields lab = {};
@@ -28,9 +26,9 @@ struct Mxint8LabFields {
 };
 const Fields& fields_of(const Mxint8LabFields*);
 
-/// The lab with the sizes that these fidelities have.
+/// Returns the lab with the sizes of each fidelity.
 Lab mxint8_lab(std::function<Mxint8Sizes(Fidelity)> sizes);
-/// With the usual ones.
+/// Returns the lab with the default sizes.
 Lab mxint8_lab();
 
 }  // namespace hone

@@ -25,15 +25,16 @@ namespace hone {
 namespace {
 
 constexpr const char* kOwnShape = "model";
-constexpr std::string_view kStages = "memory-";  // what the names of stages begin with
+constexpr std::string_view kStages = "memory-";  // prefix of the stages' names
 constexpr const char* kFloatFolder = "fp32";
 constexpr std::int64_t kTextTokens = 128;
-constexpr std::int64_t kProcesses = 4;  // fp32, packed by each rule, and unpacked as a whole
+constexpr std::int64_t kProcesses =
+    4;  // fp32, packed by each rule, and each weight decoded as a whole
 
-/// Which weights a model is packed by.
+/// A rule for the weights to pack.
 struct PackingRule {
   PackedWeights weights;
-  std::string_view name;    // of what is packed
+  std::string_view name;    // of the packed weights
   std::string_view recipe;  // {} is the format
 };
 constexpr PackingRule kRules[] = {
@@ -53,7 +54,7 @@ double weight_bytes(const ModelFacts& facts, const OpTable& ops) {
   return 4 * static_cast<double>(total_parameters(graph).all());
 }
 
-// ---- a process that loads weights and reads one text
+// ---- a process that loads weights and runs on one text
 
 NamedTensors one_text(const Model& model, std::int64_t tokens, EncodedSet& text) {
   text.ids = {std::vector<std::int32_t>()};
@@ -64,7 +65,8 @@ NamedTensors one_text(const Model& model, std::int64_t tokens, EncodedSet& text)
   return text_examples(text).batch(std::span(&row, 1), 0);
 }
 
-/// Memory that is taken from here on: what more of the process is resident, or the most of a GPU's that tensors took.
+/// Memory taken since construction: the growth of the process's resident memory, or the maximum that tensors took on a
+/// GPU.
 class TakenMemory {
  public:
   explicit TakenMemory(Device& device) : gpu_(gpu_of(device)) {
@@ -73,7 +75,7 @@ class TakenMemory {
       gpu_->begin_most_held();
       return;
     }
-    ::malloc_trim(0);  // what was freed before is not taken for what is free now
+    ::malloc_trim(0);  // returns freed memory to the system, so that its reuse is counted
     before_ = static_cast<std::int64_t>(resident_bytes());
   }
   std::int64_t bytes() const {
@@ -86,8 +88,8 @@ class TakenMemory {
   std::int64_t before_ = 0;
 };
 
-// Loads the model of `folder` as any process would and reads a text. `unpack_whole`: each weight that is packed is unpacked as
-// a whole in front of its product.
+// Loads the model of `folder` as any process would, and runs it on a text. `unpack_whole`: decodes each packed weight
+// as a whole before its product.
 LabProcessResult process_run(const std::string& what, const fs::path& folder, bool unpack_whole,
                              Context& context) {
   const TakenMemory taken(*context.device);
@@ -109,7 +111,7 @@ LabProcessResult process_run(const std::string& what, const fs::path& folder, bo
   };
   run();
   const std::int64_t resident = taken.bytes();
-  // A device may make itself ready in the runs after the first, too (cuda/captured.h).
+  // A device may also prepare itself in the runs after the first (cuda/captured.h).
   for (int i = 0; i < kTimedRuns && !session.device.host_accessible(); ++i) run();
   const double seconds = runs_ms(run, kTimedRuns).front() / 1e3;
   const Bindings bindings = {{'B', 1}, {'S', tokens}};
@@ -122,7 +124,7 @@ LabProcessResult process_run(const std::string& what, const fs::path& folder, bo
       .seconds = seconds};
 }
 
-// ---- what stays in fp32, and which words are never read
+// ---- parameters that stay in fp32, and unused words
 
 std::vector<Fp32Parameter> fp32_parameters(const Model& packed) {
   std::vector<Fp32Parameter> rows;
@@ -134,7 +136,7 @@ std::vector<Fp32Parameter> fp32_parameters(const Model& packed) {
   return rows;
 }
 
-// The table of words, and how wide its rows are.
+// Returns the name of the word embedding table, and the width of its rows.
 std::pair<std::string, std::int64_t> word_table(const Model& model) {
   const Graph graph = plain_graph(model);
   for (const std::string& name : table_parameters(graph)) {
@@ -198,7 +200,7 @@ LabMemoryResult study_shape(const ModelShape& shape, LabRun& run) {
                         .what = shape.what,
                         .device = device_text(context.session()),
                         .threads = context.pool.threads()};
-  // Weights drawn, packed by each rule, and loaded by each process.
+  // Initializing the weights, packing them by each rule, and loading them in each process.
   constexpr std::int64_t kSteps = 1 + std::ssize(kRules) + kProcesses;
   std::int64_t done = 0;
   Progress progress(shape.name, kSteps,
@@ -230,7 +232,7 @@ LabMemoryResult study_shape(const ModelShape& shape, LabRun& run) {
 }
 
 LabStage shape_stage(const ModelShape& shape, double float_bytes) {
-  // Weights are drawn, written, packed twice and loaded four times.
+  // Weights are initialized, written, packed twice and loaded four times.
   constexpr double kSecondsOfWeight = 1.5e-7;
   const double seconds = 0.5 + kSecondsOfWeight * float_bytes / 4;
   return {.name = std::string(kStages) + shape.name,
@@ -340,7 +342,8 @@ ModelShape made_up_shape(const std::string& name) {
     return {name, "BERT-base: 12 layers of 768, 30,522 tokens", fresh_facts("base")};
   user_check(name == "deberta-xlarge-size",
              "'{}' is no made-up shape; there are bert-tiny, bert-base, deberta-xlarge-size", name);
-  // DeBERTa's 48 layers have 14 H^2 elements each in linears, for positions have projections of their own; BERT's have 12.
+  // DeBERTa's 48 layers have 14 H^2 elements each in linear layers, because positions have projections of their own;
+  // BERT's have 12.
   const Json config = {{"model_type", "bert"},      {"hidden_size", 1024},
                        {"num_hidden_layers", 56},   {"num_attention_heads", 16},
                        {"intermediate_size", 4096}, {"vocab_size", 50'265}};

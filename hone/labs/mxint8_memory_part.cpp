@@ -12,11 +12,10 @@
 #include "hone/labs/mxint8_memory.h"
 #include "hone/report/field_table.h"
 
-// What the stages have found, told.
 namespace hone {
 namespace {
 
-// What a process takes of fewer bytes cannot be told from what the program itself takes and gives back.
+// Below this size, the memory of weights cannot be distinguished from the program's own allocations.
 constexpr std::int64_t kLeastProcessBytes = 8 << 20;
 
 Table savings_table(const std::vector<LabMemoryResult>& shapes) {
@@ -46,14 +45,14 @@ bool is_measurable(const LabMemoryResult& shape) {
   return was_on_gpu(shape) || 4 * shape.parameters >= kLeastProcessBytes;
 }
 
-// The weights of a process as they are stored.
+// Returns the size of a process's weights as they are stored.
 std::int64_t weight_bytes(const LabMemoryResult& shape, std::size_t process) {
   if (process == 0) return shape.rules[0].account.fp32_bytes;
   return shape.rules[process == 2 ? 1 : 0].bytes();
 }
 
-// From what is saved of the weights in memory to what a process saves that runs: what both take, what is unpacked as a whole,
-// and what else was measured.
+// Adds the steps from the saving of the weights in memory to that of a running process: memory that both need, weights
+// decoded as a whole, and the rest of the measurement.
 void add_process_steps(const LabMemoryResult& shape, std::size_t index,
                        std::vector<SavingStep>& steps) {
   using Kind = SavingStep::Kind;
@@ -85,7 +84,7 @@ void add_process_steps(const LabMemoryResult& shape, std::size_t index,
   add(Kind::measured, "resident memory of a process", resident, 1 - resident / resident_before);
 }
 
-// The names of steps that all reports have (models/memory_account.h), in the words of this page.
+// Translates the step names of all reports (models/memory_account.h) to the terms of this page.
 std::string step_name(const std::string& name) {
   static const std::map<std::string, std::string> names = {
       {"by the formats", "formula, for packed weights"},
@@ -98,7 +97,8 @@ std::string step_name(const std::string& name) {
   return found == names.end() ? name : found->second;
 }
 
-// The accounts of a shape: under each rule, and as the original runs the first, from where they part.
+// Returns the accounts of a shape: for each rule, and for the first one as the original runs it, from where they
+// differ.
 std::vector<NamedSteps> accounts_of(const LabMemoryResult& shape) {
   std::vector<NamedSteps> accounts;
   for (const LabPackingResult& rule : shape.rules)
@@ -160,13 +160,13 @@ Figure steps_figure(const LabMemoryResult& shape) {
                       ? fmt::format("; one text of {} tokens", shape.processes[0].tokens)
                       : ""));
   figure.note = "Each bar is the saving that is left after the step.";
-  // Beside a bar stands what it shows; the table has the differences.
+  // Labels each bar with its value; the table has the differences.
   for (Series& series : figure.panels.front().series)
     for (Point& point : series.points) point.name = fmt::format("{:.2f}%", point.x);
   return figure;
 }
 
-// Why a bar may be shorter than its weights; empty: no bar is.
+// Explains why a bar may be shorter than its weights; empty if none is.
 std::string unread_rows_text(const std::vector<LabMemoryResult>& shapes) {
   constexpr std::size_t kTables = 2;  // the process whose embedding tables are packed
   std::vector<std::string> unread;
@@ -185,7 +185,7 @@ std::string unread_rows_text(const std::vector<LabMemoryResult>& shapes) {
       fmt::join(unread, ", "));
 }
 
-// Resident memory of processes, as a share of the weights in fp32.
+// Draws the resident memory of processes, relative to the weights in fp32.
 Figure process_figure(const std::vector<LabMemoryResult>& shapes) {
   constexpr int kAround = 170, kRow = 70;
   Panel panel{.x = {.label = "Resident memory, of the weights in fp32 (%)"}};
@@ -257,7 +257,7 @@ Block account_block(const LabMemoryResult& shape, const fs::path& folder,
                       notes);
 }
 
-// The figure of the first shape is shown above.
+// The figure of the first shape is already shown above.
 Section account_section(const LabMemoryResult& shape, bool has_figure, const fs::path& folder,
                         std::vector<std::string>& notes) {
   Section section{fmt::format("Memory of {}", shape.what), {}, /*folded=*/true};
@@ -287,19 +287,19 @@ Section account_section(const LabMemoryResult& shape, bool has_figure, const fs:
   return section;
 }
 
-// "2.82 MiB → 1.66 MiB, 41.2% saved"
+// Returns "2.82 MiB → 1.66 MiB, 41.2% saved".
 std::string saving_text(const LabPackingResult& rule) {
   return fmt::format("{} → {}, {:.1f}% saved",
                      human_bytes(static_cast<double>(rule.account.fp32_bytes)),
                      human_bytes(static_cast<double>(rule.bytes())), 100 * rule.saving());
 }
 
-// "−32.6 points"
+// Returns "−32.6 points".
 std::string points_text(double change) {
   return fmt::format("{}{} points", change < 0 ? "−" : "+", three_digits(100 * std::abs(change)));
 }
 
-// From the formula to the weights in memory.
+// Returns the steps from the formula to the weights in memory.
 std::vector<SavingStep> memory_reasons(const MemoryAccountResult& account) {
   std::vector<SavingStep> reasons;
   for (const SavingStep& step : account.steps) {
@@ -309,7 +309,7 @@ std::vector<SavingStep> memory_reasons(const MemoryAccountResult& account) {
   return reasons;
 }
 
-// " (the largest loss: embeddings stay in fp32, −32.6 points)"; "" if nothing is lost.
+// Returns " (the largest loss: embeddings stay in fp32, −32.6 points)"; "" if nothing is lost.
 std::string largest_loss_text(const MemoryAccountResult& account) {
   const std::vector<SavingStep> reasons = memory_reasons(account);
   const auto largest = std::ranges::min_element(reasons, {}, &SavingStep::change);
@@ -325,7 +325,7 @@ double process_saving(const LabMemoryResult& shape, std::size_t process) {
                  static_cast<double>(shape.processes[0].resident_bytes);
 }
 
-// Why it is not 86.7%.
+// Explains why the saving is not 86.7%.
 std::string why_less_text(const std::vector<LabMemoryResult>& shapes) {
   const std::vector<LabPackingResult>& own = shapes.front().rules;
   std::string text = fmt::format(

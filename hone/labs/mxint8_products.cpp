@@ -26,10 +26,10 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kEvalBatch = 32;
-// Linears whose errors make this share of all leave their inputs in fp32.
+// Linear layers whose errors make up this share of the sum keep fp32 inputs.
 constexpr double kSensitiveShare = 0.5;
 
-// ---- how a linear multiplies
+// ---- how a linear layer multiplies
 
 LayerFormats formats_of(LinearWay way, const FormatTable& formats) {
   LayerFormats chosen;
@@ -52,7 +52,7 @@ LinearWays all_in(LinearWay way, const Graph& graph) {
   return ways;
 }
 
-// The model with its linears so, packed, by rounding alone.
+// Returns the packed model with its linear layers in these ways, by rounding only.
 Model packed_as(const Model& model, const LinearWays& ways, Context& context) {
   CompressOptions options;
   const Graph graph = plain_graph(model);
@@ -103,7 +103,7 @@ Tensor normal_tensor(const Sizes& sizes, std::string_view stream) {
   return tensor;
 }
 
-// Milliseconds of one product each way, round by round.
+// Returns the milliseconds of one product in each way, by round.
 std::vector<std::vector<double>> product_times(const ProductShape& shape, std::int64_t runs,
                                                Context& context) {
   Graph graph(context.library.ops);
@@ -129,7 +129,7 @@ std::vector<std::vector<double>> product_times(const ProductShape& shape, std::i
   return race.run({{"x", normal_tensor({shape.rows, shape.inputs}, "inputs of lab 4.3")}}, runs);
 }
 
-// ---- the first stage: each linear alone
+// ---- the first stage: each linear layer alone
 
 EncodedSet first_texts(const EncodedSet& set, std::int64_t count) {
   if (count == 0 || count >= set.size()) return set;
@@ -188,9 +188,10 @@ LabSensitivityResult study_linears(LabRun& run, const ProductSizes& sizes) {
   return found;
 }
 
-// ---- what follows from it for the mixed model
+// ---- the mixed model that follows from it
 
-// Of the whole error, if errors of linears add up; an error of none at all is no number in decibels.
+// Returns the layer's part of the whole error, if errors of linear layers add up. Without an error, the margin SNR is
+// not finite.
 double error_of(const LabLinearResult& layer) {
   return std::isfinite(layer.margin_snr_db) ? std::pow(10, -layer.margin_snr_db / 10) : 0;
 }
@@ -215,7 +216,7 @@ LinearWays mixed_ways(const LabSensitivityResult& sensitivity) {
   double counted = 0;
   for (const LabLinearResult* layer : layers) {
     const bool sensitive = counted < kSensitiveShare * whole;
-    const bool slower = layer->w8a8_speedup_interval.high < 1;  // that is shown
+    const bool slower = layer->w8a8_speedup_interval.high < 1;  // shown by the interval
     ways[layer->layer] = slower      ? LinearWay::float32
                          : sensitive ? LinearWay::weight_only
                                      : LinearWay::codes;
@@ -240,12 +241,13 @@ std::vector<ProductModel> models_of(const Graph& graph, const LabSensitivityResu
           {"mixed", mixed_ways(sensitivity)}};
 }
 
-/// What the linears of a run do, counted: each operand is moved once.
+/// Counts of what the linear layers of a run do; each operand is moved once.
 struct ProductCounts {
   double bytes = 0, integer_macs = 0, float_macs = 0, scale_operations = 0, conversions = 0;
 };
 
-// `native`: codes are multiplied as they are; elsewhere the values that they stand for, of inputs that are rounded first.
+// `native`: codes are multiplied directly. Otherwise inputs are rounded first, and the values of the codes are
+// multiplied.
 ProductCounts counts_of(const Graph& graph, const LinearWays& ways, const Bindings& bindings,
                         bool native) {
   ProductCounts all;
@@ -272,7 +274,7 @@ ProductCounts counts_of(const Graph& graph, const LinearWays& ways, const Bindin
           all.conversions += m * k;
           all.scale_operations += m * n * blocks;
         } else {
-          all.bytes += 8 * m * k;  // as inputs are rounded
+          all.bytes += 8 * m * k;  // for rounding the inputs
           all.float_macs += m * n * k;
           all.conversions += (m + n) * k;
           all.scale_operations += (m + n) * k;

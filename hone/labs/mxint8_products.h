@@ -6,16 +6,16 @@
 #include "hone/labs/lab.h"
 #include "hone/study/comparison_table.h"
 
-/// Of lab 4.3: a model in fp32, with packed weights (W8A16), with products of codes (W8A8), and with what is best for each
-/// linear: what is moved and computed, how long it takes, and what becomes of the answers.
+/// Part of lab 4.3: a model in fp32, with packed weights (W8A16), with products of codes (W8A8), and with the best
+/// choice for each linear layer: bytes moved, operations, time and changes of the predictions.
 namespace hone {
 
-/// How a linear layer multiplies: in fp32, packed weights by fp32 inputs, codes by codes.
+/// How a linear layer multiplies: fp32, packed weights with fp32 inputs, or codes with codes.
 enum class LinearWay : std::uint8_t { float32, weight_only, codes };
 std::string_view to_string(LinearWay way);            ///< "fp32", "W8A16", "W8A8"
-using LinearWays = std::map<std::string, LinearWay>;  ///< by the names of layers
+using LinearWays = std::map<std::string, LinearWay>;  ///< by layer name
 
-/// A linear layer, its product and what becomes of the model's outputs.
+/// A linear layer, its product and its effect on the model's outputs.
 struct LabLinearResult {
   std::string layer;
   std::int64_t rows = 0, outputs = 0, inputs = 0;
@@ -30,15 +30,15 @@ struct LabSensitivityResult {
   std::int64_t examples = 0;
   std::vector<LabLinearResult> layers = {};
 };
-/// Outputs of a model against those of the baseline.
+/// The errors of a model's outputs against the baseline.
 struct LabLogitsResult {
   double max_error = 0, rms_error = 0, rms = 0;
 };
-/// A model whose linear layers multiply in one way, or a mixed one. What is counted is of the linear layers of one timed run.
+/// A model whose linear layers multiply in one way, or the mixed one. Counts are of the linear layers in one timed run.
 struct LabProductModelResult {
   MeasuredModelResult measured = {};
   LabLogitsResult logits = {};
-  std::vector<std::pair<std::string, std::int64_t>> linear_layers = {};  ///< by their ways
+  std::vector<std::pair<std::string, std::int64_t>> linear_layers = {};  ///< by `LinearWay`
   std::int64_t memory_bytes = 0, moved_bytes = 0;
   std::int64_t integer_multiply_adds = 0, float_multiply_adds = 0;
   std::int64_t scale_operations = 0, conversions = 0;
@@ -61,9 +61,9 @@ const Fields& fields_of(const LabLogitsResult*);
 const Fields& fields_of(const LabProductModelResult*);
 const Fields& fields_of(const LabProductsResult*);
 
-/// The mixed model that follows from what the first stage has found. The linear layers whose errors of the margin make half of their
-/// sum, the largest first, keep inputs in fp32; one whose product is shown to be slower in
-/// codes stays in fp32; all others are in codes.
+/// Returns the mixed model that follows from the result of the first stage. The linear layers with the largest margin
+/// errors, which make up half of their sum, keep fp32 inputs; one whose product of codes is shown to be slower stays in
+/// fp32; all others use codes.
 LinearWays mixed_ways(const LabSensitivityResult& sensitivity);
 
 /// The names of the two stages.
@@ -72,17 +72,17 @@ inline constexpr const char *kSensitivityStage = "sensitivity", *kProductsStage 
 struct ProductSizes {
   std::int64_t batch = 8;  ///< texts of a timed run
   std::int64_t tokens = 128;
-  std::int64_t runs = 60;  ///< in turn, `kFewestForMedianInterval` at least
+  std::int64_t runs = 60;  ///< in turn, at least `kFewestForMedianInterval`
   /// Validation examples that each linear layer is evaluated on alone; 0: all.
   std::int64_t sensitivity_examples = 0;
 };
 
-/// Two stages: each linear layer alone on the validation split, from which the mixed model follows, and the four models on the split
-/// that is reported.
+/// Returns two stages: each linear layer alone on the validation split, which determines the mixed model, and the four
+/// models on the reported split.
 std::vector<LabStage> product_stages(const LabRun& run, const ProductSizes& sizes,
                                      const LabRates& rates);
 
-/// Their report; figures and tables are written to the folder of the run.
+/// Returns their report; writes figures and tables to the folder of the run.
 LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsResult& found,
                      const LabRun& run);
 

@@ -10,7 +10,6 @@
 #include "hone/labs/mxint8_memory.h"
 #include "hone/labs/mxint8_products.h"
 
-// What the stages have found, told.
 namespace hone {
 namespace {
 
@@ -18,7 +17,7 @@ std::string run_text(const LabProductsResult& found) {
   return fmt::format("{} texts of {} tokens", found.batch, found.tokens);
 }
 
-// The metric by which the task is judged.
+// Returns the task's main metric.
 Cell metric_cell(const EvaluationResult& e) {
   const auto of_metric = [&](const auto& values) {
     return std::ranges::find(values, e.metric.key, [](const auto& one) { return one.first; })
@@ -28,7 +27,7 @@ Cell metric_cell(const EvaluationResult& e) {
   return percent_within(of_metric(e.metrics), interval.low, interval.high);
 }
 
-// What its answers change, against those of fp32.
+// Returns the changes of its predictions against fp32.
 std::vector<Cell> change_cells(const LabProductModelResult& model) {
   if (!model.measured.comparison) return std::vector<Cell>(6, absent);
   const ComparisonResult& c = *model.measured.comparison;
@@ -94,15 +93,15 @@ Table work_table(const LabProductsResult& found) {
   return table;
 }
 
-// Whether a difference in speed is claimed: paired rounds show it, and the medians point the same way as they are printed.
+// Whether a difference in speed is claimed: paired rounds show it, and the printed medians agree.
 bool is_claimed(const Speedup& speedup, double before_ms, double after_ms) {
   return (speedup.shown_faster() || speedup.shown_slower()) &&
          !speedup.contradicts(before_ms, after_ms) &&
          three_digits(before_ms) != three_digits(after_ms);
 }
 
-// `whole`: every row has the times of its shape, and every speedup is printed; else times are in the first row of a shape, and
-// speedups where they are claimed.
+// `whole`: every row has the times of its shape and its speedup. Otherwise only the first row of a shape has times, and
+// only claimed speedups are printed.
 Table layers_table(const LabSensitivityResult& sensitivity, bool whole) {
   const LinearWays mixed = mixed_ways(sensitivity);
   Table table({{"layer", "Linear layer"},
@@ -189,7 +188,7 @@ std::string rule_text(const LabSensitivityResult& sensitivity, const std::string
           : "The reported split was not used for this.");
 }
 
-// The models that the answer is about.
+// The models that the result compares.
 const LabProductModelResult& fp32_of(const LabProductsResult& found) { return found.models[0]; }
 const LabProductModelResult& w8a8_of(const LabProductsResult& found) { return found.models[2]; }
 
@@ -203,7 +202,7 @@ bool is_claimed(const LabProductModelResult& model, const LabProductsResult& fou
   return is_claimed(model.speedup, fp32_of(found).times.median_ms, model.times.median_ms);
 }
 
-// "is 1.16× faster than fp32 (95% CI 1.04 to 1.27)" of W8A8; behind its name.
+// Returns "is 1.16× faster than fp32 (95% CI 1.04 to 1.27)" for W8A8, to follow its name.
 std::string speed_clause(const LabProductsResult& found) {
   const Speedup& speedup = w8a8_of(found).speedup;
   const Interval& ends = speedup.interval.value();
@@ -213,7 +212,7 @@ std::string speed_clause(const LabProductsResult& found) {
              : fmt::format("has no measurable difference in speed from fp32 (95% CI {})", interval);
 }
 
-/// What the linear layers of W8A8 need, also where no kernel of the device multiplies codes.
+/// The operations of W8A8's linear layers, even if no kernel of the device multiplies codes.
 struct CodeWork {
   std::int64_t multiply_adds = 0, scale_products = 0;
 };
@@ -224,7 +223,7 @@ CodeWork code_work_of(const LabProductsResult& found) {
   return {codes.float_multiply_adds, codes.float_multiply_adds / kLabBlock};
 }
 
-// Two sentences, the last without its full stop.
+// Returns two sentences, the last without a full stop.
 std::string answer_sentence(const LabProductsResult& found) {
   const CodeWork work = code_work_of(found);
   return fmt::format(
@@ -245,7 +244,7 @@ std::vector<Fact> key_figures_of(const LabProductsResult& found) {
   return figures;
 }
 
-// What linear layers move if results alone are in fp32.
+// Returns the bytes that linear layers move if only results are in fp32.
 std::int64_t bytes_with_packed_inputs(const LabSensitivityResult& sensitivity) {
   std::int64_t bytes = 0;
   for (const LabLinearResult& one : sensitivity.layers)
@@ -267,8 +266,8 @@ std::string hardware_text(const LabSensitivityResult& sensitivity, const LabProd
       size_text(bytes_with_packed_inputs(sensitivity)));
 }
 
-// What the intervals of the speedups show: "Times vary between runs; shown to be faster than fp32: W8A8; no difference from
-// fp32 is shown for W8A16, mixed."
+// Returns what the intervals of the speedups show: "Times vary between runs; shown to be faster than fp32: W8A8; no
+// difference from fp32 is shown for W8A16, mixed."
 std::string shown_text(const LabProductsResult& found) {
   std::vector<std::string> faster, slower, alike;
   for (const LabProductModelResult& model : found.models) {
@@ -288,7 +287,7 @@ std::string shown_text(const LabProductsResult& found) {
   return fmt::format("Times vary between runs; {}.", fmt::join(parts, "; "));
 }
 
-// Warnings: fewer bits may be slower.
+// Returns warnings about models that are slower in spite of fewer bits.
 std::vector<std::string> slower_ones(const LabProductsResult& found) {
   std::vector<std::string> lines;
   for (const LabProductModelResult& model : found.models)

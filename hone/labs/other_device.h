@@ -9,7 +9,7 @@
 #include "hone/report/table.h"
 #include "hone/runtime/context.h"
 
-/// Labs that run on one kind of device say of the other why it is not in their tables.
+/// The device that a lab did not run on, and the reason to show in its tables.
 namespace hone {
 
 /// A kind of device that a lab did not run on.
@@ -20,10 +20,10 @@ struct OtherDevice {
 
 const Fields& fields_of(const OtherDevice*);
 
-/// The one that the context does not run on.
+/// Returns the kind of device that the context does not use.
 OtherDevice other_device(const Context& context);
 
-/// Tables with the same columns one below the other, each row with the name of its table in front, under `column`.
+/// Joins tables with the same columns. Each row begins with the name of its table, under `column`.
 Table joined(const Column& column, const std::vector<std::pair<std::string, Table>>& tables);
 
 }  // namespace hone

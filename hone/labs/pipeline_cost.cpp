@@ -20,26 +20,26 @@
 namespace hone {
 namespace {
 
-// A process that reads model and data, and writes its report.
+// The time of a process to read model and data, and to write its report.
 constexpr double kSecondsOfAnyStage = 0.3;
-// Of formats and masks, which are rounded and applied in every step.
+// The cost factor of formats and masks, which are applied in every step.
 constexpr double kStepsThroughFormats = 1.25;
 constexpr double kUsualBatch = 8;
 constexpr double kUsualTrials = 20;
 
-/// What stages are counted in.
+/// The units of a stage's cost.
 struct StageUnits {
   double train_texts = 0, test_texts = 0, validation_texts = 0;
-  double text_seconds = 0;    ///< of a forward pass of one
-  double timing_seconds = 0;  ///< of timing a model beside its baseline
+  double text_seconds = 0;    ///< of a forward pass of one text
+  double timing_seconds = 0;  ///< of timing a model and its baseline
   double weight_bytes = 0;
-  double step_bytes = 0;       ///< of memory, of a training step
-  double measuring_bytes = 0;  ///< of memory, of a batch that is measured
-  /// What a search computes, in trials of the model itself where shapes are searched.
+  double step_bytes = 0;       ///< memory of a training step
+  double measuring_bytes = 0;  ///< memory of an evaluation batch
+  /// What a search computes, in units of trials of the model itself if it searches shapes.
   struct Trials {
     double count = kUsualTrials, train_texts = 0;
   };
-  std::map<std::string, Trials> searches = {};  ///< by their stages
+  std::map<std::string, Trials> searches = {};  ///< by stage
 };
 
 const StageOption* option_of(const PipelineStage& stage, std::string_view name) {
@@ -58,7 +58,7 @@ double number_of(const PipelineStage& stage, std::string_view name, double other
   return otherwise;
 }
 
-// The most that a setting of a section may be; 0: it has none.
+// Returns the largest value of a setting in a section; 0 if it has none.
 double most_of(const SearchRecipe::Section& section, std::string_view key) {
   if (section)
     for (const SearchSetting& setting : *section) {
@@ -69,7 +69,7 @@ double most_of(const SearchRecipe::Section& section, std::string_view key) {
   return 0;
 }
 
-// That a section of a space trains on in a trial, at most.
+// Returns the most texts that a section of a space trains on in a trial.
 double texts_of(const SearchRecipe::Section& section, const StageUnits& units) {
   if (const double steps = most_of(section, "max_steps"); steps > 0)
     return steps * std::max(kUsualBatch, most_of(section, "batch_size"));
@@ -81,7 +81,7 @@ std::optional<SearchRecipe> recipe_of(const PipelineStage& stage, const FormatTa
   try {
     return parse_search_recipe(text_of(stage, "space"), "space", formats);
   } catch (const UserError&) {
-    return std::nullopt;  // the stage says what is wrong with it
+    return std::nullopt;  // the stage reports the error
   }
 }
 
@@ -98,7 +98,7 @@ double values_of(const std::vector<SearchSetting>& settings) {
   return values;
 }
 
-// How many points the space has, objections aside; infinite where layers choose for themselves.
+// Returns the number of points in the space, ignoring objections; infinite if layers choose individually.
 double points_of(const SearchRecipe& recipe) {
   if (recipe.square_linears) return INFINITY;
   double points = values_of(recipe.architecture);
@@ -114,7 +114,7 @@ double points_of(const SearchRecipe& recipe) {
   return points;
 }
 
-// What a trial is of but its point: the searches of which are alike compute every point once.
+// Returns what identifies a trial except its point: searches with the same subject compute every point once.
 std::string subject_of_trials(const PipelineStage& stage) {
   const StageOption* model = option_of(stage, "MODEL");
   std::string subject = text_of(stage, "space");
@@ -125,7 +125,7 @@ std::string subject_of_trials(const PipelineStage& stage) {
   return subject;
 }
 
-// What a trial computes against the model itself: the mean of the smallest and the largest shape.
+// Returns the cost of a trial relative to the model itself: the mean of the smallest and the largest shape.
 double size_of_trial(const SearchRecipe& recipe, const TrialSubject& of, const Context& context) {
   if (recipe.architecture.empty()) return 1;
   const Bindings text = {{'B', 1}, {'S', 32}};
@@ -143,8 +143,8 @@ double size_of_trial(const SearchRecipe& recipe, const TrialSubject& of, const C
   return flops / product_flops(trial_graph(of, Json::object(), context), text);
 }
 
-/// Counts the trials of each search whose points searches before it have not computed, each of which draws its own without repeating
-/// itself.
+/// Counts the trials of each search with points that previous searches have not computed. Each search samples without
+/// repetition.
 void count_computed_trials(const Pipeline& pipeline, const TrialSubject& of, const Context& context,
                            StageUnits& units) {
   std::map<std::string, double> known;
@@ -164,7 +164,7 @@ void count_computed_trials(const Pipeline& pipeline, const TrialSubject& of, con
   }
 }
 
-// Texts that pass through training; 0: it trains nothing.
+// Returns the number of texts in training; 0 if it trains nothing.
 double trained_texts(const PipelineStage& stage, const StageUnits& units) {
   if (stage.kind.searches) return units.searches.at(stage.name).train_texts;
   if (const double steps = number_of(stage, "max_steps", 0); steps > 0)
@@ -172,7 +172,7 @@ double trained_texts(const PipelineStage& stage, const StageUnits& units) {
   return number_of(stage, "num_train_epochs", 0) * units.train_texts;
 }
 
-// Texts that are only measured: those before, behind, and of every epoch.
+// Returns the number of texts that are only evaluated: before, after, and in every epoch.
 double measured_texts(const PipelineStage& stage, const StageUnits& units) {
   if (stage.chooses) return static_cast<double>(stage.needs.size()) * units.validation_texts;
   if (stage.kind.searches)
@@ -189,7 +189,7 @@ double measured_texts(const PipelineStage& stage, const StageUnits& units) {
   return 0;
 }
 
-// Commands that leave another model time it beside its baseline, unless they only simulate formats.
+// Commands that write a changed model time it and its baseline, unless they only simulate formats.
 bool times_models(const PipelineStage& stage) {
   return stage.kind.evaluates == StageKind::Evaluates::before_and_after &&
          stage.kind.leaves_model &&
@@ -204,9 +204,9 @@ StageCost cost_of(const PipelineStage& stage, const StageUnits& units) {
       kSecondsOfAnyStage +
       units.text_seconds * (kStepsOfTraining * trained * through + measured_texts(stage, units)) +
       (times_models(stage) ? units.timing_seconds : 0);
-  // Of two models that are compared, one is measured at a time.
+  // Comparisons evaluate one model at a time.
   cost.memory_bytes = trained > 0 ? units.step_bytes : units.weight_bytes + units.measuring_bytes;
-  // In its folder and in the store; unrounded weights beside those that are rounded.
+  // Stored in its folder and in the store; some also keep the unrounded weights.
   const double models = !stage.kind.leaves_model                    ? 0
                         : stage.kind.keeps_unrounded && trained > 0 ? 2
                                                                     : 1;
@@ -218,7 +218,7 @@ double memory_bytes(const Cost& cost) {
   return static_cast<double>(cost.parameter_bytes + cost.peak_value_bytes);
 }
 
-// Of a forward pass, measured: what share of its peak a device reaches depends on the model.
+// Measures a forward pass: the share of its peak that a device reaches depends on the model.
 double seconds_of_text(const Model& model, const EncodedSet& texts, std::int64_t batch,
                        Context& context) {
   Predictor predictor(forward_graph(model), model.parameters, context.session());
@@ -265,7 +265,7 @@ StageCosts lab_stage_costs(const Pipeline& pipeline, const std::string& model, c
       read.max_eval_samples = static_cast<std::int64_t>(number_of(stage, "max_eval_samples", 0));
     if (read.options.source.empty()) read.options.source = text_of(stage, "data");
   }
-  // What is to be said of model and data, stages say.
+  // The stages print remarks on model and data.
   const auto say = std::exchange(context.say, nullptr);
   const ProgressOutput progress = std::exchange(context.progress, {.quiet = true});
   std::optional<StageUnits> units;

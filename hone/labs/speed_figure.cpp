@@ -7,10 +7,10 @@
 namespace hone {
 namespace {
 
-// The first calls, which the lab is about, are as they were measured.
+// The first calls, which the lab is about, are drawn as measured.
 constexpr std::size_t kFirstCalls = 10;
 
-// The median of up to nine calls around each later one, so that single slow calls do not hide the curve.
+// Returns the median of up to nine calls around each later one, so that single slow calls do not hide the curve.
 std::vector<double> running_medians(const std::vector<double>& calls) {
   constexpr std::size_t kAround = 4;
   std::vector<double> medians;
@@ -22,7 +22,7 @@ std::vector<double> running_medians(const std::vector<double>& calls) {
   return medians;
 }
 
-// What loops of 1, 2, … calls give that begin with nothing: the medians over fresh processes.
+// Returns the means of loops of 1, 2, … calls that include preparation: the medians over fresh processes.
 std::vector<double> loop_means(const WayTimes& way) {
   std::vector<double> means;
   for (std::size_t n = 1; n <= way.fresh.front().calls_ms.size(); ++n) {

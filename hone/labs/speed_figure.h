@@ -5,8 +5,8 @@
 /// The figure of lab 4.1.
 namespace hone {
 
-/// Draws each call of a warm process, and the means of the first calls of fresh ones, into the folder of the run. Notes of the
-/// figure go to `document`.
+/// Draws each call of a warm process, and the means of the first calls of fresh ones, into the folder of the run. Adds
+/// notes about the figure to `document`.
 Block calls_figure(const FoundCalls& found, const LabRun& run, Document& document);
 
 }  // namespace hone

@@ -12,15 +12,15 @@
 namespace hone {
 namespace {
 
-constexpr const char* kWhyNot = "why_not";  // in what a stage found of a work that was not run
+constexpr const char* kWhyNot = "why_not";  // key in the result of a stage that could not run
 
-/// One model of the usual ones, and from which fidelity on.
+/// A default model, and the lowest fidelity that includes it.
 struct UsualModel {
   Fidelity from;
   TimedModel model;
 };
 
-// Of "resnet18" (models/model_source.h).
+// The image size of "resnet18" (models/model_source.h).
 constexpr ImageSize kImage = {.channels = 3, .height = 224, .width = 224};
 
 const std::vector<UsualModel>& usual_models() {
@@ -56,7 +56,7 @@ std::vector<TimedModel> models_of(Fidelity fidelity) {
   return models;
 }
 
-/// One thing that is timed call by call.
+/// A workload that is timed call by call.
 struct SpeedWork {
   TimedModel model;
   std::int64_t batch = 1;
@@ -82,7 +82,7 @@ struct SpeedWork {
 
 std::string naive_stage(const TimedModel& model) { return model.what + "-naive"; }
 
-// A model of somebody's own takes the place of the others.
+// The user's model replaces the default ones.
 std::vector<TimedModel> models_of(const LabRun& run, const std::vector<TimedModel>& usual) {
   if (run.job.model.empty()) return usual;
   TimedModel own = usual.front();
@@ -95,7 +95,7 @@ std::vector<TimedModel> models_of(const LabRun& run, const std::vector<TimedMode
   return {own};
 }
 
-// Without those of which inference alone is timed.
+// Returns the models without those timed for inference only.
 std::vector<TimedModel> timed_wholly(std::vector<TimedModel> models) {
   std::erase_if(models, [](const TimedModel& model) { return model.inference_alone; });
   return models;
@@ -110,7 +110,7 @@ std::vector<SpeedWork> works_of(const std::vector<TimedModel>& models) {
   return works;
 }
 
-// The command that a fresh process of one executor runs.
+// Returns the command of a fresh process of one executor.
 std::vector<std::string> fresh_words(const SpeedWork& work, const LabJob& job) {
   std::vector<std::string> words = {"bench", work.model.name,
                                     fmt::format("--batch_size={}", work.batch),
@@ -134,7 +134,7 @@ LabCost cost_of(const SpeedWork& work, const LabRun& run, const LabRates& rates)
                           4 * static_cast<double>(one.peak_value_bytes)};
 }
 
-// Kernels that the device lacks for the operations of a work, as a remark; "": none.
+// Returns a remark about the kernels that the device lacks for a workload; "" if none.
 std::string why_not_run(const SpeedWork& work, const LabRun& run) {
   const Session session = run.context.session();
   if (session.device.host_accessible()) return "";
@@ -149,7 +149,7 @@ std::string why_not_run(const SpeedWork& work, const LabRun& run) {
   return missing.empty() ? "" : "not run: " + missing;
 }
 
-// What `measure` finds, or why the device cannot run the work.
+// Returns the result of `measure`, or why the device cannot run the workload.
 Json found_of(const SpeedWork& work, LabRun& run, const std::function<Json()>& measure) {
   const std::string why_not = why_not_run(work, run);
   return why_not.empty() ? measure() : Json{{kWhyNot, why_not}};
@@ -175,7 +175,7 @@ LabStage iterations_stage(const SpeedWork& work, const LabRun& run, const LabRat
           }};
 }
 
-// Mistakes in the words of the page, without those that change nothing in this model.
+// Describes the mistakes in the terms of the page, without those that change nothing in this model.
 NaiveTimes in_words(NaiveTimes times, const Model& model) {
   for (NaiveMistake& one : times.mistakes) {
     if (one.name == "training mode") {
@@ -200,7 +200,7 @@ NaiveTimes in_words(NaiveTimes times, const Model& model) {
 
 LabStage mistakes_stage(const SpeedWork& work, const LabRun& run, const LabRates& rates) {
   LabCost cost = cost_of(work, run, rates);
-  // Six runs in turn, against those of two executors in their processes.
+  // Six runs in turn, compared with those of two executors in their processes.
   cost.seconds *= 6.0 * static_cast<double>(work.model.naive_rounds) /
                   (2.0 * static_cast<double>(work.model.iterations) *
                    static_cast<double>(1 + work.model.processes));
@@ -217,7 +217,7 @@ LabStage mistakes_stage(const SpeedWork& work, const LabRun& run, const LabRates
           }};
 }
 
-// ---- what the stages have found
+// ---- results of the stages
 
 template <typename Found>
 void take(const Json& kept, Found& found) {
@@ -227,7 +227,7 @@ void take(const Json& kept, Found& found) {
     found.times = from_json<typename decltype(found.times)::value_type>(kept);
 }
 
-// Works of higher fidelities.
+// Returns the workloads of higher fidelities.
 std::vector<LeftOutWork> left_out_of(
     const LabRun& run, const std::function<std::vector<TimedModel>(Fidelity)>& models) {
   std::vector<LeftOutWork> left_out;

@@ -5,24 +5,24 @@
 #include "hone/jobs/bench_naive.h"
 #include "hone/labs/lab.h"
 
-/// Lab 4.1: operation by operation against made ready as a whole, call by call, as the reports of the lab measured it and as it
-/// is measured honestly.
+/// Lab 4.1: a model run operation by operation against one prepared as a whole, call by call. It measures both as the
+/// lab's reports did, and correctly.
 namespace hone {
 
-/// A model of the lab with fresh weights, and how it is timed.
+/// A model of the lab with fresh weights, and how to time it.
 struct TimedModel {
-  std::string name;                     ///< as `bench_model` takes it
+  std::string name;                     ///< as for `bench_model`
   std::string what;                     ///< "BERT-tiny"
-  std::vector<std::int64_t> batches;    ///< of inference; a training step has the first
-  std::int64_t tokens = 128;            ///< of a text; 0: it reads images
-  std::optional<ImageSize> image = {};  ///< of an image, where it reads such
-  std::int64_t iterations = 110;        ///< calls: 100 behind the ten that are ignored
-  std::int64_t processes = 3;           ///< fresh ones of each executor
+  std::vector<std::int64_t> batches;    ///< for inference; a training step uses the first
+  std::int64_t tokens = 128;            ///< per text; 0: the model reads images
+  std::optional<ImageSize> image = {};  ///< size of its images, if it reads images
+  std::int64_t iterations = 110;        ///< calls: 100 after the ten that are ignored
+  std::int64_t processes = 3;           ///< fresh processes per executor
   std::int64_t naive_rounds = 50;
-  bool inference_alone = false;  ///< neither a training step nor mistakes
+  bool inference_alone = false;  ///< no training step and no mistakes
 };
 
-/// An executor on one work, or a device that the work was not run on.
+/// An executor on one workload, or a device that did not run it.
 struct LabExecutorResult {
   std::string work, device;
   std::optional<std::string> executor = {};
@@ -35,12 +35,11 @@ struct LabExecutorResult {
   std::optional<double> ratio_5 = {}, ratio_20 = {}, ratio_100 = {}, ratio_100_later = {};
   std::optional<std::string> why_not = {};
 };
-/// A work, call by call.
+/// A workload, call by call.
 struct LabWorkResult {
   std::string work;
   IterationTimes times = {};
 };
-/// The result for programs.
 struct SpeedLabFields {
   LabFields lab = {};
   std::vector<LabExecutorResult> overview = {};
@@ -52,9 +51,9 @@ const Fields& fields_of(const LabExecutorResult*);
 const Fields& fields_of(const LabWorkResult*);
 const Fields& fields_of(const SpeedLabFields*);
 
-/// The lab with the models that these fidelities have.
+/// Returns the lab with the models of each fidelity.
 Lab speed_lab(std::function<std::vector<TimedModel>(Fidelity)> models);
-/// With the usual ones.
+/// Returns the lab with the default models.
 Lab speed_lab();
 
 }  // namespace hone

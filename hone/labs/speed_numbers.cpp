@@ -43,7 +43,7 @@ std::vector<LabExecutorResult> executors_of(const FoundCalls& found) {
                           .calls = found.times->iterations};
     if (const auto* warm = row_of(comparisons, way.way, "warm")) {
       row.speedup = warm->speedup;
-      // Where calls are not shown to be faster, a break-even call would be chance.
+      // If calls are not shown to be faster, a break-even call would be due to chance.
       if (row.speedup && claimed_faster(*row.speedup)) {
         row.break_even_warm = warm->break_even_call;
         row.break_even_warm_low = warm->break_even_low;

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-// `resnet`: the inference of the network that the reports timed, or null.
+// `resnet`: inference of the network that the reports timed, or null.
 std::vector<PublishedResult> published_speeds(const FoundCalls* resnet, bool on_host) {
   const std::string source = "reports of the lab: ResNet-18, torch.compile against eager PyTorch";
   std::optional<std::string> warm, counted, five, twenty;
@@ -41,7 +41,7 @@ std::vector<PublishedResult> published_speeds(const FoundCalls* resnet, bool on_
           {"CUDA", "3.0× faster", here(false, warm), "report 002"}};
 }
 
-// `figure`: nothing where the page has it already.
+// `figure`: none if the page already shows it.
 Section calls_section(const FoundCalls& found, std::optional<Block> figure) {
   const IterationTimes& times = *found.times;
   Section section{found.work, {}, /*folded=*/true};
@@ -83,7 +83,7 @@ Section mistakes_section(const std::vector<FoundMistakes>& mistakes, std::string
   return section;
 }
 
-// What works that were run say, in the order of the page.
+// Describes the workloads that were run, in the order of the page.
 void describe_calls(const std::vector<FoundCalls>& calls,
                     const std::vector<FoundMistakes>& mistakes, const LabRun& run,
                     LabReport& report) {

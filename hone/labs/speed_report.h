@@ -9,30 +9,30 @@
 /// The report of lab 4.1.
 namespace hone {
 
-/// A work, call by call, or why the device cannot run it.
+/// A workload, call by call, or why the device cannot run it.
 struct FoundCalls {
   std::string model;  ///< "BERT-tiny"
   std::string work;   ///< "BERT-tiny, inference, batch size 8, 128 tokens"
-  std::string stage;  ///< that timed it; names its figure
+  std::string stage;  ///< the stage that timed it; names its figure
   bool train = false;
   std::optional<IterationTimes> times = {};
-  std::string why_not = {};  ///< "not run: …"; empty: `times` are there
+  std::string why_not = {};  ///< "not run: …"; empty: `times` is set
 };
 
-/// A work that another fidelity times.
+/// A workload that only another fidelity times.
 struct LeftOutWork {
   std::string work;
   std::string why_not;  ///< "not run: …"
 };
 
-/// What mistakes of measuring do to a work, or why the device cannot run it.
+/// The effects of benchmarking mistakes on a workload, or why the device cannot run it.
 struct FoundMistakes {
   std::string work;
   std::optional<NaiveTimes> times = {};
   std::string why_not = {};
 };
 
-/// Writes tables and figures to the folder of the run.
+/// Returns the report; writes tables and figures to the folder of the run.
 LabReport speed_report(const std::vector<FoundCalls>& calls,
                        const std::vector<FoundMistakes>& mistakes,
                        const std::vector<LeftOutWork>& left_out, const LabRun& run);

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// "1.83 ms more", "1.60 ms less"
+// Returns "1.83 ms more" or "1.60 ms less".
 std::string more_text(double ms) {
   return fmt::format("{} ms {}", three_digits(std::abs(ms)), ms > 0 ? "more" : "less");
 }
@@ -82,7 +82,7 @@ PreparedMost prepared_most(const FoundCalls& found) {
                             &after = *row_of(times, ready, "fresh");
   PreparedMost one{rows.front(), rows.back(), *row_of(comparisons, ready, "fresh"), after.processes,
                    before.median_ms / after.median_ms};
-  // Of a single process they are the ends of an interval over its calls.
+  // For a single process they would be the ends of an interval over its calls.
   if (std::min(before.processes, after.processes) > 1 && before.median_low_ms &&
       after.median_low_ms)
     one.fresh_ratios = Interval{*before.median_low_ms / *after.median_high_ms,
@@ -119,8 +119,8 @@ AgainstInterpreter against_interpreter(const std::vector<FoundCalls>& calls) {
 
 namespace {
 
-// "In a warm process, it is 1.85× faster per call (95% CI 1.72 to 1.93; between any two of 3 fresh processes of each: 1.70 to
-// 2.05× faster); from a fresh start, it is ahead from call 11 on (7 to 20), by an estimate from medians."
+// Returns "In a warm process, it is 1.85× faster per call (95% CI 1.72 to 1.93; between any two of 3 fresh processes of
+// each: 1.70 to 2.05× faster); from a fresh start, it is ahead from call 11 on (7 to 20), by an estimate from medians."
 std::string later_calls_text(const PreparedMost& one, const IterationTimes& times) {
   if (!one.ready.speedup) return "The warm process made too few calls to compare.";
   const Interval& ends = one.ready.speedup->interval.value();
@@ -193,7 +193,7 @@ std::string why_first_call(const FoundCalls& found) {
   return text;
 }
 
-// For how many works fresh processes show that the first output takes longer, of those that had enough of them.
+// Returns for how many workloads with enough fresh processes the first output is shown to take longer.
 std::string why_first_outputs(const std::vector<FoundCalls>& calls) {
   int works = 0, later = 0;
   std::string first;
@@ -242,14 +242,14 @@ std::string why_fusion(const FoundCalls& found, const AgainstInterpreter& turns)
                         turns.executor, turns.faster.size(), turns.compared, turns.slower.size()));
 }
 
-// "1.10× the correct latency (95% CI 1.09 to 1.11)"
+// Returns "1.10× the correct latency (95% CI 1.09 to 1.11)".
 std::string cost_text(const NaiveMistake& mistake) {
   return fmt::format("{}× the correct latency (95% CI {} to {})", three_digits(*mistake.ratio),
                      three_digits(mistake.ratio_interval.value().low),
                      three_digits(mistake.ratio_interval->high));
 }
 
-// How many mistakes have an interval without the correct latency, and which of them has the largest effect.
+// Returns how many mistakes have an interval that excludes the correct latency, and which has the largest effect.
 std::string why_mistakes(const std::vector<FoundMistakes>& mistakes, std::string_view executor) {
   const NaiveMistake* largest = nullptr;
   std::string work_of_largest;
@@ -311,7 +311,7 @@ std::vector<std::string> why_of(const std::vector<FoundCalls>& calls,
 
 namespace {
 
-// The differences that the formula of the break-even call takes.
+// Returns the differences in the formula of the break-even call.
 std::string even_sentence(const ExecutorComparisonResult& one, const IterationTimes& times,
                           bool differs) {
   const auto way = [&](const std::string& name) -> const WayTimes& {
@@ -331,7 +331,7 @@ std::string even_sentence(const ExecutorComparisonResult& one, const IterationTi
                      differs ? ", and each later call " + more_text(-one.gain_ms) : "");
 }
 
-// "": calls did not come in phases.
+// Returns "" if calls did not come in phases.
 std::string drift_sentence(const IterationTimes& times) {
   std::vector<std::string> drifts;
   for (const WayTimes& way : times.ways)

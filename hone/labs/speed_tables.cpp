@@ -9,7 +9,7 @@ namespace hone {
 
 namespace {
 
-// "72 (26 to ∞), extrapolated"
+// Returns "72 (26 to ∞), extrapolated".
 Cell break_even_cell(const std::optional<std::int64_t>& call,
                      const std::optional<std::int64_t>& low,
                      const std::optional<std::int64_t>& high, std::int64_t calls) {

@@ -8,13 +8,13 @@
 namespace hone {
 
 Table overview_table(const std::vector<LabExecutorResult>& overview);
-/// Every stage of preparation until the second call, beside those of torch.compile.
+/// Lists every stage of preparation until the second call, with those of torch.compile.
 Table preparation_table(const IterationTimes& times);
-/// How many operations of each kind that moves memory, and how much, for each executor.
+/// Lists the number of operations of each kind that moves memory, and the bytes they move, for each executor.
 Table operations_table(const IterationTimes& times);
-/// With a heading that says what it counts.
+/// Returns `executor_table` with a clearer header for the calls needed.
 Table executors_table(const IterationTimes& times);
-/// The tables of all works as CSV files in a folder.
+/// Writes the tables of all workloads as CSV files to a folder.
 void write_tables(const std::vector<FoundCalls>& calls, const std::vector<FoundMistakes>& mistakes,
                   const fs::path& folder);
 

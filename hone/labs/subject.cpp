@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kShape = "tiny";
 constexpr const char* kModelFolder = "model";
 
-/// What stands in at a fidelity: texts that are each seen once, and how many are measured.
+/// Substitute data at a fidelity: the number of texts, each seen once, and of those evaluated.
 struct StandIn {
   std::int64_t texts;
   std::int64_t steps;
@@ -130,7 +130,7 @@ Json train_subject(LabSubject& subject, const JobResume& resume, std::uint64_t s
   options.training.seed = seed;
   options.training.eval_steps = subject.training->steps;
   options.checkpoints = checkpoints_by_name(resume, subject.source, output)(kModelFolder);
-  // It is measured later; evaluations on the way would choose nothing.
+  // It is evaluated later; evaluations during training would choose nothing.
   EncodedSplits learned_from = subject.data;
   learned_from.validation = {};
   TrainingLog log;

@@ -27,7 +27,7 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? kNaN : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// The mean over the classes that occur, each weighed by `weight`; 0/0 counts as 0.
+// Returns the mean over the classes that occur, weighted by `weight`; 0/0 counts as 0.
 template <typename Weight>
 PrecisionRecall mean(const std::vector<ClassFigures>& classes, Weight&& weight) {
   PrecisionRecall sum;

@@ -9,7 +9,7 @@
 #include "hone/metrics/proportion.h"
 #include "hone/metrics/roc_auc.h"
 
-/// What a classifier's logits say about labelled examples.
+/// Metrics of a classifier's logits on labelled examples.
 ///
 ///     Evaluation result = evaluate({logits, /*classes=*/2}, labels);
 ///     result.accuracy, result.accuracy_interval.low, result.loss, result.of_class[1].recall
@@ -27,14 +27,13 @@ struct Logits {
   }
 };
 
-/// The prediction for a row with a NaN or an infinity: no class, hence never right.
+/// The prediction for a row with a NaN or an infinity: no class, so it is never right.
 inline constexpr std::int32_t kNoPrediction = -1;
 
-/// The class of the largest logit; the first one wins ties, and a row with a NaN or an infinity has none.
+/// Returns the class of the largest logit, the first one in ties; `kNoPrediction` for a row with a NaN or an infinity.
 std::int32_t prediction(std::span<const float> row);
-/// The name of a predicted class; "none (not a number)" for no prediction.
+/// Returns the name of a predicted class; "none (not a number)" for no prediction.
 std::string prediction_name(std::int32_t prediction, const std::vector<std::string>& labels);
-/// The predictions for all rows.
 std::vector<std::int32_t> predictions(const Logits& logits);
 
 /// Precision, recall and their harmonic mean.
@@ -44,39 +43,39 @@ struct PrecisionRecall {
   double f1 = 0;
 };
 
-/// found / predicted, found / support, 2 found / (predicted + support); NaN for 0/0.
+/// Returns found / predicted, found / support, 2 found / (predicted + support); NaN for 0/0.
 PrecisionRecall precision_recall(std::int64_t support, std::int64_t predicted, std::int64_t found);
 
-/// How one class was told from the others. What would be 0/0 is NaN: the precision of a class that was never
-/// predicted, the recall of one without examples, the F1 of one that is neither.
+/// Metrics of one class. 0/0 is NaN: the precision of a class that was never predicted, the recall of one without
+/// examples, the F1 of one with neither.
 struct ClassFigures {
   std::int64_t support = 0;                      ///< examples of it
-  std::int64_t predicted = 0;                    ///< examples taken for it
+  std::int64_t predicted = 0;                    ///< examples predicted as it
   std::int64_t found = 0;                        ///< both
   PrecisionRecall figures;                       ///< `precision_recall`
   Interval precision_interval, recall_interval;  ///< Wilson, 95%
 };
 
-/// From the counts. `evidence`: as in `wilson_interval`.
+/// Computes the metrics from the counts. `evidence`: as in `wilson_interval`.
 ClassFigures class_figures(std::int64_t support, std::int64_t predicted, std::int64_t found,
                            double evidence = 1);
 
 struct Evaluation {
   std::int64_t examples = 0;
-  double evidence = 1;  ///< of each example, as some repeat others; what intervals rest on
+  double evidence = 1;  ///< of each example, below 1 if some repeat others; the basis of intervals
   std::int64_t correct = 0;
   std::int64_t without_prediction =
       0;  ///< rows with a NaN or an infinity: not zero means that the model has diverged
   double accuracy = 0;  ///< correct / examples; NaN without examples
   double majority_share =
-      0;  ///< the accuracy of always giving the most frequent label; NaN without examples
+      0;  ///< the accuracy of always predicting the most frequent label; NaN without examples
   Interval accuracy_interval;  ///< Wilson, 95%
   double loss =
       0;  ///< mean cross-entropy in nats; NaN without examples or with a NaN among the logits
   std::vector<ClassFigures> of_class;  ///< (classes)
   /// Means over the classes as scikit-learn computes them with zero_division=0: 0/0 counts as 0, and classes that are
-  /// neither among the labels nor among the predictions are left out. `macro` weighs classes alike, `weighted` by their
-  /// examples (its recall is the accuracy). NaN without examples.
+  /// neither among the labels nor among the predictions are left out. `macro` weights classes equally, `weighted` by
+  /// their examples (its recall is the accuracy). NaN without examples.
   PrecisionRecall macro, weighted;
   RocAuc auc;  ///< of class 1 against class 0; NaN unless there are two classes
   std::vector<std::int64_t> confusion;  ///< (classes, classes), row: label, column: prediction
@@ -87,40 +86,40 @@ struct Evaluation {
   }
 };
 
-/// Adds an example to the counts of an evaluation `times` times; -1 takes it out again. `of_class` and `confusion` have
+/// Adds an example to the counts of an evaluation `times` times; -1 removes it. `of_class` and `confusion` must have
 /// their sizes.
 void count_example(Evaluation& evaluation, std::int32_t label, std::int32_t prediction,
                    std::int64_t times = 1);
-/// Computes from the counts what follows from them alone: accuracy, the figures of the classes, their means. Leaves
-/// intervals, loss and area as they are.
+/// Computes the metrics that follow from the counts: accuracy, the metrics of the classes, their means. Leaves
+/// intervals, loss and AUC unchanged.
 void compute_from_counts(Evaluation& evaluation);
 
-/// What the area under the curve of class 1 is made of.
+/// The inputs of the AUC of class 1.
 struct ClassScores {
-  std::vector<double> values;  ///< (examples): logit of class 1 less that of class 0
+  std::vector<double> values;  ///< (examples): logit of class 1 minus that of class 0
   std::vector<char> positive;  ///< (examples)
 };
-/// Of logits of two classes.
+/// Returns the scores from logits of two classes.
 ClassScores scores_of_class_1(const Logits& logits, std::span<const std::int32_t> labels);
 
-/// One label per row of logits. `texts`: as in `evidence` (hone/metrics/evidence.h).
-/// Throws `UserError` for a label that is not a class of the logits.
+/// Evaluates logits with one label per row. `texts`: as in `evidence` (hone/metrics/evidence.h). Throws `UserError` for
+/// a label that is not a class of the logits.
 Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
                     std::span<const std::int32_t> texts = {});
 
-/// What the figures of an evaluation stand on: "validation, n = 1,072", with repeated texts "validation, n = 1,072
-/// (effective 850)". What they are to be read with stands behind.
+/// Returns the split and sample size of an evaluation: "validation, n = 1,072", with repeated texts "validation, n =
+/// 1,072 (effective 850)". The cautions follow.
 std::string part_text(const std::string& part, const Evaluation& evaluation,
                       std::span<const std::string> cautions = {});
 
-/// The class that all examples were taken for although they are not all of one class: the model has collapsed.
+/// Returns the class predicted for all examples although their labels differ: the model has collapsed.
 std::optional<std::int32_t> only_predicted_class(const Evaluation& evaluation);
 
-/// "3 of 40 texts have no prediction: the model's outputs are no finite numbers"
+/// Returns "3 of 40 examples have no prediction: the model's outputs are not finite".
 std::string without_prediction_text(std::int64_t without, std::int64_t examples);
 
-/// What has to be known before any figure of the evaluation is looked at, a sentence each: that one class only is
-/// predicted, or some never, that logits are no numbers. `labels` are the names of the classes.
+/// Returns warnings about the evaluation, a sentence each: only one class is predicted, some never, logits are not
+/// finite. `labels` name the classes.
 std::vector<std::string> concerns(const Evaluation& evaluation,
                                   const std::vector<std::string>& labels);
 

@@ -16,8 +16,8 @@ void check_same_examples(const Logits& a, const Logits& b) {
               "{} x {} logits against {} x {}", a.examples(), a.classes, b.examples(), b.classes);
 }
 
-// Σ C(n, i) / 2^n for i = 0 … k. The sum is kept as one of doubles and a power of two apart, so that nothing overflows or
-// vanishes on the way; where all C(n, i) are below 2^53 it is exact.
+// Returns Σ C(n, i) / 2^n for i = 0 … k. The sum is a double times a separate power of two, so that nothing overflows
+// or underflows on the way; it is exact if all C(n, i) are below 2^53.
 double binomial_tail(std::int64_t k, std::int64_t n) {
   constexpr int kStep = 512;
   double term = 1, sum = 1;
@@ -34,7 +34,7 @@ double binomial_tail(std::int64_t k, std::int64_t n) {
   return std::ldexp(sum, static_cast<int>(std::max(exponent, kBelowAllDoubles)));
 }
 
-// The classes of the largest and the second largest logit.
+// Returns the classes of the largest and the second largest logit.
 std::pair<std::size_t, std::size_t> top_two(std::span<const float> row) {
   std::size_t first = 0, second = 1;
   if (row[1] > row[0]) std::swap(first, second);
@@ -48,8 +48,8 @@ std::pair<std::size_t, std::size_t> top_two(std::span<const float> row) {
   return {first, second};
 }
 
-// McNemar's p-value where each text counts once. `gains`: per example 1 where the candidate alone is right, -1 where the
-// parent alone is.
+// Returns McNemar's p-value with each text counted once. `gains`: per example 1 if only the candidate is right, -1 if
+// only the baseline is.
 double mcnemar_p_of_texts(std::span<const int> gains, std::span<const std::int32_t> texts) {
   std::vector<std::int64_t> gain_of_text(gains.size(), 0);
   for (std::size_t i = 0; i < gains.size(); ++i)
@@ -127,7 +127,7 @@ double tango_score(const Comparison& c, double change) {
                gained = c.evidence * static_cast<double>(c.only_candidate),
                lost = c.evidence * static_cast<double>(c.only_parent);
   if (c.examples == 0) return 0;
-  // The likeliest share of lost examples under the hypothesis: the root of a q² + b q + d = 0.
+  // The maximum-likelihood share of lost examples under the hypothesis: the root of a q² + b q + d = 0.
   const double a = 2 * n, b = (2 * n - gained + lost) * change - gained - lost,
                d = -lost * change * (1 - change);
   const double q = (std::sqrt(std::max(0.0, b * b - 4 * a * d)) - b) / (2 * a);
@@ -139,7 +139,7 @@ double tango_score(const Comparison& c, double change) {
 
 namespace {
 
-// The score falls as the hypothesis rises.
+// Finds the change with this score by bisection: the score falls as the change rises.
 double change_with_score(const Comparison& c, double score, double low, double high) {
   for (int i = 0; i < 60; ++i) {
     const double middle = (low + high) / 2;

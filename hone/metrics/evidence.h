@@ -5,17 +5,17 @@
 #include <string>
 #include <string_view>
 
-/// How much examples say that are not all different.
+/// The information in examples that are not all different.
 namespace hone {
 
-/// The number of different examples that say as much as these, divided by their number (Kish 1965, Survey Sampling, the
-/// design effect of unequal weights):
+/// Returns the number of different examples with as much information as these, divided by their number (Kish 1965,
+/// Survey Sampling, the design effect of unequal weights):
 ///
-///     evidence = (Σ m)² / (n Σ m²),   m: in how many rows each text stands, Σ m = n
+///     evidence = (Σ m)² / (n Σ m²),   m: the number of rows of each text, Σ m = n
 ///
-/// A model gives one text one answer however often it stands there, so its rows are one observation of weight m. 1 where
-/// no text repeats; 1/3 where each stands three times. `texts` holds for each example the number of its text, which is
-/// below n; empty: all differ.
+/// A model makes one prediction for a text, however often it occurs, so its rows are one observation of weight m. 1 if
+/// no text repeats; 1/3 if each occurs three times. `texts` has the number of each example's text, below n; empty: all
+/// differ.
 double evidence(std::span<const std::int32_t> texts);
 
 /// The same for readers of results.
@@ -25,17 +25,18 @@ inline constexpr std::string_view kEffectiveSizeMeaning =
     "texts (Kish's effective sample size). A text in several rows therefore costs more than its "
     "repeats.";
 
-/// n times its evidence, rounded: the effective sample size.
+/// Returns n times its evidence, rounded: the effective sample size.
 std::int64_t effective_examples(std::int64_t examples, double evidence);
 
-/// Whether the effective size is below the number of examples by more than 5%. Less than that is not worth a reader's time.
+/// Returns whether the effective size is more than 5% below the number of examples. Smaller differences are not worth
+/// showing.
 bool is_notably_less(std::int64_t effective, std::int64_t examples);
 
-/// "n = 1,072"; with notably fewer effective ones: "n = 1,072 (effective 850)".
+/// Returns "n = 1,072"; with notably fewer effective examples "n = 1,072 (effective 850)".
 std::string sample_size_text(std::int64_t examples, std::int64_t effective);
 
-/// What a figure stands on: "validation, n = 1,072". What it is to be read with stands behind: "test, n = 400, 80 trained
-/// on".
+/// Returns the split and sample size of a metric: "validation, n = 1,072". The cautions follow: "test, n = 400, 80
+/// trained on".
 std::string part_text(const std::string& part, std::int64_t examples, std::int64_t effective,
                       std::span<const std::string> cautions = {});
 

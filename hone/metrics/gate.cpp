@@ -18,7 +18,7 @@ namespace {
 constexpr double kMostPoints = 100;
 constexpr const char* kMetricsOfClass[] = {"precision", "recall", "f1"};
 
-/// What was typed, taken apart.
+/// The parts of a gate's text.
 struct GateWords {
   std::string metric;
   std::optional<std::string> of_class;
@@ -66,7 +66,7 @@ GateWords words_of(std::string_view text) {
   return words;
 }
 
-// macro_f1 as f1_macro, eval_f1_macro too.
+// Returns f1_macro for macro_f1 and for eval_f1_macro.
 std::string usual_name(std::string_view name) {
   constexpr std::string_view kPrefix = "eval_";
   if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());

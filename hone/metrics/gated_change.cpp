@@ -22,10 +22,11 @@ namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
-/// What one model answers on examples with classes or labels.
+/// A model's predictions for examples with classes or labels.
 struct ModelAnswers {
-  std::vector<std::int32_t> classes = {};      ///< of single labels: (examples)
-  std::vector<std::vector<char>> labels = {};  ///< of several: `label_answers` of each example
+  std::vector<std::int32_t> classes = {};  ///< for single labels: (examples)
+  std::vector<std::vector<char>> labels =
+      {};  ///< for multiple labels: `label_answers` of each example
 
   ModelAnswers(const Logits& logits, const Truth& truth) {
     if (truth.task == Task::single_label) {
@@ -46,7 +47,7 @@ struct ModelAnswers {
   }
 };
 
-/// Two models on the same examples.
+/// The predictions of two models for the same examples.
 struct Both {
   Truth truth;
   std::int64_t outputs = 0;
@@ -71,7 +72,7 @@ struct Both {
   }
 };
 
-// The texts of these rows, numbered below their count, as `evidence` asks for.
+// Returns the texts of these rows, renumbered below their count, as `evidence` requires.
 std::vector<std::int32_t> texts_of(std::span<const std::int32_t> texts,
                                    const std::vector<std::size_t>& rows) {
   std::vector<std::int32_t> own;
@@ -86,7 +87,7 @@ std::vector<std::int32_t> texts_of(std::span<const std::int32_t> texts,
   return own;
 }
 
-// Right on an example of a class or label is who says it.
+// A model is right on an example of a class or label if it predicts it.
 Comparison compare_on_class(const Both& both, std::int64_t label) {
   std::vector<std::size_t> rows;
   std::vector<char> was_right, is_right, differ;
@@ -104,17 +105,17 @@ Comparison compare_on_class(const Both& both, std::int64_t label) {
 
 using Value = std::function<double(const TaskEvaluation&)>;
 
-/// One model's evaluation as far as it follows from counts, of which examples can be taken out.
+/// The part of a model's evaluation that follows from counts. Examples can be removed from it.
 class Tally {
  public:
   virtual ~Tally() = default;
   virtual void add(std::size_t example, std::int64_t times) = 0;
   virtual const TaskEvaluation& evaluation() = 0;
-  /// By how much one answer that was another would change `value` at most, near enough.
+  /// Returns approximately the largest change of `value` by one different prediction.
   virtual double greatest_step(const Value& value, bool of_one_class) = 0;
 };
 
-// What is not defined after a step is no size of it.
+// Returns the size of a step; 0 if the value after it is not defined.
 double step(double before, double after) {
   return std::isnan(after) ? 0 : std::abs(after - before);
 }
@@ -133,7 +134,7 @@ class TallyOfClasses : public Tally {
     compute_from_counts(own());
     return evaluation_;
   }
-  // An answer that goes from its class to another is one less there and one more here.
+  // A prediction that moves to another class is one less in the old class and one more in the new one.
   double greatest_step(const Value& value, bool of_one_class) override {
     const double now = value(evaluation());
     const auto moved = [&](std::int32_t label, std::int32_t from, std::int32_t to) {
@@ -185,7 +186,7 @@ class TallyOfLabels : public Tally {
     tally_.compute(std::get<MultiLabelEvaluation>(evaluation_.figures));
     return evaluation_;
   }
-  // Of each label an answer on an example that has it, and one on an example that has not.
+  // Flips, for each label, a prediction on an example that has the label, and one on an example that has not.
   double greatest_step(const Value& value, bool /*of_one_class*/) override {
     const double now = value(evaluation());
     double greatest = 0;
@@ -219,7 +220,7 @@ std::unique_ptr<Tally> tally_of(const Both& both, const ModelAnswers& model) {
   return std::make_unique<TallyOfLabels>(both, model);
 }
 
-// The rows by text, a text's one behind the other: places in `texts`.
+// Returns the rows of each text, as indices into `texts`.
 std::vector<std::vector<std::size_t>> rows_by_text(std::span<const std::int32_t> texts,
                                                    std::size_t count) {
   std::vector<std::vector<std::size_t>> rows(count);
@@ -229,7 +230,7 @@ std::vector<std::vector<std::size_t>> rows_by_text(std::span<const std::int32_t>
   return rows;
 }
 
-// What each text adds, seen by leaving it out, at its first row.
+// Returns the contribution of each text, found by leaving it out, at the text's first row.
 std::vector<double> jackknife(Tally& tally, const Value& value,
                               const std::vector<std::size_t>& rows,
                               std::span<const std::int32_t> texts) {
@@ -245,7 +246,7 @@ std::vector<double> jackknife(Tally& tally, const Value& value,
   return parts;
 }
 
-// The examples on which a metric can change.
+// Returns the examples on which a metric can change.
 std::vector<std::size_t> rows_of(const Both& both, const Gate& gate) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < both.examples; ++i) {
@@ -265,7 +266,8 @@ std::string unit_of(const Gate& gate) {
   return fmt::format("examples {} {}", which, shown_name(gate.class_name));
 }
 
-// Not defined where it is not without one of the texts: it rests on that one alone.
+// Returns the change; not defined if the metric is not defined without one of the texts, because it depends on that
+// text alone.
 MetricChange change_unless_it_rests_on_one(const Gate& gate, double change,
                                            const Contributions& contributions,
                                            std::span<const std::int32_t> texts) {

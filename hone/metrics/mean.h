@@ -4,8 +4,8 @@
 
 namespace hone {
 
-/// The mean of values, the same bits in whatever order they stand, as the texts of a part may: they are added in rising order. NaN where
-/// there are none, or one is.
+/// Returns the mean, with the same bits for any order of the values: they are added in ascending order. NaN without
+/// values, or if one is NaN.
 double mean_in_any_order(std::vector<double> values);
 
 }  // namespace hone

@@ -11,7 +11,8 @@ double log_binomial(double n, double k) {
   return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
 }
 
-// From either end the k-th value, k the largest for which `probability` of 0, 1, … k - 1 adds up to 2.5% at most.
+// Returns the k-th value from either end, with the largest k for which the probabilities of 0, 1, … k - 1 add up to at
+// most 2.5%.
 template <typename Probability>
 Interval ends_of(std::span<const double> sorted, const Probability& probability) {
   std::size_t k = 0;

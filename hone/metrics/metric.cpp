@@ -22,14 +22,14 @@ const E& of(const TaskEvaluation& e) {
   return std::get<E>(e.figures);
 }
 
-// A member of the task's own figures.
+// Returns a member of the task's own metrics.
 template <typename E, double E::*figure>
 double own(const TaskEvaluation& e) {
   return of<E>(e).*figure;
 }
 
-// A figure of class 1, as scikit-learn's average="binary" with zero_division=nan: what is 0/0 is not defined, here as in
-// the figures of the class.
+// Returns a metric of class 1, like scikit-learn's average="binary" with zero_division=nan: 0/0 is not defined, as in
+// the metrics of the class.
 template <double P::*figure>
 double of_class_1(const TaskEvaluation& e) {
   const std::vector<ClassFigures>& classes = of<Classes>(e).of_class;
@@ -62,7 +62,8 @@ std::vector<double> column(std::span<const float> values, std::int64_t width, st
   return result;
 }
 
-// The mean over the columns of outputs and targets; those that are not defined are left out, or make all so.
+// Returns the mean over the columns of outputs and targets. Columns that are not defined are left out, or make the mean
+// undefined.
 template <typename Parts>
 std::vector<double> mean_over_columns(const Logits& outputs, const Truth& truth, bool leave_out,
                                       Parts&& parts_of) {
@@ -75,7 +76,7 @@ std::vector<double> mean_over_columns(const Logits& outputs, const Truth& truth,
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += parts[i];
     ++count;
   }
-  for (double& value : sum) value /= count;  // 0/0 where none is defined
+  for (double& value : sum) value /= count;  // 0/0 if none is defined
   return sum;
 }
 
@@ -90,7 +91,7 @@ std::vector<double> auc_parts_of_labels(const Logits& logits, const Truth& truth
       [&](const std::vector<double>& scores, const std::vector<double>& targets) {
         std::vector<double> parts =
             auc_parts(scores, std::vector<char>(targets.begin(), targets.end()), truth.texts);
-        // The mean over labels does not rest on the only example of one of them.
+        // The mean over labels does not depend on the only example of one label.
         const auto is_nan = [](double part) { return std::isnan(part); };
         if (!std::ranges::all_of(parts, is_nan)) std::ranges::replace_if(parts, is_nan, 0);
         return parts;

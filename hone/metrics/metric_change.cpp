@@ -19,12 +19,12 @@ namespace {
 
 constexpr double kSmallestExcess = kNormal975 * kNormal975;
 
-/// What the texts say together.
+/// Sums over the texts.
 struct TextSums {
   std::int64_t count = 0;    ///< G
   double squares = 0;        ///< Σ u²
   std::int64_t differ = 0;   ///< K
-  double mean_square = 0;    ///< of u where the models differ, or what is assumed of it
+  double mean_square = 0;    ///< of u where the models differ, or its assumed value
   std::int64_t degrees = 0;  ///< of freedom of Σ u²
 
   double half_width() const {
@@ -34,7 +34,8 @@ struct TextSums {
   }
 };
 
-// Those of the chi-squared distribution with the mean and the variance of Σ u², which is Σ u⁴ - (Σ u²)² / G.
+// Returns the degrees of freedom of the chi-squared distribution with the mean and the variance of Σ u²; the variance
+// is Σ u⁴ - (Σ u²)² / G.
 std::int64_t degrees_of(double squares, double fourths, std::int64_t count) {
   const double variance = fourths - squares * squares / static_cast<double>(count);
   const double degrees = 2 * squares * squares / variance, most = static_cast<double>(count - 1);
@@ -66,9 +67,9 @@ TextSums sums_by_text(const Contributions& c, std::span<const std::int32_t> text
     sums.differ += text.differs;
   }
   sums.degrees = c.is_unequal ? degrees_of(sums.squares, fourths, sums.count) : sums.count - 1;
-  // A text that stands in several rows adds as many times as much.
+  // A text in several rows contributes as many times as much.
   const double least = c.least / evidence(texts);
-  // Of whole answers one more that differs is not taken for less than the least: a first loss makes nothing surer.
+  // A differing whole prediction counts at least as much as `least`: a first loss must not narrow the interval.
   const bool at_least = c.is_of_whole_answers || sums.squares == 0;
   sums.mean_square = (at_least ? std::max(sums.squares, least * least) : sums.squares) /
                      static_cast<double>(std::max<std::int64_t>(sums.differ, 1));
@@ -77,13 +78,13 @@ TextSums sums_by_text(const Contributions& c, std::span<const std::int32_t> text
   return sums;
 }
 
-// Of the interval of a change what can be.
+// Clips the interval of a change to possible values.
 Interval possible(const MetricName& figure, const Interval& interval) {
   if (figure.may_be_negative) return interval;
   return {std::max(-1.0, interval.low), std::min(1.0, interval.high)};
 }
 
-// The mean square that `TextSums::half_width` was made of.
+// Returns the mean square behind `TextSums::half_width`.
 double mean_square_of(const RatioChange& c) {
   const auto texts = static_cast<double>(c.texts),
              differing = static_cast<double>(c.differing_texts);
@@ -91,8 +92,9 @@ double mean_square_of(const RatioChange& c) {
   return deviation * deviation * (texts - 1) / texts / (differing + kSmallestExcess);
 }
 
-// The least n at which a share of `rate` of n texts, each of size `size` / n, tells a change `gap` from none:
-// n gap / size ≥ z sqrt(rate n + 1.96²) + 0.84 sqrt(rate n), of which the left side grows faster.
+// Returns the smallest n at which differences in a share `rate` of n texts, each of size `size` / n, distinguish a
+// change of `gap` from none:
+// n gap / size ≥ z sqrt(rate n + 1.96²) + 0.84 sqrt(rate n). The left side grows faster.
 std::optional<std::int64_t> texts_needed(double gap, const DifferingTexts& texts, double z) {
   const auto tells = [&](std::int64_t count) {
     const double n = static_cast<double>(count), differing = texts.rate * n;
@@ -100,7 +102,7 @@ std::optional<std::int64_t> texts_needed(double gap, const DifferingTexts& texts
                                     kNormal80 * std::sqrt(differing));
   };
   if (!(gap > 0) || !tells(kMostExamples)) return std::nullopt;
-  std::int64_t low = 0, high = kMostExamples;  // the one does not tell, the other does
+  std::int64_t low = 0, high = kMostExamples;  // too few, and enough
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
     (tells(middle) ? high : low) = middle;
@@ -190,20 +192,19 @@ MetricChange ratio_change(const MetricName& figure, std::int64_t examples, doubl
                           const RatioChange& c) {
   const auto texts = static_cast<double>(c.texts),
              differing = static_cast<double>(c.differing_texts);
-  return {
-      .figure = figure,
-      .examples = examples,
-      .evidence = evidence,
-      .change = c.change,
-      .interval = possible(figure, {c.change - c.half, c.change + c.half}),
-      // In units of which 1.96 are Student's half width, so that rule and interval say the same.
-      .score = [c](double other) { return kNormal975 * (c.change - other) / c.half; },
-      .plan = DifferingTexts{.size = std::sqrt(mean_square_of(c)) * texts,
-                             .rate = (differing + 0.5) / (texts + 1),
-                             .assumed = c.differing_texts == 0},
-      .texts = c.texts,
-      .differing_texts = c.differing_texts,
-      .half_width = c.half};
+  return {.figure = figure,
+          .examples = examples,
+          .evidence = evidence,
+          .change = c.change,
+          .interval = possible(figure, {c.change - c.half, c.change + c.half}),
+          // Scaled so that Student's half width is 1.96: the rule and the interval agree.
+          .score = [c](double other) { return kNormal975 * (c.change - other) / c.half; },
+          .plan = DifferingTexts{.size = std::sqrt(mean_square_of(c)) * texts,
+                                 .rate = (differing + 0.5) / (texts + 1),
+                                 .assumed = c.differing_texts == 0},
+          .texts = c.texts,
+          .differing_texts = c.differing_texts,
+          .half_width = c.half};
 }
 
 Interval ratio_interval(const MetricName& figure, double value, const Contributions& contributions,

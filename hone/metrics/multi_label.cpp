@@ -18,7 +18,7 @@
 namespace hone {
 namespace {
 
-/// Adds figures up, each times its weight.
+/// A weighted mean of metrics.
 struct FigureMean {
   PrecisionRecall sum;
   double weights = 0;
@@ -29,14 +29,14 @@ struct FigureMean {
     sum.f1 += weight * figures.f1;
     weights += weight;
   }
-  /// 0 where there is no weight, as zero_division=0 has it.
+  /// Returns 0 without weights, like zero_division=0.
   PrecisionRecall mean() const {
     if (weights == 0) return {};
     return {sum.precision / weights, sum.recall / weights, sum.f1 / weights};
   }
 };
 
-/// What a model answers on one example after the other.
+/// A model's predictions for the examples.
 class Answers {
  public:
   Answers(const Logits& logits, std::span<const float> targets)
@@ -48,7 +48,7 @@ class Answers {
   bool truth(std::int64_t example, std::int64_t label) const {
     return targets_[static_cast<std::size_t>(example * logits_.classes + label)] != 0;
   }
-  /// Where they exist.
+  /// Requires that the example has a prediction.
   bool yes(std::int64_t example, std::int64_t label) const {
     return says_yes(logits_.row(example)[static_cast<std::size_t>(label)]);
   }
@@ -87,7 +87,7 @@ RocAuc auc_of_label(const Logits& logits, const Answers& answers, std::int64_t l
   return roc_auc(scores, positive, evidence);
 }
 
-// Of the labels whose area is defined.
+// Returns the mean over the labels whose AUC is defined.
 double mean_area(const std::vector<RocAuc>& areas) {
   double sum = 0, count = 0;
   for (const RocAuc& area : areas) {
@@ -98,8 +98,8 @@ double mean_area(const std::vector<RocAuc>& areas) {
   return sum / count;
 }
 
-// F1 of giving every text the most frequent labels, as many as make it greatest. No other set of as many labels
-// finds more.
+// Returns the F1 of predicting the most frequent labels for every text, with the best number of labels. No other set of
+// as many labels finds more.
 double best_constant_f1(const std::vector<ClassFigures>& of_label, std::int64_t examples) {
   std::vector<std::int64_t> supports;
   LabelCounts all;
@@ -153,7 +153,7 @@ double logit_snr_db(const Logits& parent, const Logits& candidate) {
   return noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
 }
 
-// How many answers of an example differ; all of them where one model has none.
+// Returns how many labels of an example are predicted differently; all if only one model has a prediction.
 std::int64_t differing_answers(const Answers& a, const Answers& b, std::int64_t example,
                                std::int64_t labels) {
   const bool in_a = a.exist(example), in_b = b.exist(example);
@@ -163,7 +163,7 @@ std::int64_t differing_answers(const Answers& a, const Answers& b, std::int64_t 
   return count;
 }
 
-// What each example adds to the micro F1 of a model, linearised: of 2 Σ found / Σ (predicted + support).
+// The contribution of each example to a model's micro F1, linearised: of 2 Σ found / Σ (predicted + support).
 struct F1Parts {
   double f1 = 0;
   double total = 0;            ///< Σ (predicted + support)
@@ -183,7 +183,7 @@ struct F1Parts {
   }
 };
 
-// One more label that is found adds 2 to what F1 divides.
+// One more label found adds 2 to the numerator of F1.
 double least_part(const F1Parts& parts) { return 2 / std::max(1.0, parts.total); }
 
 Interval micro_f1_interval(const Answers& answers, std::int64_t examples,
@@ -354,7 +354,7 @@ MultiLabelComparison compare_multi_label(const Logits& parent, const Logits& can
   result.subset_accuracy.figure = kSubsetAccuracy;
   result.micro_f1 = micro_f1_change(before, after, differ, texts);
   result.micro_f1.notes += differing_text(result.flips, std::ssize(targets), "answer");
-  if (result.flips > 0)  // tables count texts
+  if (result.flips > 0)  // tables count examples
     result.micro_f1.notes += fmt::format(", on {} of {} examples", grouped(result.subset.flips),
                                          grouped(result.subset.examples));
   return result;

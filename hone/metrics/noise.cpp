@@ -22,7 +22,7 @@ struct End {
       before = value;
     }
   }
-  // Beyond which a value was clipped, not rounded; unknown where all values are the same.
+  // Returns the bound beyond which a value was clipped, not rounded; infinite if all values are the same.
   float limit() const {
     return std::isfinite(before) ? last + 0.5f * (last - before)
                                  : std::numeric_limits<float>::infinity();

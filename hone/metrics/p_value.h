@@ -5,9 +5,9 @@
 
 namespace hone {
 
-/// Holm's correction (1979, Scandinavian Journal of Statistics 6:65): the p-values of K tests, made larger so that
-/// comparing each with α keeps the chance of any false rejection among them at α, however they depend on each other. The
-/// i-th smallest becomes the largest of (K - j + 1) p_j over j = 1 … i, 1 at most. In the order given.
+/// Returns the p-values of K tests after Holm's correction (1979, Scandinavian Journal of Statistics 6:65): comparing
+/// each with α keeps the chance of any false rejection among them at α, however they depend on each other. The i-th
+/// smallest becomes the largest of (K - j + 1) p_j over j = 1 … i, at most 1. Keeps the given order.
 std::vector<double> holm_adjusted(std::span<const double> p_values);
 
 }  // namespace hone

@@ -11,14 +11,15 @@
 namespace hone {
 namespace {
 
-// Of the sum over one example, by the rates and by the likeliest ones under a change of -margin.
+// Standard deviations of one example's contribution, by the rates and by the maximum-likelihood ones under a change of
+// -margin.
 struct Deviations {
   double of_rates = 0, of_null = 0;
 };
 
 Deviations deviations_of(const DisagreementRates& rates, double margin) {
   const double lost = rates.lost, gained = rates.gained, change = rates.change();
-  // The likeliest share of lost examples there: the quadratic equation of `tango_score`, per example.
+  // The maximum-likelihood share of lost examples there: the quadratic equation of `tango_score`, per example.
   const double null = std::max(-margin, -1.0), b = (2 - gained + lost) * null - gained - lost,
                d = -lost * null * (1 - null);
   const double q = (std::sqrt(std::max(0.0, b * b - 8 * d)) - b) / 4;

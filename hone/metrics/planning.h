@@ -6,69 +6,71 @@
 
 #include "hone/metrics/comparison.h"
 
-/// How many examples, or seeds, would tell what those at hand do not.
+/// Planning: how many examples or seeds would decide what the present ones do not.
 namespace hone {
 
-/// The probabilities, for an example, that the candidate alone is wrong and that it alone is right.
+/// The probabilities for an example that only the candidate is wrong, and that only it is right.
 struct DisagreementRates {
   double lost = 0;
   double gained = 0;
-  bool assumed = false;  ///< no example disagreed, so that their sum is nothing that was seen
+  bool assumed = false;  ///< no example disagreed, so their sum is an assumption
   double change() const { return gained - lost; }
 };
 
-/// What is planned with: the change that was seen, and where k of n examples disagree, disagreement at a rate of
-/// (k + ½) / (n + 1), so that none seen is not none; that is then said to be assumed. n and k are taken times the evidence.
+/// Returns the rates to plan with: the observed change, and a disagreement rate of (k + ½) / (n + 1) if k of n examples
+/// disagree, so that none observed does not mean none; it is then marked as assumed. n and k are multiplied by the
+/// evidence.
 DisagreementRates rates_seen(const Comparison& comparison);
 
-/// What holds if as many examples as planned with these rates do: "the true change is the one seen"; by assumed ones "both
+/// Returns the assumption of a plan with these rates: "the true change is the one seen"; with assumed rates "both
 /// models are equally accurate and differ on one example in 74 (none was seen)".
 std::string condition_text(const DisagreementRates& rates);
 
-/// Whether a gain is asked for (a margin below 0) and this change is less: that more examples, or seeds, would show it lost is
-/// of no use to who waits for the gain, so none are planned.
+/// Returns whether a gain is required (a margin below 0) and this change is smaller. No examples or seeds are planned
+/// then: to show that the gain is missed is of no use to those who need it.
 inline bool falls_short(double change, double margin) { return margin < 0 && change < -margin; }
 
-/// How many examples show four times out of five that a candidate with these rates is kept, or lost where it loses more
-/// than the margin (Nam 1997, Biometrics 53:1422, sample size of the score test for matched pairs):
+/// Returns how many examples show with power 80% that a candidate with these rates is within the limit, or exceeds it
+/// if it loses more than the margin (Nam 1997, Biometrics 53:1422, sample size of the score test for matched pairs):
 ///
 ///     n = (z s₀ + 0.84 s₁)² / (change + margin)²
 ///
-/// s₁² = lost + gained - change²; s₀² is the same of the likeliest rates under a change of -margin. z is 1.96, or that of
-/// the level by which one of several candidates is tested. Nothing where it loses just the margin, and where more than
-/// `kMostExamples` would be needed, which nobody has.
+/// s₁² = lost + gained - change²; s₀² is the same for the maximum-likelihood rates under a change of -margin. z is
+/// 1.96, or that of the level at which one of several candidates is tested. None if it loses exactly the margin, and if
+/// more than `kMostExamples` would be needed, which nobody has.
 std::optional<std::int64_t> planned_examples(const DisagreementRates& rates, double margin,
                                              double z = kNormal975);
 inline constexpr std::int64_t kMostExamples = 10'000'000;
 
-/// How likely so many examples show that a candidate with these rates is kept: the same formula, read the other way,
-/// Φ((√n (change + margin) - z s₀) / s₁).
+/// Returns the probability that this many examples show a candidate with these rates to be within the limit: the same
+/// formula solved for it, Φ((√n (change + margin) - z s₀) / s₁).
 double chance_to_be_shown_kept(const DisagreementRates& rates, double margin, std::int64_t examples,
                                double z = kNormal975);
 
-/// How many seeds, whose changes have this standard deviation, show as often that their mean lies on this side of what is
-/// `gap` away from it (Guenther 1981, The American Statistician 35:243: the normal number and a term that makes up for
-/// Student's distribution). Nothing where it is no distance, and above `kMostSeeds`.
+/// Returns how many seeds, whose changes have this standard deviation, show with the same power that their mean is on
+/// this side of a value `gap` away from it (Guenther 1981, The American Statistician 35:243: the normal number and a
+/// term that corrects for Student's distribution). None if `gap` is not positive, and above `kMostSeeds`.
 std::optional<std::int64_t> planned_seeds(double gap, double deviation);
 inline constexpr std::int64_t kMostSeeds = 1000;
 
-/// Two significant digits, rounded up.
+/// Returns the count rounded up to two significant digits.
 std::int64_t rounded_up(std::int64_t count);
-/// The same in words: "about 4,600".
+/// Returns the same as text: "about 4,600".
 std::string about_text(std::int64_t count);
 
-/// What is planned, in words: "about 4,600 examples would show it to be within the limit (power 80%) if the true change is the
-/// one seen"; by assumed rates "… if both models are equally accurate and differ on one example in 74 (none was seen)".
+/// The words of a plan: "about 4,600 examples would show it to be within the limit (power 80%) if the true change is
+/// the one seen"; with assumed rates "… if both models are equally accurate and differ on one example in 74 (none was
+/// seen)".
 struct PlanWords {
-  std::string kind = "";  ///< before the unit where they are counted: " different"
+  std::string kind = "";  ///< before the unit: " different"
   std::string unit = " examples";
-  std::string whom = "it";      ///< is shown to be within the limit, or not
+  std::string whom = "it";      ///< the subject that is shown to be within the limit, or not
   std::string about = "about";  ///< "at least about": something else is needed as well
-  std::string condition = "the true change is the one seen";  ///< what is assumed
+  std::string condition = "the true change is the one seen";  ///< the assumption
 };
 
-/// `change` is kept where it lies within the margin, else lost. Without a count it is said that the change falls short of the
-/// gain asked for, or lies too near to the margin.
+/// Returns the sentence of a plan: `change` is within the limit if it is above -margin. Without a count, it says that
+/// the change falls short of the required gain, or is too close to the limit.
 std::string plan_text(std::optional<std::int64_t> count, double change, double margin,
                       const PlanWords& words);
 

@@ -27,7 +27,7 @@ Interval wilson_interval(std::int64_t successes, std::int64_t trials, double evi
   const double centre = p + z2 / (2 * n);
   const double half_width = kNormal975 * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
   const double scale = 1 + z2 / n;
-  // The ends at nothing and at everything are exact; the formula rounds them.
+  // The ends at 0 and at all successes are exact; the formula would round them.
   return {successes == 0 ? 0 : (centre - half_width) / scale,
           successes == trials ? 1 : (centre + half_width) / scale};
 }

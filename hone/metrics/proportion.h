@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// How sure a counted share is.
+/// The uncertainty of counted shares.
 namespace hone {
 
 /// The interval [low, high].
@@ -11,22 +11,22 @@ struct Interval {
   double high = 0;
 };
 
-/// The 97.5% point of the normal distribution: what a two-sided 95% interval or test uses.
+/// The 97.5% point of the normal distribution, which two-sided 95% intervals and tests use.
 inline constexpr double kNormal975 = 1.959963984540054;
-/// The 80% point: what is found four times out of five.
+/// The 80% point, for a power of 80%.
 inline constexpr double kNormal80 = 0.8416212335729143;
 
-/// P(Z > z) of the normal distribution.
+/// Returns P(Z > z) of the normal distribution.
 double normal_tail(double z);
-/// The z with P(Z > z) = `tail`, which lies above 0 and is at most a half.
+/// Returns the z with P(Z > z) = `tail`, for 0 < `tail` ≤ ½.
 double normal_above(double tail);
 
-/// Wilson's 95% interval for the probability behind `successes` of `trials` (Wilson 1927):
+/// Returns Wilson's 95% interval for the probability behind `successes` of `trials` (Wilson 1927):
 ///
 ///     (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n),   p = successes / trials, z = 1.96
 ///
-/// Within [0, 1] and of positive width even at 0 or all successes; [0, 1] for no trials. Where trials repeat one another,
-/// n is their number times their `evidence` (hone/metrics/evidence.h).
+/// Within [0, 1] and of positive width even at 0 or all successes; [0, 1] for no trials. If trials repeat, n is their
+/// number times their `evidence` (hone/metrics/evidence.h).
 Interval wilson_interval(std::int64_t successes, std::int64_t trials, double evidence = 1);
 
 /// A counted share.
@@ -37,12 +37,12 @@ struct Proportion {
   double share() const { return static_cast<double>(successes) / static_cast<double>(trials); }
 };
 
-/// The 95% interval of the difference a - b of shares counted on different examples: Newcombe's hybrid of both Wilson
-/// intervals (Newcombe 1998, Statistics in Medicine 17:873, method 10):
+/// Returns the 95% interval of the difference a - b of shares counted on different examples: Newcombe's hybrid of both
+/// Wilson intervals (Newcombe 1998, Statistics in Medicine 17:873, method 10):
 ///
 ///     d - sqrt((a - a.low)² + (b.high - b)²)   to   d + sqrt((a.high - a)² + (b - b.low)²),   d = a - b
 ///
-/// Within [-1, 1]. Both have trials.
+/// Within [-1, 1]. Both must have trials.
 Interval difference_interval(const Proportion& a, const Proportion& b);
 
 }  // namespace hone

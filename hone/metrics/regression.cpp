@@ -126,7 +126,7 @@ std::vector<double> ranks_of(std::span<const double> values) {
 
 namespace {
 
-// Values less their mean, over their standard deviation.
+// Returns (value - mean) / standard deviation of each value.
 std::vector<double> standardised(std::span<const double> values) {
   const double mean = mean_of(values);
   std::vector<double> z(values.begin(), values.end());
@@ -140,8 +140,8 @@ std::vector<double> standardised(std::span<const double> values) {
   return z;
 }
 
-// The mean of `weights` over the examples whose value lies above, those of the same value by a half: by how much the rank of
-// each example moves their sum.
+// Returns, for each example, the sum of `weights` of the examples with larger values, divided by n; equal values count
+// half. An example raises the ranks of these, and so changes their weighted sum.
 std::vector<double> mean_above(std::span<const double> values, std::span<const double> weights) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -177,7 +177,7 @@ std::vector<double> spearman_parts(std::span<const double> a, std::span<const do
   if (parts.empty() || std::isnan(parts[0])) return parts;
   const double r = pearson_correlation(ranks_a, ranks_b), count = static_cast<double>(a.size());
   const std::vector<double> x = standardised(ranks_a), y = standardised(ranks_b);
-  // An example lifts the ranks above it, n of which are a rank's full scale; ranks have the deviation s.
+  // An example raises the ranks above it. `scale` is n over the standard deviation of the ranks.
   const auto scale = [&](std::span<const double> ranks) {
     const double mean = mean_of(ranks);
     double squares = 0;
@@ -204,8 +204,8 @@ Interval spearman_interval(double r, std::int64_t examples, double evidence) {
 
 namespace {
 
-// What each example adds to R² = 1 - SSE / SST, linearised: -(e² - (1 - R²) d²) / SST, d the distance of its target from the
-// mean.
+// An example contributes -(e² - (1 - R²) d²) / SST to R² = 1 - SSE / SST, linearised, with d the distance of its target
+// from the mean.
 Interval r2_interval(const Outputs& predictions, const Outputs& truth, double r2,
                      std::span<const std::int32_t> texts) {
   const auto examples = static_cast<std::size_t>(predictions.examples());
@@ -224,7 +224,7 @@ Interval r2_interval(const Outputs& predictions, const Outputs& truth, double r2
   }
   const double total = std::accumulate(spread.begin(), spread.end(), 0.0);
   for (std::size_t i = 0; i < examples; ++i) values[i] = ((1 - r2) * spread[i] - values[i]) / total;
-  // Where all is right, an answer that was not would cost as much as giving the mean in place of the truth.
+  // If all is right, a wrong prediction is assumed to cost as much as predicting the mean.
   return ratio_interval(kR2, r2, {values, wrong, 1 / static_cast<double>(examples)}, texts);
 }
 
@@ -245,7 +245,7 @@ RegressionEvaluation evaluate_regression(const Outputs& predictions, std::span<c
   for (std::int64_t o = 0; o < predictions.outputs; ++o) {
     std::vector<double> p = column(predictions, o);
     const std::vector<double> t = column(truth, o);
-    // Figures of all outputs are given up where one number is none, by leaving no number in any.
+    // If one prediction is not finite, makes all of them NaN, and so the metrics of all outputs.
     if (!whole) std::ranges::fill(p, kUndefined);
     const ErrorSums sums = error_sums(p, t);
     all += sums;
@@ -305,7 +305,7 @@ RegressionComparison compare_regression(const Outputs& parent, const Outputs& ca
   const double change =
       defined ? std::accumulate(gain.begin(), gain.end(), 0.0) / total : kUndefined;
   for (std::size_t i = 0; i < examples; ++i) gain[i] = (gain[i] - change * spread[i]) / total;
-  // Where nothing differs, an answer that did would cost as much as giving the mean in place of the truth.
+  // If nothing differs, a differing prediction is assumed to cost as much as predicting the mean.
   result.r2 = paired_change(kR2, change, {gain, differ, 1 / static_cast<double>(examples)}, texts);
   if (defined) {
     result.r2.notes += shift_text(result.mean_shift);

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// How far the area θ is from the one that was seen, in standard deviations under θ, less 1.96; negative inside the
+// Returns the distance of the area θ from the observed one, minus 1.96 standard deviations under θ; negative inside the
 // interval.
 double excess(double theta, double auc, double positives, double negatives) {
   const double n = (positives + negatives) / 2 - 1;
@@ -21,9 +21,9 @@ double excess(double theta, double auc, double positives, double negatives) {
   return std::abs(auc - theta) - kNormal975 * std::sqrt(variance);
 }
 
-// The end of the interval between `inside` and `outside`.
+// Returns the end of the interval between `inside` and `outside`.
 double end_between(double inside, double outside, double auc, double positives, double negatives) {
-  // Doubles in [0, 1] are halved apart in fewer steps than this.
+  // Bisection of [0, 1] reaches the precision of doubles in fewer steps.
   for (int step = 0; step < 60; ++step) {
     const double middle = (inside + outside) / 2;
     (excess(middle, auc, positives, negatives) <= 0 ? inside : outside) = middle;
@@ -44,10 +44,10 @@ Interval auc_interval(double auc, std::int64_t positives, std::int64_t negatives
 
 namespace {
 
-/// Pairs of a positive and a negative example that the scores put in order.
+/// Pairs of a positive and a negative example that the scores order correctly.
 struct Pairs {
   std::int64_t positives = 0, negatives = 0;
-  /// (examples): twice the pairs that each is part of; a tie counts 1. Empty where the area is not defined.
+  /// (examples): twice the number of such pairs with each example; a tie counts 1. Empty if the area is not defined.
   std::vector<std::int64_t> twice_won;
 
   double area() const {
@@ -103,7 +103,7 @@ std::vector<double> auc_parts(std::span<const double> scores, std::span<const ch
   const double auc = pairs.area();
   std::vector<double> parts(scores.size(), auc);
   if (std::isnan(auc)) return parts;
-  // Of each text how many examples are negative, and positive.
+  // The number of negative and of positive examples of each text.
   std::vector<std::array<std::int64_t, 2>> rows(scores.size());
   const auto rows_like = [&](std::size_t i) -> std::int64_t& {
     return rows[texts.empty() ? i : static_cast<std::size_t>(texts[i])][positive[i] != 0];

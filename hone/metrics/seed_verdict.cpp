@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-/// What the examples of all seeds say together: the mean halves of their intervals.
+/// The mean halves of the intervals of all seeds.
 struct MeanHalves {
   double below = 0, above = 0;
 };
@@ -33,7 +33,7 @@ std::string count_text(std::int64_t seeds) {
   return fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s");
 }
 
-// How many seeds would tell, or how many texts where the half of theirs alone is as wide as what is to be told apart.
+// Plans how many seeds would decide; or how many texts, if the half width from the examples alone is at least the gap.
 void plan_seeds(Verdict& v, const SeedSpread& s, const MeanHalves& mean,
                 const std::vector<MetricChange>& seeds) {
   const double gap = std::abs(v.change + v.margin),
@@ -55,7 +55,7 @@ void plan_seeds(Verdict& v, const SeedSpread& s, const MeanHalves& mean,
                           .condition = condition_text(seen.plan)});
 }
 
-// By the mean, for other seeds and texts.
+// Judges the mean, for other seeds and texts.
 Verdict verdict_by_mean(const SeedChanges& changes, const SeedSpread& s, Verdict v) {
   const MeanHalves mean = mean_halves(changes.changes);
   v.grounds = Grounds::seeds_and_examples;
@@ -79,7 +79,7 @@ Verdict verdict_by_mean(const SeedChanges& changes, const SeedSpread& s, Verdict
   return v;
 }
 
-// What every seed shows alone; unclear where one of them does not.
+// Returns what every seed shows alone; inconclusive if they do not agree.
 Conclusion shown_by_each(const std::vector<MetricChange>& seeds, double margin) {
   const Conclusion first = verdict(seeds.front(), margin).conclusion;
   const auto as_first = [&](const MetricChange& c) {
@@ -88,7 +88,7 @@ Conclusion shown_by_each(const std::vector<MetricChange>& seeds, double margin) 
   return std::ranges::all_of(seeds, as_first) ? first : Conclusion::inconclusive;
 }
 
-// From the least to the greatest end of the seeds' intervals.
+// Returns the interval from the smallest to the largest end of the seeds' intervals.
 Interval hull_of(const std::vector<MetricChange>& seeds) {
   Interval hull = *seeds.front().interval;
   for (const MetricChange& c : seeds)
@@ -108,7 +108,7 @@ ChangeWords words_for_each(const SeedSpread& s) {
   return words;
 }
 
-// How many texts would let every one of them tell, whose changes are the same.
+// Plans how many texts would decide for every seed, if all have the same change.
 void plan_each(Verdict& v, const std::vector<MetricChange>& seeds) {
   std::int64_t most = 0;
   const ChangePlan* hardest = &seeds.front().plan;
@@ -123,7 +123,7 @@ void plan_each(Verdict& v, const std::vector<MetricChange>& seeds) {
                 {.kind = " different", .whom = "each seed", .condition = condition_text(*hardest)});
 }
 
-// By each seed alone, for these seeds and other texts.
+// Judges each seed alone, for these seeds and other texts.
 Verdict verdict_by_each(const SeedChanges& changes, const SeedSpread& s, Verdict v) {
   const std::vector<MetricChange>& seeds = changes.changes;
   const bool few = s.count < kFewestSeeds;

@@ -24,7 +24,7 @@ double student_two_sided(double t, std::int64_t degrees) {
 }
 
 double student_975(std::int64_t degrees) {
-  double low = 0, high = 13;  // 12.71 is that of one degree
+  double low = 0, high = 13;  // 12.71 for one degree
   for (int i = 0; i < 60; ++i) {
     const double middle = (low + high) / 2;
     (student_two_sided(middle, degrees) > 0.05 ? low : high) = middle;
@@ -34,10 +34,10 @@ double student_975(std::int64_t degrees) {
 
 namespace {
 
-// Shares of whole counts lie further apart; what is nearer differs by rounding alone.
+// Shares of whole counts differ by more; smaller differences are rounding errors.
 constexpr double kRounding = 1e-12;
 
-// The 95% interval of the mean behind values of which two differ at least.
+// Returns the 95% interval of the mean of values, of which at least two differ.
 Interval t_interval(double mean, double deviation, std::int64_t count) {
   const double half = student_975(count - 1) * deviation / std::sqrt(static_cast<double>(count));
   return {mean - half, mean + half};

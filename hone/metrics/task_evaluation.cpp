@@ -14,7 +14,7 @@ namespace {
 
 Outputs numbers(const Logits& outputs) { return {outputs.values, outputs.classes}; }
 
-// What all tasks have, taken from the figures of one.
+// Returns the members that all tasks share, from the metrics of one.
 template <typename E>
 TaskEvaluation task_evaluation(const MetricName& figure, double value, const Interval& interval,
                                double baseline, double loss, E figures) {
@@ -41,7 +41,8 @@ TaskEvaluation of_labels(MultiLabelEvaluation e) {
   return task_evaluation(kMicroF1, e.micro.f1, e.micro_f1_interval, e.baseline.micro_f1, e.loss, e);
 }
 
-// The figure is defined, and might be that of who looks at no text: anything can keep it.
+// Returns whether the metric is defined, and may be no better than a constant prediction: any model could preserve
+// that.
 bool may_be_baseline(const TaskEvaluation& e) {
   return e.examples > 0 && !std::isnan(e.value) && !(e.interval.low > e.baseline);
 }
@@ -64,7 +65,7 @@ UnseenExamples::UnseenExamples(const Truth& truth)
     : task_(truth.task), rows_(truth.unseen.begin(), truth.unseen.end()) {
   const std::size_t all = std::max(truth.classes.size(), truth.texts.size());
   const std::size_t width = all == 0 ? 0 : truth.targets.size() / all;
-  std::map<std::int32_t, std::int32_t> numbers;  // of texts, from 0 on again
+  std::map<std::int32_t, std::int32_t> numbers;  // of texts, renumbered from 0
   for (const std::int64_t row : rows_) {
     const auto i = static_cast<std::size_t>(row);
     if (i < truth.classes.size()) classes_.push_back(truth.classes[i]);
@@ -126,7 +127,8 @@ std::vector<std::string> concerns(const TaskEvaluation& e, const std::vector<std
                                            ? concerns(*several, labels)
                                            : concerns(std::get<RegressionEvaluation>(e.figures));
   if (sentences.empty() && may_be_baseline(e)) sentences.push_back(baseline_concern(e));
-  // These intervals rest on how texts scatter, which a handful does not show: of 3 to 5 with Gaussian errors 90% cover.
+  // These intervals rely on the scatter of texts, which a handful does not show: for 3 to 5 texts with Gaussian errors
+  // they cover 90%.
   constexpr std::int64_t kScatterIsSeen = 10;
   const std::int64_t effective = effective_examples(e.examples, e.evidence);
   if (e.classes() == nullptr && e.examples > 0 && !std::isnan(e.value) &&
@@ -165,7 +167,7 @@ TaskComparison compare_answers(const Logits& parent, const Logits& candidate, co
 
 TaskComparison compare(const Logits& parent, const Logits& candidate, const Truth& truth) {
   TaskComparison comparison = compare_answers(parent, candidate, truth);
-  // What the rule says of other texts stays; of these there is more to say.
+  // Adds notes about these texts; the verdict on other texts is unchanged.
   if (!parent.values.empty() && std::ranges::equal(parent.values, candidate.values))
     comparison.change.notes += "; all outputs are the same numbers";
   if (const TaskEvaluation before = evaluate(parent, truth); may_be_baseline(before))

@@ -13,20 +13,20 @@
 #include "hone/metrics/regression.h"
 #include "hone/metrics/task.h"
 
-/// What a model's outputs say about examples, whatever its task: what tables, headlines, gates and choices need to know.
+/// Evaluation of a model's outputs for any task, as tables, headlines, gates and choices need it.
 ///
 ///     const TaskEvaluation e = evaluate(outputs, {.task = Task::regression, .targets = scores});
 ///     e.figure.text, e.value, e.interval, e.baseline   // "R²", 0.81, [0.77, 0.85], 0
 namespace hone {
 
-/// What the right answers to examples are.
+/// The targets of examples.
 struct Truth {
   Task task = Task::single_label;
-  std::span<const std::int32_t> classes = {};  ///< (examples), of single labels
-  std::span<const float> targets = {};         ///< (examples, outputs) of the other tasks
+  std::span<const std::int32_t> classes = {};  ///< (examples), for single labels
+  std::span<const float> targets = {};         ///< (examples, outputs), for the other tasks
   std::span<const std::int32_t> texts = {};    ///< as in `evidence` (hone/metrics/evidence.h)
-  /// Rows that neither training nor choices used, if these are some of all: metrics are also computed on them alone. Empty: all
-  /// rows count alike.
+  /// Rows that neither training nor choices used, if they are only some of all: metrics are also computed on them
+  /// alone. Empty: no such distinction.
   std::span<const std::int64_t> unseen = {};
 };
 
@@ -34,9 +34,9 @@ struct Truth {
 class UnseenExamples {
  public:
   explicit UnseenExamples(const Truth& truth);
-  /// Refers to this object.
+  /// Returns a view of this object.
   Truth truth() const;
-  /// The outputs for these rows.
+  /// Returns the outputs for these rows.
   std::vector<float> rows_of(const Logits& outputs) const;
 
  private:
@@ -46,7 +46,7 @@ class UnseenExamples {
   std::vector<float> targets_ = {};
 };
 
-/// The metric by which the task is judged, on `Truth::unseen`.
+/// The task's main metric on `Truth::unseen`.
 struct UnseenMetric {
   double value = 0;
   Interval interval = {};  ///< 95%
@@ -55,56 +55,55 @@ struct UnseenMetric {
 };
 
 struct TaskEvaluation {
-  MetricName figure = kAccuracy;  ///< by which the task is judged
-  double value = 0;               ///< of it; NaN where it is not defined
+  MetricName figure = kAccuracy;  ///< the task's main metric
+  double value = 0;               ///< of it; NaN if it is not defined
   Interval interval;              ///< 95%
-  double baseline = 0;            ///< the figure of who looks at no text: see `baseline_text`
+  double baseline = 0;            ///< the metric of a constant prediction, see `baseline_text`
   std::int64_t examples = 0;
-  double evidence = 1;                  ///< of each example, as some repeat others
+  double evidence = 1;                  ///< of each example, below 1 if some repeat others
   std::int64_t without_prediction = 0;  ///< examples with a NaN or an infinity among their outputs
   double loss = 0;                      ///< that of training, without class weights
   std::variant<Evaluation, RegressionEvaluation, MultiLabelEvaluation> figures;  ///< of the task
-  std::optional<UnseenMetric> unseen = {};  ///< where `Truth::unseen` has rows
+  std::optional<UnseenMetric> unseen = {};  ///< if `Truth::unseen` has rows
 
   Task task() const { return static_cast<Task>(figures.index()); }
-  /// Of single labels; null of other tasks.
+  /// Returns the evaluation of single labels; null for other tasks.
   const Evaluation* classes() const { return std::get_if<Evaluation>(&figures); }
 };
 
-/// `outputs` are (examples, outputs), row by row. Throws `UserError` for an answer that the task cannot have.
+/// Evaluates `outputs`, (examples, outputs), row by row. Throws `UserError` for a target that the task cannot have.
 TaskEvaluation evaluate(const Logits& outputs, const Truth& truth);
 
-/// A constant prediction: "always predicting the most frequent class", "always predicting the mean".
+/// Returns a constant prediction: "always predicting the most frequent class", "always predicting the mean".
 std::string baseline_answer(const MetricName& figure);
-/// The same with its score: "always predicting the most frequent class scores 50.1%".
+/// Returns the same with its score: "always predicting the most frequent class scores 50.1%".
 std::string baseline_text(const MetricName& figure, double baseline);
 std::string baseline_text(const TaskEvaluation& evaluation);
 
-/// That the metric of the task is not shown to be above that of a constant prediction; empty where it is.
+/// Returns the warning that the metric of the task is not shown to be above that of a constant prediction; empty if it
+/// is.
 std::string baseline_concern(const TaskEvaluation& evaluation);
 
-/// What has to be known before any figure of the evaluation is looked at, a sentence each. `labels` are the names of the
-/// outputs.
+/// Returns warnings about the evaluation, a sentence each. `labels` are the names of the outputs.
 std::vector<std::string> concerns(const TaskEvaluation& evaluation,
                                   const std::vector<std::string>& labels);
 
-/// What the figures of an evaluation stand on: "validation, n = 1,072 (effective 850)". What they are to be read with stands
-/// behind.
+/// Returns the split and sample size of an evaluation: "validation, n = 1,072 (effective 850)". The cautions follow.
 std::string part_text(const std::string& part, const TaskEvaluation& evaluation,
                       std::span<const std::string> cautions = {});
 
-/// A candidate (quantized, pruned, …) against its parent on the same examples.
+/// A comparison of a candidate (quantized, pruned, …) with its baseline on the same examples.
 struct TaskComparison {
-  MetricChange change;  ///< of the figure by which the task is judged
-  /// Of examples whose answers are counted as right or wrong, where the task has such: with several labels an example is right
-  /// where all its answers are, and flips where one of them differs.
+  MetricChange change;  ///< of the task's main metric
+  /// Counts of right and wrong examples, if the task has such: with several labels an example is right if all its
+  /// labels are, and flips if one of them differs.
   std::optional<Comparison> counted = {};
   double snr_db =
-      0;  ///< how well the candidate keeps the parent's outputs: `margin_snr_db`; of several labels all logits;
-          ///< of numbers `RegressionComparison::snr_db`
-  double mean_shift = 0;         ///< of numbers: `RegressionComparison::mean_shift`
-  double answer_flip_share = 0;  ///< of several labels: `MultiLabelComparison::flip_share`
-  std::optional<MetricChange> unseen = {};  ///< `change` on `Truth::unseen`, where that has rows
+      0;  ///< how well the candidate preserves the baseline's outputs: `margin_snr_db`; for multiple labels of all
+          ///< logits; for regression `RegressionComparison::snr_db`
+  double mean_shift = 0;         ///< for regression: `RegressionComparison::mean_shift`
+  double answer_flip_share = 0;  ///< for multiple labels: `MultiLabelComparison::flip_share`
+  std::optional<MetricChange> unseen = {};  ///< `change` on `Truth::unseen`, if that has rows
 };
 
 TaskComparison compare(const Logits& parent, const Logits& candidate, const Truth& truth);

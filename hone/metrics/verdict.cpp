@@ -14,18 +14,16 @@
 namespace hone {
 namespace {
 
-// One-sided, each way: together they are the 95% interval.
-
-/// What is tested: p-values of both claims, corrected where they are about one of several candidates, and the score that
-/// the strictest of the tests asks for.
+/// The two one-sided tests of a verdict, which together match the 95% interval: p-values of both conclusions, corrected
+/// for the number of candidates, and the score that the strictest test requires.
 struct Tested {
   double kept_p = 1, lost_p = 1;
   double score = kNormal975;
   std::int64_t candidates = 1;
 };
 
-// "inconclusive with n = 400 for the allowed drop of 0.50", "inconclusive with n = 400 for the allowed drop of 0.50 after
-// correction for 4 comparisons (alone: within limit)"
+// Returns "inconclusive with n = 400 for the allowed drop of 0.50", or "inconclusive with n = 400 for the allowed drop
+// of 0.50 after correction for 4 comparisons (alone: within limit)".
 std::string undecided_text(const Verdict& v, const MetricChange& c) {
   const Interval& alone = *v.change_interval;
   const bool within = alone.low >= -v.margin, exceeds = alone.high < -v.margin;
@@ -72,7 +70,7 @@ Verdict verdict_by(const MetricChange& c, double margin, const Tested& tested) {
   return v;
 }
 
-// The score at a loss of the whole margin; 0, which shows nothing, where there is no change.
+// Returns the score at a loss of the whole margin; 0, which shows nothing, if the change is not defined.
 double score_at_margin(const MetricChange& c, double margin) {
   return std::isnan(c.change) ? 0 : c.score(-margin);
 }

@@ -25,13 +25,13 @@ const Architecture& architecture_of(const Model& model) {
   return find_architecture(model.facts.architecture, "a model");
 }
 
-// "bert.pooler" of "bert.pooler.dense"; empty: there is nothing around it.
+// Returns "bert.pooler" for "bert.pooler.dense"; empty for top-level modules.
 std::string around(const std::string& module) {
   const std::size_t dot = module.rfind('.');
   return dot == std::string::npos ? "" : module.substr(0, dot);
 }
 
-// The modules beside the encoder: "pre_classifier" and "classifier".
+// Returns the modules outside the encoder: "pre_classifier" and "classifier".
 std::vector<std::string> head_modules(const Architecture& architecture) {
   std::vector<std::string> modules;
   for (const std::string_view name : {architecture.head.dense, architecture.head.classes}) {
@@ -42,7 +42,7 @@ std::vector<std::string> head_modules(const Architecture& architecture) {
   return modules;
 }
 
-// A negative zero counts as zero: packing may make that of it.
+// Turns negative zeros into zeros, because packing may do so.
 void add_values(const Tensor& tensor, Fingerprint& hash) {
   Tensor values = dense_on(tensor, cpu());
   if (values.dtype() == DType::f32) {
@@ -52,7 +52,7 @@ void add_values(const Tensor& tensor, Fingerprint& hash) {
   hash.add(host_bytes(values));
 }
 
-// Of what adapters leave as it is: all parameters but those that were trained. Packed weights count as the values they are.
+// Hashes the frozen parameters: all except the trained ones. Packed weights count as their unpacked values.
 std::string base_fingerprint(const Model& adapted, const Session& session) {
   const auto is_trained = [&](const std::string& name) {
     const Node* parameter = adapted.graph.find(name);
@@ -73,7 +73,7 @@ std::string base_fingerprint(const Model& adapted, const Session& session) {
   return hash.text();
 }
 
-// ---- as PEFT writes them
+// ---- in PEFT's format
 
 TensorMap trained_tensors(const Model& model) {
   TensorMap tensors;
@@ -84,7 +84,7 @@ TensorMap trained_tensors(const Model& model) {
   return tensors;
 }
 
-// The largest modules all of whose parameters are trained themselves: "classifier" for "classifier.dense" and
+// Returns the largest modules whose parameters are all trained directly: "classifier" for "classifier.dense" and
 // "classifier.out_proj".
 std::vector<std::string> saved_modules(const Graph& graph) {
   const std::vector<Node*> parameters = graph.of_kind(NodeKind::parameter);
@@ -111,7 +111,7 @@ Json config_of(const Model& model, const AdapterOrigin& origin) {
   for (const Adapter& adapter : adapters(model.graph)) linears.push_back(adapter.linear->name());
   HONE_ASSERT(!linears.empty(), "a model without adapters");
   const std::vector<std::string> saved = saved_modules(model.graph);
-  // PEFT keeps the head of what has this type, whatever the list says.
+  // For this task type, PEFT saves the head even if the list lacks it.
   const bool with_head = std::ranges::any_of(saved, [&](const std::string& module) {
     return module == head_modules(architecture_of(model)).back();
   });
@@ -130,7 +130,7 @@ Json config_of(const Model& model, const AdapterOrigin& origin) {
 
 // ---- on models
 
-// Of an encoder without a head (PEFT's FEATURE_EXTRACTION) all names lack the encoder's.
+// Adapters of encoders without a head (PEFT's FEATURE_EXTRACTION) omit the encoder's name.
 AdapterFolder named_for(const AdapterFolder& adapter, const Model& model) {
   const std::string front = fmt::format("{}.", architecture_of(model).encoder.name);
   const bool lacks_it = std::ranges::all_of(adapter.options.target, [&](const std::string& linear) {
@@ -184,7 +184,7 @@ void take_tensors(const AdapterFolder& adapter, Model& model) {
   }
 }
 
-// The labels that a head of the adapter tells apart; without names, where it has none.
+// Returns the labels of the adapter's head; without names if it has none.
 LabelScheme labels_of(const AdapterFolder& adapter, const std::string& base) {
   if (adapter.options.modules_to_save.empty() || !adapter.labels.names.empty())
     return adapter.options.modules_to_save.empty() ? LabelScheme() : adapter.labels;
@@ -192,7 +192,7 @@ LabelScheme labels_of(const AdapterFolder& adapter, const std::string& base) {
   const ModelFacts facts = model_facts(read_json(file), file.string());
   const Architecture& architecture = find_architecture(facts.architecture, file.string());
   const auto found = adapter.tensors.find(fmt::format("{}.weight", architecture.head.classes));
-  // PEFT's folders do not name them, and the config of the base speaks of another head.
+  // PEFT's folders contain no label names, and the base's config describes another head.
   if (found == adapter.tensors.end() || found->second.rank() != 2 ||
       found->second.size(0) == facts.class_count())
     return {};

@@ -16,20 +16,20 @@ namespace {
 
 constexpr std::string_view kLowName = ".lora_A.weight", kHighName = ".lora_B.weight";
 
-// "query" of "bert.encoder.layer.0.attention.self.query", or that itself.
+// Returns whether `linear` ends in these name components: "query" in "bert.encoder.layer.0.attention.self.query".
 bool ends_in(std::string_view names, std::string_view linear) {
   if (!linear.ends_with(names)) return false;
   const std::size_t front = linear.size() - names.size();
   return front == 0 || linear[front - 1] == '.';
 }
 
-// Of all keys but those that are read, and those that change nothing of how an adapter computes (which linears have one, and
-// which modules came along, the tensors say), only what switches them off is known.
+// Returns whether a key is read, or does not change the computation (the tensors show which linears have adapters and
+// which modules are saved). All other keys must be off.
 bool is_known(std::string_view key) {
   constexpr std::string_view kRead[] = {"peft_type",     "r",    "lora_alpha",   "lora_dropout",
                                         "use_rslora",    "bias", "rank_pattern", "alpha_pattern",
                                         "target_modules"};
-  // PEFT takes fan_in_fan_out for false on linears.
+  // PEFT treats fan_in_fan_out as false for linears.
   constexpr std::string_view kTold[] = {"auto_mapping",
                                         "base_model_name_or_path",
                                         "exclude_modules",
@@ -48,7 +48,7 @@ bool is_known(std::string_view key) {
 }
 
 bool is_off(std::string_view key, const Json& value) {
-  // What adapters begin with; by the other ways the base is changed, too.
+  // These only initialize adapters; other values also change the base.
   if (key == "init_lora_weights")
     return value.is_boolean() || value == "gaussian" || value == "orthogonal";
   return value.is_null() || value == false || value == "none" ||
@@ -64,7 +64,7 @@ double number_of(const Json& config, const char* key, double otherwise, const st
 
 LoraOptions read_options(const Json& config, const std::string& where) {
   user_check(config.is_object(), "{}: expected an object", where);
-  // Keys of other kinds of adapters mean nothing here.
+  // Keys of other adapter types have no meaning here.
   const Json& type = config.value("peft_type", Json("LORA"));
   user_check(type == "LORA",
              "{}: peft_type is {}, which is not supported; hone supports LORA, with or without "
@@ -88,8 +88,8 @@ LoraOptions read_options(const Json& config, const std::string& where) {
           .rank_stabilized = rank_stabilized.get<bool>()};
 }
 
-// What rank_pattern or alpha_pattern says of a linear: the value of the first name that it ends in, or of "^" and its whole
-// name, as get_pattern_key of PEFT.
+// Looks a linear up in rank_pattern or alpha_pattern: the value of the first name that it ends in, or of "^" and its
+// whole name, like PEFT's get_pattern_key.
 const Json* pattern_value(const Json& config, const char* pattern, const std::string& linear,
                           const std::string& where) {
   const auto found = config.find(pattern);
@@ -127,7 +127,7 @@ LoraNumbers numbers_of(const std::string& linear, const Json& config, const Lora
   return numbers;
 }
 
-// PEFT ignores tensors of linears that target_modules does not name. A regular expression, and "all-linear", is a text.
+// PEFT ignores tensors of linears that target_modules does not name. Regular expressions and "all-linear" are strings.
 void check_targets(const Json& config, const AdapterFolder& adapter, const std::string& where) {
   const Json& named = config.value("target_modules", Json());
   if (!named.is_array() || named.empty()) return;
@@ -152,7 +152,7 @@ std::string tensor_name(const std::string& key, const std::string& where) {
   const std::string name = unwrapped_name(key);
   user_check(name.starts_with(kAdapterPrefix), "{}: expected names that begin with {}, got {}",
              where, kAdapterPrefix, key);
-  // The linear below an adapter: "query.base_layer.bias".
+  // The linear wrapped by an adapter: "query.base_layer.bias".
   constexpr std::string_view kBaseLayer = ".base_layer.";
   std::string plain = name.substr(kAdapterPrefix.size());
   if (const std::size_t at = plain.find(kBaseLayer); at != std::string::npos)
@@ -160,7 +160,7 @@ std::string tensor_name(const std::string& key, const std::string& where) {
   return plain;
 }
 
-// Of modules that are saved whole, PEFT saves biases twice more where `bias` is "all": "classifier.original_module.bias".
+// If `bias` is "all", PEFT saves the biases of fully saved modules two more times: "classifier.original_module.bias".
 bool is_second_copy(const std::string& name) {
   return name.find(".original_module.") != std::string::npos ||
          name.find(".modules_to_save.") != std::string::npos;
@@ -186,7 +186,7 @@ void read_tensor(const std::string& key, const Tensor& tensor, const std::string
              "{}: two tensors are {}{}; keep one of them", where, kAdapterPrefix, name);
 }
 
-// Rank and alpha of every linear that has an adapter.
+// Reads rank and alpha of every linear with an adapter.
 void read_numbers(const Json& config, const std::string& where, AdapterFolder& adapter) {
   const LoraOptions& options = adapter.options;
   for (const std::string& linear : options.target) {
@@ -200,7 +200,7 @@ void read_numbers(const Json& config, const std::string& where, AdapterFolder& a
   }
 }
 
-// With `bias` "all" or "lora_only" biases of the base come along, without the weight beside them.
+// With `bias` "all" or "lora_only", biases of the base are saved, without their weights.
 void take_biases(const Json& config, const std::string& where, AdapterFolder& adapter) {
   const Json& bias = config.value("bias", Json("none"));
   if (bias.is_null() || bias == "none") return;
@@ -230,7 +230,7 @@ void read_base(const Json& base, const std::string& where, AdapterFolder& adapte
   });
 }
 
-// The first of the files that adapters have their weights in.
+// Returns the first existing weights file.
 fs::path weights_in(const fs::path& folder) {
   constexpr const char* kFiles[] = {kAdapterWeights, "adapter_model.bin"};
   for (const char* file : kFiles)

@@ -10,14 +10,14 @@
 #include "hone/passes/lora.h"
 #include "hone/tensor/safetensors.h"
 
-/// Folders of adapters as PEFT writes them: adapter_config.json and adapter_model.safetensors, or adapter_model.bin of older
-/// versions. base.json beside them is hone's and says what they were trained on.
+/// Adapter folders in PEFT's format: adapter_config.json and adapter_model.safetensors, or adapter_model.bin of older
+/// versions. hone adds base.json, which describes the model that they were trained with.
 namespace hone {
 
 inline constexpr const char* kAdapterConfig = "adapter_config.json";
 inline constexpr const char* kAdapterWeights = "adapter_model.safetensors";
 inline constexpr const char* kAdapterBase = "base.json";
-/// In front of the names that a model has.
+/// The prefix of parameter names.
 inline constexpr std::string_view kAdapterPrefix = "base_model.model.";
 
 /// Rank and scale of the adapter of a linear.
@@ -28,25 +28,24 @@ struct LoraNumbers {
   auto operator<=>(const LoraNumbers&) const = default;
 };
 
-/// What the folder of an adapter holds.
+/// The content of an adapter folder.
 struct AdapterFolder {
   fs::path path;
-  fs::path weights;     ///< the file of its tensors
-  LoraOptions options;  ///< its targets and modules to save are those that have tensors
+  fs::path weights;     ///< path of the tensor file
+  LoraOptions options;  ///< targets and modules to save are those with tensors
   std::map<std::string, LoraNumbers> numbers = {};  ///< of each target
-  TensorMap tensors = {};   ///< fp32, by the names that the parameters have in a model
-  TensorMap biases = {};    ///< the same of biases of the base that were trained, too (`bias`)
-  LabelScheme labels = {};  ///< of the model that it was trained in; no names: not known
-  std::string base_fingerprint =
-      {};  ///< of the parameters that it was trained beside; empty: not known
+  TensorMap tensors = {};                           ///< fp32, by the parameter names of the model
+  TensorMap biases = {};              ///< the same for trained biases of the base (`bias`)
+  LabelScheme labels = {};            ///< of the model that it was trained in; no names: unknown
+  std::string base_fingerprint = {};  ///< of the frozen parameters during training; empty: unknown
 };
 
-/// Reads a folder. Throws `UserError` for one that is no adapter, for tensors that do not belong together, for targets that
-/// name other linears than the tensors, and, by their names, for keys of PEFT that are not supported.
+/// Reads a folder. Throws `UserError` if it is not an adapter, if tensors do not belong together, if targets name other
+/// linears than the tensors, and, naming them, for unsupported PEFT keys.
 AdapterFolder read_adapter(const fs::path& folder);
 
-/// The same of what its files hold: adapter_config.json, the tensors of the file `weights`, and base.json, null where there
-/// is none.
+/// The same for the content of the files: adapter_config.json, the tensors of the file `weights`, and base.json or
+/// null.
 AdapterFolder adapter_of(const Json& config, const TensorMap& tensors, const Json& base,
                          const fs::path& weights);
 

@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-// The operand of a role that the layer reads; null: it has none, or several operations read it.
+// Returns the layer's operand of this role, or null if it has none or shares it with other operations.
 const Node* own_operand(const Node& layer, OperandRole role) {
   for (std::size_t i = 0; i < layer.inputs().size(); ++i)
     if (operand_role(layer, i) == role && layer.inputs()[i].node->users().size() == 1)
@@ -14,7 +14,7 @@ const Node* own_operand(const Node& layer, OperandRole role) {
   return nullptr;
 }
 
-// W as its format rounds it.
+// Returns W rounded to its format.
 std::vector<float> rounded(const Node& quantizer, const ParameterStore& parameters,
                            ThreadPool& pool) {
   const Tensor& weight = parameters.at(quantizer.inputs()[0].node->name());

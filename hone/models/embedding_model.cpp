@@ -8,7 +8,7 @@ EmbeddingModel open_embedding_model(const std::string& name, Context& context, s
   if (is_fresh(name)) return {open_model(name, context, seed), {.encoder = {.is_listed = false}}};
   SentenceModules modules = read_sentence_modules(find_model(name));
   TextModel source = open_model(name, context, seed, {}, HeadFit::unused);
-  if (source.trained_on) source.trained_on->untrained_head = false;  // nobody sees what it says
+  if (source.trained_on) source.trained_on->untrained_head = false;  // the head is unused
   source.prompt = modules.prompt;
   return {std::move(source), std::move(modules)};
 }

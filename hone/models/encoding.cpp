@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// Metrics and losses are those of the number itself, whose scale is another than that of scores.
+// Warns that metrics and losses are of the raw output, whose scale differs from that of scores.
 std::string raw_score_warning(const ModelFacts& facts) {
   const std::string_view activation = title(score_activation(facts));
   if (activation.empty() || facts.task() != Task::regression) return "";
@@ -42,7 +42,7 @@ EncodedSet encode_for(const TextModel& source, const std::vector<Example>& examp
                       const TextLimit& limit, Context& context) {
   const Task task = source.model.facts.task();
   if (source.images) return encode_images(context.pool, *source.images, examples, task);
-  // Else it would read their names, in which classes may stand.
+  // Otherwise it would read their file names, which may contain classes.
   for (const Example& example : examples)
     user_check(example.image_hash == 0, "{}: it is an image, and the model ({}) reads texts",
                example.text, source.model.facts.architecture);
@@ -74,7 +74,7 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
   const bool pairs = !examples.empty() && examples[0].text_pair;
   if (pairs) check_takes_pairs(source.model.facts.limits, source.tokenizer, limit);
   check_text_room(source, limit);
-  // What is so of one part is so of all.
+  // These warnings are the same for every split, so they are added once.
   for (const std::string& warning :
        {length_warning(cut.max_seq_length, source.model.facts.limits.tokens),
         raw_score_warning(source.model.facts),

@@ -7,7 +7,7 @@
 #include "hone/data/splits.h"
 #include "hone/models/text_limit.h"
 
-/// The parts of a data set as a model reads them.
+/// The splits of a dataset, encoded for a model.
 namespace hone {
 
 /// The encoded examples of a job.
@@ -17,37 +17,37 @@ struct EncodedSplits {
   Protocol protocol = Protocol::honest;
   DataIdentity identity = {};
   std::vector<std::uint64_t> train_rows = {}, validation_rows = {};  ///< their `row_hash`es
-  /// What `test` is, which may be any part that was asked for, and `validation`.
+  /// The examples in `test`, which may be from any split, and in `validation`.
   MeasuredPart measured = {}, measured_validation = {};
 
-  /// Where choices are made: what stands as `validation`, unless the protocol chooses on what is reported.
+  /// Returns the examples that choices are based on: those of `validation`, unless the protocol uses the reported ones.
   const MeasuredPart& measured_choice() const {
     return protocol == Protocol::original || validation.size() == 0 ? measured
                                                                     : measured_validation;
   }
 };
 
-/// Throws `UserError` unless the model takes the types of tokens that `tokenizer` gives to a pair of texts, and its
-/// special tokens have room (see check_room).
+/// Throws `UserError` unless the model supports the token types that `tokenizer` assigns to a pair of texts and the
+/// limit leaves room for its special tokens (see check_room).
 void check_takes_pairs(const InputLimits& limits, const Tokenizer& tokenizer,
                        const TextLimit& limit);
 
-/// The examples as the model reads them: images, or texts of at most `limit` tokens. Throws `UserError` as `encode_images`, and
-/// for images where the model reads texts.
+/// Encodes the examples for the model: images, or texts of at most `limit` tokens. Throws `UserError` like
+/// `encode_images`, and for images if the model reads texts.
 EncodedSet encode_for(const TextModel& source, const std::vector<Example>& examples,
                       const TextLimit& limit, Context& context);
 
-/// Throws `UserError` unless special tokens have room (see check_room), where the model reads texts.
+/// Throws `UserError` if the model reads texts and the limit leaves no room for special tokens (see check_room).
 void check_text_room(const TextModel& source, const TextLimit& limit);
 
-/// Tokenizes `examples` for the model, or reads its images, cut where `text_limit` says; says in `warnings`, with `name` in
-/// front, what was cut or replaced, and that the model has fewer positions than `max_seq_length`.
+/// Tokenizes `examples` for the model, truncated to `text_limit`, or reads its images. Adds warnings, starting with
+/// `name`, about truncated or replaced text, and about a `max_seq_length` beyond the model's positions.
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
                        const std::string& name, const TextCut& cut, Context& context,
                        std::vector<std::string>& warnings);
 
-/// Tokenizes the parts of a data set, with `test` as the test part. What was measured has facts of a model with the
-/// `record`; what is unsure about them goes to `warnings`.
+/// Encodes the splits of a dataset, with `test` as the test split. The measured examples are compared with the model's
+/// training `record`; uncertain facts are added to `warnings`.
 EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
                             const MeasuredTexts& test, const std::optional<TrainedOn>& record,
                             const TextCut& cut, Context& context,

@@ -45,7 +45,7 @@ Tensor images_of(const std::string& file, const ImageSize& size) {
   return images.contiguous() ? images : images.contiguous_copy();
 }
 
-// Image `number` as a picture.
+// Converts image `number` to a picture.
 Picture picture_of(const Tensor& images, std::int64_t number) {
   const std::int64_t channels = images.size(1), pixels = images.size(2) * images.size(3);
   Picture picture{images.size(2), images.size(3), channels};
@@ -55,7 +55,7 @@ Picture picture_of(const Tensor& images, std::int64_t number) {
   return picture;
 }
 
-/// Where an image is: in a picture of the example's name, or a row of a tensor.
+/// The location of an image: a picture file named by the example, or a row of a tensor.
 struct ImagePlace {
   const Tensor* images = nullptr;
   std::int64_t row = 0;
@@ -63,7 +63,7 @@ struct ImagePlace {
   bool of_floats() const { return images != nullptr && images->dtype() == DType::f32; }
 };
 
-// `tensors` are read as they are met, by their files.
+// Reads `tensors` on first use, keyed by file.
 ImagePlace place_of_image(const std::string& name, const ImageSize& size,
                           std::map<std::string, Tensor>& tensors) {
   const std::optional<TensorRow> row = tensor_row(name);
@@ -75,7 +75,7 @@ ImagePlace place_of_image(const std::string& name, const ImageSize& size,
   return {&found->second, row->number};
 }
 
-// Bytes of a tensor that have the model's size already are not resized.
+// Tensor bytes that already have the model's size are not resized.
 void prepare_bytes(const std::string& name, const ImagePlace& place,
                    const ImagePreparation& preparation, std::uint8_t* to) {
   if (place.images == nullptr) {
@@ -88,7 +88,7 @@ void prepare_bytes(const std::string& name, const ImagePlace& place,
   with_context(name, [&] { prepare_picture(picture, own, to); });
 }
 
-// Examples as a model is given them, but for their images.
+// Encodes the examples without their images.
 EncodedSet numbered(std::span<const Example> examples, Task task) {
   EncodedSet set{.ids = {}, .labels = {}, .task = task};
   if (!examples.empty()) set.target_width = std::ssize(examples[0].targets);

@@ -7,9 +7,9 @@
 
 namespace hone {
 
-/// Images as a model reads them: examples whose texts are paths of pictures, or "FILE.safetensors#NUMBER" of a tensor
-/// `images`, whose bytes are prepared as pictures are, and whose floats stand for themselves. Throws `UserError` with the
-/// path for what cannot be read, and for floats of another size than the model's.
+/// Encodes images for a model. The texts of examples are paths of pictures, or "FILE.safetensors#NUMBER" for a row of a
+/// tensor `images`, whose bytes are preprocessed like pictures, and whose floats are used unchanged. Throws `UserError`
+/// with the path for unreadable files, and for floats of another size than the model's.
 EncodedSet encode_images(ThreadPool& pool, const ImagePreparation& preparation,
                          std::span<const Example> examples, Task task);
 

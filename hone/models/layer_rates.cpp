@@ -15,7 +15,7 @@ std::string layer_prefix(const EncoderModules& encoder) {
   return fmt::format("{}.{}.", encoder.name, encoder.layers);
 }
 
-// The number in "bert.encoder.layer.3.output.dense.weight"; none where it stands in no layer.
+// Returns the number in "bert.encoder.layer.3.output.dense.weight"; nothing outside of layers.
 std::optional<std::int64_t> layer_of(std::string_view parameter, const std::string& prefix) {
   if (!parameter.starts_with(prefix)) return std::nullopt;
   const char *const begin = parameter.data() + prefix.size(), *const end = parameter.data() +
@@ -44,7 +44,7 @@ std::map<std::string, double, std::less<>> layer_rates(const Model& model, doubl
   std::set<std::int64_t> layers;
   for (const Node* parameter : parameters)
     if (const auto layer = layer_of(parameter->name(), prefix)) layers.insert(*layer);
-  // How far a parameter's layer is from the head, which is 0.
+  // The distance of a parameter's layer from the head; 0 in the head.
   const auto depth = [&](const Node& parameter) -> std::ptrdiff_t {
     const auto layer = layer_of(parameter.name(), prefix);
     if (layer) return std::distance(layers.find(*layer), layers.end());

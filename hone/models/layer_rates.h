@@ -7,12 +7,12 @@
 
 namespace hone {
 
-/// What layer-wise decay multiplies the learning rate of each trainable parameter by (its names, and 1 where there is none):
-/// of L layers, layer l, from 0, learns at decay^(L - l) times the rate, the embeddings below them at decay^(L + 1), the head,
-/// with a pooler, at the rate itself. That is discriminative fine-tuning (Howard and Ruder, ULMFiT, arXiv 1801.06146, section
-/// 3.2) with one factor between neighbours, as BEiT (arXiv 2106.08254) counts layers; ELECTRA (arXiv 2003.10555), whose
-/// `layerwise_lr_decay` has the name, leaves one factor more between its last layer and the head. Layers are counted in the
-/// graph, so of a model that has lost some, those that are left.
+/// Returns the factors of layer-wise learning rate decay by parameter name; parameters that are missing have factor 1.
+/// With L layers, layer l (from 0) has decay^(L - l), the embeddings below have decay^(L + 1), and the head, including
+/// a pooler, 1. This is discriminative fine-tuning (Howard and Ruder, ULMFiT, arXiv 1801.06146, section 3.2) with a
+/// constant factor between neighbouring layers, counted as in BEiT (arXiv 2106.08254). ELECTRA (arXiv 2003.10555), the
+/// source of the name `layerwise_lr_decay`, has one more factor between its last layer and the head. Layers are counted
+/// in the graph, so removed ones do not count.
 ///
 /// Throws `UserError` for a decay that is not above 0 and at most 1.
 std::map<std::string, double, std::less<>> layer_rates(const Model& model, double decay);

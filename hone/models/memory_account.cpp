@@ -25,7 +25,7 @@ std::int64_t bytes_of(const Type& type) {
   return elements_of(type) * static_cast<std::int64_t>(info(type.dtype).size_bytes);
 }
 
-/// Tells the parameters of a model apart by what they are for.
+/// Classifies the parameters of a model.
 class Parts {
  public:
   explicit Parts(const Model& model)
@@ -49,7 +49,7 @@ class Parts {
 
  private:
   std::set<std::string> tables_;
-  std::string classes_;  // before the names of what tells the classes apart
+  std::string classes_;  // prefix of the classification weights
 };
 
 AccountRow packed_row(const Node& node, const Parts& parts) {
@@ -85,7 +85,7 @@ void add(std::map<std::tuple<WeightPart, bool, std::string>, AccountRow>& rows, 
   sum.padding_bytes += row.padding_bytes;
 }
 
-// "-67.22", and of what is next to nothing as many digits as tell it: "-0.004".
+// "-67.22"; tiny changes have as many digits as needed: "-0.004".
 std::string points_of(double change) {
   const double points = 100 * change;
   return std::abs(points) < 0.005 ? fmt::format("{:+.1g}", points) : fmt::format("{:+.2f}", points);
@@ -128,7 +128,7 @@ double MemoryAccount::theoretical_saving() const {
 MemoryAccount memory_account(const Model& model, const fs::path& folder, const Session& session) {
   const Parts parts(model);
   std::map<std::tuple<WeightPart, bool, std::string>, AccountRow> rows;
-  std::set<const Node*> told;  // with the packed weights that they belong to
+  std::set<const Node*> told;  // the packed weights and their states
   MemoryAccount account;
   for (const Node* node : model.graph.of_kind(NodeKind::operation)) {
     if (!is_unpacked(*node)) continue;
@@ -148,7 +148,7 @@ MemoryAccount memory_account(const Model& model, const fs::path& folder, const S
                .format = kUnpackedFormat,
                .tensors = 1,
                .elements = elements_of(parameter->types()[0]),
-               .fp32_bytes = counted ? bytes : 0,  // what formats keep was not there before
+               .fp32_bytes = counted ? bytes : 0,  // format states do not exist before packing
                .code_bytes = bytes});
   }
   for (const auto& [key, row] : rows) {
@@ -190,7 +190,7 @@ std::vector<SavingStep> saving_steps(const MemoryAccount& account) {
   for (const AccountRow& row : account.rows) {
     padding += row.padding_bytes;
     if (row.format != kUnpackedFormat || theoretical == 0) continue;
-    // What is left in fp32 would have been saved at the same rate; what formats keep was not there before.
+    // fp32 parameters would have been saved at the same rate; format states did not exist before.
     add(fmt::format("{} in fp32", to_string(row.part)), row.bytes(),
         row.fp32_bytes == 0 ? static_cast<double>(row.bytes()) / whole
                             : theoretical * static_cast<double>(row.fp32_bytes) / whole);
@@ -339,7 +339,7 @@ Table account_table(const MemoryAccountResult& account) { return headed_table(ac
 
 Figure account_figure(const std::vector<NamedSteps>& accounts, const std::string& title) {
   constexpr int kAround = 100, kBar = 12;
-  // The rows of all accounts, each in the order of its own.
+  // Merges the rows of all accounts, keeping the order of each.
   std::vector<std::string> names;
   for (const NamedSteps& one : accounts) {
     auto behind = names.begin();

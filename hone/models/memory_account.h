@@ -11,81 +11,79 @@
 #include "hone/report/table.h"
 #include "hone/runtime/session.h"
 
-/// What the bytes of a model's weights are for, before and after packing, term by term: an account that adds up to the byte.
+/// How the bytes of a model's weights are used before and after packing: an exact account, term by term.
 namespace hone {
 
-/// What a weight is to its model. Products and tables of embeddings are what formats are for; the others are small.
+/// The use of a weight in its model. Formats apply to products and embedding tables; the others are small.
 enum class WeightPart : std::uint8_t {
   product,    ///< weight of a product
-  embedding,  ///< table of which rows are read: of words, of positions, of types
-  head,       ///< what tells the answers apart: the last product
+  embedding,  ///< table for lookups: words, positions, types
+  head,       ///< the classification layer: the last product
   bias,
   gain,   ///< of normalizations
   other,  ///< buffers, masks
 };
 std::string_view to_string(WeightPart part);
 
-/// The format of what is not packed.
+/// The format name of unpacked weights.
 inline constexpr const char* kUnpackedFormat = "fp32";
 
-/// The parameters of one part that are kept alike.
+/// The parameters of one part that are stored in the same format.
 struct AccountRow {
   WeightPart part = WeightPart::other;
-  std::string format;  ///< `kUnpackedFormat` where they are not packed
+  std::string format;  ///< `kUnpackedFormat` if unpacked
   std::int64_t tensors = 0;
   std::int64_t elements = 0;
-  std::int64_t fp32_bytes = 0;  ///< 4 an element
-  std::int64_t code_bytes =
-      0;  ///< codes of the elements; the values themselves where they are not packed
-  std::int64_t shared_bytes =
-      0;  ///< scales of blocks, rows or tensors, states of the format included
-  std::int64_t padding_bytes = 0;  ///< what rounds codes and scales up to whole panels and bytes
+  std::int64_t fp32_bytes = 0;     ///< 4 per element
+  std::int64_t code_bytes = 0;     ///< codes of the elements; the values if unpacked
+  std::int64_t shared_bytes = 0;   ///< scales of blocks, rows or tensors, and states of the format
+  std::int64_t padding_bytes = 0;  ///< rounds codes and scales up to whole panels and bytes
   std::int64_t bytes() const { return code_bytes + shared_bytes + padding_bytes; }
 };
 
 struct MemoryAccount {
-  std::vector<AccountRow> rows;  ///< parts in their order, packed ones first
-  std::int64_t fp32_bytes = 0;   ///< of all of them, unpacked
-  std::int64_t bytes = 0;        ///< of all of them, as they are kept: the tensors in memory
+  std::vector<AccountRow> rows;            ///< in the order of parts, packed ones first
+  std::int64_t fp32_bytes = 0;             ///< of all rows, unpacked
+  std::int64_t bytes = 0;                  ///< of all rows, as stored in memory
   std::optional<std::int64_t> file_bytes;  ///< of the file
-  /// That the file leaves out (hone/tensor/bitmaps.h). What it has beyond the others is names and places.
+  /// The bytes that the file omits (hone/tensor/bitmaps.h). Its remaining bytes are names and offsets.
   std::int64_t left_out_bytes = 0;
-  /// Of the weights in the file, as `stored_bytes` of the model.
+  /// The weights in the file, as `stored_bytes` of the model.
   std::int64_t stored_bytes() const { return bytes - left_out_bytes; }
-  /// The largest weight that a run unpacks as a whole, for a while, in fp32. Linears and embeddings read codes themselves.
+  /// The largest weight that a run temporarily unpacks in whole, in fp32. Linears and embeddings read codes directly.
   std::int64_t transient_bytes = 0;
 
-  /// Of the sheet of MASE's lab 4.3: 1 - bits / 32 of the packed formats alone, with scales and nothing else; 0 where
-  /// nothing is packed.
+  /// As in the sheet of MASE's lab 4.3: 1 - bits / 32, for packed weights including scales only; 0 if nothing is
+  /// packed.
   double theoretical_saving() const;
   double resident_saving() const { return saving(bytes); }
   double saving(std::int64_t kept) const;
 };
 
-/// `folder` is where the model lies; empty for one that was never saved. `session`: which weights its runs unpack.
+/// `folder`: the model's folder, empty if it was never saved. `session` decides which weights its runs unpack.
 MemoryAccount memory_account(const Model& model, const fs::path& folder, const Session& session);
 
-/// A place on the way from what the formats save to what was measured.
+/// A step from the theoretical saving of the formats to the measured one.
 struct SavingStep {
   enum class Kind : std::uint8_t {
-    theoretical,  ///< what the formats save of the weights that have them
-    reason,       ///< why less is saved
-    measured,     ///< what is saved: of the tensors in memory, of the file
+    theoretical,  ///< the saving by the formats in the weights that have them
+    reason,       ///< why the saving is smaller
+    measured,     ///< the measured saving: of the tensors in memory or of the file
   };
   Kind kind = Kind::reason;
   std::string name = {};   ///< "embeddings in fp32"
-  std::int64_t bytes = 0;  ///< that the reason takes; in all, of what was measured
-  double change = 0;       ///< of the saving, by the reason
-  double saving = 0;       ///< what is left of it, a share of all weights in fp32
+  std::int64_t bytes = 0;  ///< used by the reason, or measured in total
+  double change = 0;       ///< of the saving, for this reason
+  double saving = 0;       ///< the remaining saving, as a share of all weights in fp32
 };
 std::span<const EnumWord> enum_words(SavingStep::Kind kind);
-/// From the theoretical saving down to what was measured; none where nothing is packed. The changes add up. Without formats it
-/// begins with what was measured in memory.
+/// Returns the steps from the theoretical saving to the measured one, empty if nothing is packed. The changes add up.
+/// Without formats, the first step is the measurement in memory.
 std::vector<SavingStep> saving_steps(const MemoryAccount& account);
-/// A line for each of them: "embeddings in fp32 (15.2 MiB): -67.20 points".
+/// Returns one line per step: "embeddings in fp32 (15.2 MiB): -67.20 points".
 std::vector<std::string> reasons(const MemoryAccount& account);
 
-/// Weights of one part that are stored alike, in results; the last row sums up all weights.
+/// The result for weights of one part that are stored in the same format; the last row is the sum of all weights.
 struct AccountRowResult {
   std::string part;
   std::optional<std::string> format = {};
@@ -93,7 +91,7 @@ struct AccountRowResult {
   std::int64_t fp32_bytes = 0, code_bytes = 0, shared_bytes = 0, padding_bytes = 0, bytes = 0;
   std::optional<double> saving = {};
 };
-/// An account in results.
+/// The result for an account.
 struct MemoryAccountResult {
   std::vector<AccountRowResult> parts;
   std::int64_t fp32_bytes = 0, memory_bytes = 0;
@@ -108,15 +106,15 @@ const Fields& fields_of(const SavingStep*);
 const Fields& fields_of(const AccountRowResult*);
 const Fields& fields_of(const MemoryAccountResult*);
 MemoryAccountResult account_result(const MemoryAccount& account);
-/// The rows of `parts`.
+/// Returns the rows of `parts` as a table.
 Table account_table(const MemoryAccountResult& account);
 
-/// The steps of an account beside those of others of the same model.
+/// The steps of one of several accounts of the same model.
 struct NamedSteps {
-  std::string name;  ///< "linears alone"; empty: there is one alone
+  std::string name;  ///< "linears alone"; empty if there is only one
   std::vector<SavingStep> steps;
 };
-/// A bar for each step, as long as what is left of the saving, the accounts in colours of their own.
+/// Draws one bar per step, as long as the remaining saving, with a colour for each account.
 Figure account_figure(const std::vector<NamedSteps>& accounts, const std::string& title);
 
 }  // namespace hone

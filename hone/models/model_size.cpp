@@ -8,7 +8,8 @@
 namespace hone {
 namespace {
 
-constexpr double kDominating = 0.5;  // share of the packed size from which on embeddings are named
+constexpr double kDominating =
+    0.5;  // share of the packed size from which on embeddings are mentioned
 
 std::int64_t bytes_of(double bits) { return static_cast<std::int64_t>((bits + 7) / 8); }
 
@@ -33,7 +34,7 @@ std::string embedding_hint(const ModelSize& size) {
 
 }  // namespace
 
-// Of the first layout of checkpoint.h that the folder has.
+// Looks for the layouts of checkpoint.h in their order.
 std::optional<std::int64_t> weight_file_bytes(const fs::path& folder) {
   struct Layout {
     std::string_view begin, end;

@@ -9,32 +9,33 @@
 
 namespace hone {
 
-/// What the weights of a model take, and what they would take in the formats of its plan. Quantizing is simulated: until
-/// weights are packed (jobs/pack.h), a quantized model takes what it took before.
+/// The sizes of a model's weights, and their sizes in the formats of its plan. Quantization is simulated: until weights
+/// are packed (jobs/pack.h), a quantized model is not smaller.
 struct ModelSize {
-  std::int64_t parameters = 0;             ///< elements, the state of quantizers aside
-  std::int64_t memory_bytes = 0;           ///< as they are held: fp32, with the state of quantizers
-  std::optional<std::int64_t> disk_bytes;  ///< of the files they were read from or written to
-  std::int64_t stored_bytes = 0;           ///< what reports call the size: see hone::stored_bytes
-  /// Planned: in their formats, 32 bits where they have none, with all zeros. The file of `hone pack`: `saved_when_packed`.
+  std::int64_t parameters = 0;             ///< elements, without the state of quantizers
+  std::int64_t memory_bytes = 0;           ///< in memory: fp32, with the state of quantizers
+  std::optional<std::int64_t> disk_bytes;  ///< of the files that they were read from or written to
+  std::int64_t stored_bytes = 0;           ///< the size in reports: see hone::stored_bytes
+  /// Planned: in their formats, 32 bits without one, including zeros. For the file of `hone pack` see
+  /// `saved_when_packed`.
   std::int64_t packed_bytes = 0;
-  std::int64_t packed_embedding_bytes = 0;  ///< of these, all tables of embeddings
+  std::int64_t packed_embedding_bytes = 0;  ///< of these, the embedding tables
   bool quantized = false;
-  bool packed = false;  ///< its weights are kept in their formats
+  bool packed = false;  ///< its weights are stored in their formats
   bool embeddings_quantized = false;
 };
 
-/// `folder` is where the model lies; empty for one that was never saved.
+/// `folder`: the model's folder, empty if it was never saved.
 ModelSize model_size(const Model& model, const fs::path& folder);
 
-/// Bytes of the weights in the file that `hone pack` makes of a model, or that a packed one has.
+/// Returns the bytes of the weights in the file that `hone pack` writes for a model, or that a packed model has.
 SavedBytes saved_when_packed(Model model, ThreadPool& pool);
 
-/// What the files of weights in a folder take; none where there are none.
+/// Returns the bytes of the weight files in a folder; nothing if there are none.
 std::optional<std::int64_t> weight_file_bytes(const fs::path& folder);
 
-/// One or two sentences, ending in a full stop: "Weights: 16.7 MiB in memory, 16.7 MiB on disk (simulated: not smaller
-/// yet); packed they would take 15.4 MiB. …". Says where embeddings are half of that or more.
+/// Returns one or two sentences with full stops: "Weights: 16.7 MiB in memory, 16.7 MiB on disk (simulated: not smaller
+/// yet); packed they would take 15.4 MiB. …". Mentions embeddings if they are at least half of that.
 std::string to_text(const ModelSize& size);
 
 const Fields& fields_of(const ModelSize*);

@@ -22,7 +22,7 @@
 namespace hone {
 namespace {
 
-/// A config.json under a name; keys that it leaves out have the values of Hugging Face.
+/// A named config.json; missing keys have the values of Hugging Face.
 struct Preset {
   std::string_view name;
   std::string_view config;
@@ -57,7 +57,7 @@ Json fresh_config(const std::string& name) {
   fail("'{}' is no built-in shape; there are {}", name, fmt::join(fresh_model_names(), ", "));
 }
 
-// What a config says that is other in the one made of it, and that its words are cut as BERT cuts them.
+// Lists the config values that changed, and warns that words are split as in BERT.
 std::vector<std::string> changes(const std::string& name, const EncoderConfig& before,
                                  const EncoderConfig& after, std::string_view tokenizer_class) {
   std::vector<std::string> keys;
@@ -83,7 +83,7 @@ std::vector<std::string> changes(const std::string& name, const EncoderConfig& b
   return lines;
 }
 
-// The folder of a repeated job holds a model for each seed, and none itself.
+// The folder of a repeated job contains one model per seed, and none itself.
 void check_not_seeds(const fs::path& folder) {
   if (!is_folder(folder) || path_exists(folder / "config.json")) return;
   std::vector<std::string> seeds;
@@ -97,7 +97,7 @@ void check_not_seeds(const fs::path& folder) {
              folder.string(), fmt::join(seeds, ", "));
 }
 
-// Refuses a folder that holds an adapter alone.
+// Rejects a folder that contains only an adapter.
 void check_not_adapter(const fs::path& folder) {
   if (path_exists(folder / "config.json") || !path_exists(folder / kAdapterConfig)) return;
   const Json config = read_json(folder / kAdapterConfig);
@@ -120,7 +120,7 @@ Tokenizer in_lower_case(const Tokenizer& tokenizer, const fs::path& folder) {
   return Tokenizer(std::move(definition));
 }
 
-// The graph counts the tokens that are not of the config's number, whatever the mask says.
+// The graph counts the tokens that differ from the config's padding id, whatever the mask is.
 void check_padding(const Tokenizer& tokenizer, const ModelFacts& facts, const fs::path& folder) {
   const std::optional<std::int64_t>& padding = facts.limits.padding;
   user_check(!padding || tokenizer.pad_id() == *padding,
@@ -132,14 +132,14 @@ void check_padding(const Tokenizer& tokenizer, const ModelFacts& facts, const fs
              padding.value_or(0));
 }
 
-// As the folder says, if it does.
+// Returns the folder's preprocessing, or the usual one.
 ImagePreparation read_folder_preparation(const fs::path& folder, const ImageSize& size) {
   const fs::path file = folder / kImageProcessorFile;
   if (folder.empty() || !path_exists(file)) return usual_preparation(size);
   return read_preparation(read_json(file), size, file.string());
 }
 
-// A model that reads images, as the folder of its config.json says, if there is one.
+// Returns an image model, with the preprocessing in the folder of its config.json, if any.
 TextModel image_model(Model model, const fs::path& folder) {
   const ImageSize size = *model.facts.limits.image;
   TextModel made{std::move(model), synthetic_tokenizer(), {}};
@@ -147,7 +147,7 @@ TextModel image_model(Model model, const fs::path& folder) {
   return made;
 }
 
-// The folder whose tokenizer the model has; empty where it has one of no files.
+// Returns the folder of the tokenizer's files; empty if it has none.
 const fs::path& tokenizer_folder(const TextModel& source) {
   return source.tokenizer_folder.empty() ? source.folder : source.tokenizer_folder;
 }
@@ -165,7 +165,7 @@ void check_vocabulary(TextModel& source) {
       surplus, rows));
 }
 
-// A report's folder holds models in folders of its own.
+// A report's folder contains models in subfolders.
 void check_has_config(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error) || path_exists(folder / "config.json") ||
@@ -179,7 +179,8 @@ void check_has_config(const fs::path& folder) {
              folder.string(), inside.size() == 1 ? "model" : "models", fmt::join(inside, ", "));
 }
 
-// Names the models in the folder where `name` was expected: one that `shrink` could not show to be within the limit has another name.
+// Lists the models in the folder of the missing `name`: `shrink` uses another name for one that it could not show to be
+// within the limit.
 void check_no_models_beside(const fs::path& name) {
   std::vector<std::string> beside;
   std::error_code error;
@@ -193,7 +194,7 @@ void check_no_models_beside(const fs::path& name) {
              name.parent_path().string(), fmt::join(beside, ", "));
 }
 
-// Folders with a config.json in `folder`, by their names, rising.
+// Returns the names of the folders in `folder` with a config.json, sorted.
 std::vector<std::string> models_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -204,7 +205,7 @@ std::vector<std::string> models_in(const fs::path& folder) {
   return names;
 }
 
-// A job names its folder when it is done.
+// A job renames its folder when it is done.
 void check_not_interrupted(const fs::path& name) {
   const fs::path partial = partial_folder(name);
   if (!is_folder(partial)) return;

@@ -12,92 +12,89 @@
 
 namespace hone {
 
-/// A model with what makes its examples into what it reads: its tokenizer, or of images their preparation.
+/// A model with the preprocessing of its examples: its tokenizer, or the image preparation.
 struct TextModel {
   Model model;
-  Tokenizer tokenizer;  ///< of the built-in data, and not read, where the model reads images
-  fs::path folder;      ///< where it was read from; empty for a fresh one
-  /// What it has learned from; none where that is not known.
+  Tokenizer tokenizer;  ///< unused default if the model reads images
+  fs::path folder;      ///< folder it was read from; empty for a new model
+  /// The data that it was trained on; empty if unknown.
   std::optional<TrainedOn> trained_on = {};
-  std::optional<TokenLimit> limit = {};  ///< where its folder says that texts are cut
-  std::string prompt = {};               ///< is put in front of every text, of a pair the first
-  /// Where a modules.json lists it as the encoder of a sentence model, which goes along with it; empty: nowhere.
+  std::optional<TokenLimit> limit = {};  ///< maximum text length set by its folder
+  std::string prompt = {};               ///< precedes every text, in a pair the first one
+  /// The folder whose modules.json lists the model as its encoder, and which is saved with it; empty: none.
   fs::path modules = {};
-  /// Where the files of its tokenizer lie, if not in `folder`: beside the config.json of fresh weights.
+  /// The folder of the tokenizer's files if it is not `folder`: that of the config.json of a new model.
   fs::path tokenizer_folder = {};
-  std::optional<ImagePreparation> images = {};  ///< of a model of images
-  /// How its texts are cut, and its files are to say, where that is not what the tokenizer's files say.
+  std::optional<ImagePreparation> images = {};  ///< for image models
+  /// How its texts are truncated, also in written files, if the tokenizer's files differ.
   std::optional<Truncation> truncation = {};
 };
 
-/// Configs that have a name, for models with fresh weights; `open_model` gives them the built-in data's vocabulary, and a
-/// config.json the tokenizer that lies beside it, if any. "tiny" is that of bert-tiny (2 layers, hidden 128), "base" that
-/// of BERT-base (12 layers, hidden 768), "resnet18" that of ResNet-18 for images of 224 x 224.
+/// Returns the named configs for models with new weights. `open_model` gives them the built-in dataset's vocabulary, or
+/// a config.json the tokenizer in its folder, if any. "tiny" is bert-tiny (2 layers, hidden 128), "base" BERT-base (12
+/// layers, hidden 768), "resnet18" ResNet-18 for images of 224 x 224.
 std::vector<std::string> fresh_model_names();
-/// What the config of a fresh model says: that of such a name, with BERT's vocabulary of 30,522, or a config.json. Throws
-/// `UserError` for an unknown name, and for a config that is none.
+/// Returns the facts of a new model's config: a named one, with BERT's vocabulary of 30,522, or a config.json. Throws
+/// `UserError` for an unknown name or an invalid config.
 ModelFacts fresh_facts(const std::string& name);
 
-/// The folder that `name` stands for: itself if it is there, else the model of the hub that is called so in the local
-/// cache of Hugging Face (see hub_cache.h). Throws `UserError` when it is neither, and for a folder of seeds.
+/// Returns the folder of the model `name`: the folder of that name if it exists, else that of the hub model in the
+/// local cache of Hugging Face (see hub_cache.h). Throws `UserError` if neither exists, and for a folder of seeds.
 fs::path find_model(const std::string& name);
 
-/// Whether `name` stands for a model with fresh weights: it is the name of a config, and no folder is called that, or a
-/// config.json itself.
+/// Returns whether `name` is a model with new weights: a named config, unless a folder has that name, or a config.json.
 bool is_fresh(const std::string& name);
 
-/// The folder of config.json and weights of the model called so: that of find_model, or of the encoder that it lists.
+/// Returns the folder with config.json and weights of the model `name`: that of find_model, or of its listed encoder.
 fs::path find_encoder(const std::string& name);
 
-/// What the config of the model called so says, opened or fresh. Throws as `find_encoder` and `fresh_facts`.
+/// Returns the config's facts of an existing or new model. Throws like `find_encoder` and `fresh_facts`.
 ModelFacts facts_of_model(const std::string& name);
 
-/// The folder of the config.json that `name` is, where a tokenizer lies beside it for the fresh weights; empty for all else.
+/// Returns the folder of the config.json `name` if it contains a tokenizer for the new weights; otherwise empty.
 fs::path folder_with_tokenizer(const std::string& name);
 
-/// Opens the model called `source` (see find_model), or makes a fresh one (see is_fresh). Of a sentence model it is the
-/// encoder, whose tokenizer writes small where its files ask for it. `labels` and `head`: see load_model. Throws `UserError`
-/// as `load_model`, `load_tokenizer` and `read_sentence_encoder` do, and for a vocabulary that is not that of the weights.
+/// Opens the model `source` (see find_model), or makes a new one (see is_fresh). For a sentence model, this is the
+/// encoder, whose tokenizer lowercases if its files require it. `labels` and `head`: see load_model. Throws `UserError`
+/// like `load_model`, `load_tokenizer` and `read_sentence_encoder`, and if the vocabulary does not match the weights.
 TextModel open_model(const std::string& source, Context& context, std::uint64_t seed,
                      const LabelScheme& labels = {}, HeadFit head = HeadFit::must_fit);
 
-/// The class of transformers that reads the tokenizer's files of a model with these facts, where
-/// tokenizer_config.json names none.
+/// Returns the tokenizer class of transformers for a model with these facts if tokenizer_config.json names none.
 std::string usual_tokenizer_class(const ModelFacts& facts);
 
-/// The tokenizer beside such an encoder, for a model with these facts, as `open_model` gives it. Throws `UserError` as
-/// `load_tokenizer` does, for small letters that it cannot write, and for padding that positions cannot be told by.
+/// Returns the tokenizer of an encoder for a model with these facts, as in `open_model`. Throws `UserError` like
+/// `load_tokenizer`, if the tokenizer cannot lowercase, and for padding that positions do not support.
 Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts);
 
-/// A fresh model of the config called `name`, with weights drawn by `seed`, for the vocabulary of `tokenizer`, of word
-/// pieces that were not made for it: its warnings tell what is other than in a config.json.
-/// `labels`: its task and what it says; without names: as the config says. `keys`: of its config.json that are other than there.
+/// Makes a new model of the config `name`, with weights initialized from `seed`, for the vocabulary of `tokenizer`.
+/// Warnings list the differences from a config.json, which was not made for this vocabulary. `labels`: the task and its
+/// labels; without names, those of the config. `keys` override those of the config.json.
 TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& context,
                      std::uint64_t seed, const LabelScheme& labels,
                      const Json& keys = Json::object());
 
-/// Throws `UserError` for a model of images, called `name`: `what` is of models of texts alone.
+/// Throws `UserError` for an image model called `name`, because `what` supports only text models.
 void check_reads_texts(const ModelFacts& facts, const std::string& name, std::string_view what);
 
-/// The most tokens of a text that the model is made for: where its folder cuts texts, or its
-/// positions.
+/// Returns the maximum length of a text in tokens: the folder's limit or the model's positions.
 std::int64_t most_tokens(const TextModel& source);
 
-/// Writes the tokenizer, or of images the preparation, into an existing folder; the files of a folder it was read from are
-/// copied as they are, but for the model's `truncation`.
+/// Writes the tokenizer, or the image preparation, into an existing folder. Files of the original folder are copied
+/// unchanged, apart from the model's `truncation`.
 void write_tokenizer(const TextModel& source, const fs::path& folder);
 
-/// Throws `UserError` for a model, called `name`, that tells no classes apart because its files have no head.
+/// Throws `UserError` for a model, called `name`, whose files have no classification head.
 void check_has_head(const TextModel& source, const std::string& name);
 
-/// Says that the model, called `name`, is as it was drawn, or its head; empty when it is trained as far as can be seen.
+/// Returns a warning that the model, called `name`, or its head is untrained; empty if it is trained as far as known.
 std::string untrained_warning(const TextModel& source, const std::string& name);
 
-/// Writes what stands beside the weights of the model: its tokenizer, the modules of a sentence model, and what it has learned
-/// from.
+/// Writes everything except the weights and config: the tokenizer, the modules of a sentence model, and the training
+/// record.
 void write_beside(const TextModel& source, const fs::path& folder);
 
-/// Writes the model and what stands beside it into an existing folder.
+/// Writes the model with all its files into an existing folder.
 void write_model(const TextModel& source, const fs::path& folder);
 
 }  // namespace hone

@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// Zeros of every parameter of a model, packed ones decoded.
+/// Counts the zeros of every parameter of a model, with packed ones decoded.
 std::vector<Zeros> zeros_of(const Model& model, const Session& session);
 
 }  // namespace hone

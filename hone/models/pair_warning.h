@@ -7,8 +7,8 @@
 
 namespace hone {
 
-/// The warning that the model was trained on pairs of texts, or is a cross-encoder, and these have no second ones; `option` is the setting that
-/// gives them. Empty where the texts are `pairs`, and where nothing is known of the model.
+/// Returns a warning if the model was trained on pairs of texts, or is a cross-encoder, but the texts are no `pairs`;
+/// `option` is the setting for the second text. Otherwise empty.
 std::string pair_warning(const TextModel& source, bool pairs, std::string_view option);
 
 }  // namespace hone

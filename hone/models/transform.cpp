@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-// All changes for good come through here. `texts` say what it does.
+// The only function that changes a model permanently. `texts` are the history entries.
 void change_for_good(Model& model, std::string_view name, const std::vector<std::string>& texts,
                      const std::function<bool()>& change, const Session& session) {
   if (!run_as_pass(model.graph, session, name, change)) return;

@@ -17,8 +17,8 @@ double tokens_per_text(const EncodedSet& set) {
   return static_cast<double>(tokens) / static_cast<double>(std::max<std::int64_t>(set.size(), 1));
 }
 
-// The tokenizer that the checkpoints below a folder were written with, if there are any. A vocabulary follows from its
-// texts, but earlier versions learned none, and their runs go on with what they began with.
+// Returns the tokenizer of the checkpoints in a folder, if any. Learning a vocabulary is deterministic, but earlier
+// versions did not learn one, and their runs must resume with the original vocabulary.
 std::optional<Tokenizer> checkpoint_tokenizer(const fs::path& folder) {
   std::error_code error;
   for (auto entry = fs::recursive_directory_iterator(folder, error);
@@ -27,7 +27,7 @@ std::optional<Tokenizer> checkpoint_tokenizer(const fs::path& folder) {
   return std::nullopt;
 }
 
-// Words of the texts, punctuation marks included: each has one piece that does not continue another.
+// Counts words, including punctuation marks: each has exactly one piece that does not continue a word.
 std::int64_t count_words(const Tokenizer& tokenizer, const EncodedSet& texts) {
   std::vector<char> continues;
   for (std::int32_t id = 0; id < tokenizer.vocabulary_size(); ++id)
@@ -117,7 +117,7 @@ LearnedVocabularyResult learned_vocabulary_result(const LearnedVocabulary& vocab
 }
 
 std::string unknown_warning(std::int64_t unknown, std::int64_t tokens, const std::string& name) {
-  constexpr std::int64_t kMost = 20;  // one in so many, and one beside
+  constexpr std::int64_t kMost = 20;  // one token in this many, plus one
   if ((unknown - 1) * kMost <= tokens) return "";
   return fmt::format(
       "{}: {:.0f}% of the {} (`hone tokenize` shows which): the vocabulary has no pieces for "
@@ -137,7 +137,7 @@ std::string unknown_warning(const Tokenizer& tokenizer, const EncodedSet& texts,
 
 std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts,
                              const std::string& name) {
-  constexpr double kMostPieces = 2;  // a word; English has 1.2 to 1.4 in the vocabulary of BERT
+  constexpr double kMostPieces = 2;  // per word; English has 1.2 to 1.4 with BERT's vocabulary
   const double pieces =
       tokens_per_text(texts) * static_cast<double>(texts.size()) /
       static_cast<double>(std::max<std::int64_t>(count_words(tokenizer, texts), 1));

@@ -10,51 +10,51 @@
 #include "hone/runtime/context.h"
 #include "hone/text/tokenizer.h"
 
-/// The vocabulary of fresh weights: that of the built-in data for these, for others one learned from the training part.
+/// The vocabulary of new models: fixed for the built-in datasets, otherwise learned from the training split.
 namespace hone {
 
 struct LearnedVocabulary {
   Tokenizer tokenizer;
-  std::int64_t texts = 0;  ///< that it was learned from
-  /// Share of the words that have marks, where these were looked for to choose whether to keep them.
+  std::int64_t texts = 0;  ///< number of texts that it was learned from
+  /// The share of words with diacritics, if it was computed to decide whether to keep them.
   std::optional<double> marked_share = {};
 };
 
-/// How a vocabulary is learned.
+/// Options for learning a vocabulary.
 struct VocabularyRules {
-  /// Most tokens; 0: 30,522, BERT's, and none are learned for built-in data.
+  /// The maximum number of tokens. 0: 30,522 as in BERT, and built-in datasets learn none.
   std::int64_t vocab_size = 0;
-  std::optional<bool> lowercase = {};  ///< none: yes
-  /// Whether marks are removed from letters; none: unless more than one word in a hundred has some,
-  /// as words of such a language differ by them.
+  std::optional<bool> lowercase = {};  ///< empty: yes
+  /// Whether to strip diacritics from letters. Empty: strips them unless more than 1% of the words have some, because
+  /// words of such a language differ by them.
   std::optional<bool> strip_accents = {};
-  /// Whether any of them is said.
+  /// Returns whether any option is set.
   bool given() const { return vocab_size > 0 || lowercase || strip_accents; }
 };
 
-/// `--vocab_size` and what goes with it, of commands that make fresh weights for data.
+/// The options `--vocab_size` and others, for commands that make new models for a dataset.
 Options options_of(const VocabularyRules*);
 
-/// What fresh weights are to be made for.
+/// The model and data that need a vocabulary.
 struct VocabularyOptions {
-  std::string model;  ///< as the command names it
-  std::string data;   ///< the source of the training part
+  std::string model;  ///< name given on the command line
+  std::string data;   ///< source of the training split
   VocabularyRules rules = {};
-  fs::path interrupted =
-      {};  ///< where an interrupted run lies that goes on with its own vocabulary; or empty
+  fs::path interrupted = {};  ///< folder of an interrupted run whose vocabulary is reused; or empty
 };
 
-/// Whether fresh weights learn one: on data that is not built in, or when they are asked to, unless a tokenizer lies beside
-/// their config.json. Throws `UserError` for rules given for a model that has its vocabulary.
+/// Returns whether a new model learns a vocabulary: on datasets that are not built in, or if options ask for it, unless
+/// its config.json has a tokenizer in its folder. Throws `UserError` if options are given for a model with a
+/// vocabulary.
 bool learns_vocabulary(const VocabularyOptions& options);
 
-/// The vocabulary learned from `train`; nothing where none is to be learned. Throws `UserError` as `train_tokenizer` does.
+/// Returns the vocabulary learned from `train`, or nothing if none is needed. Throws `UserError` like
+/// `train_tokenizer`.
 std::optional<LearnedVocabulary> learn_vocabulary(const VocabularyOptions& options,
                                                   std::span<const Example> train, Context& context);
 
 /// "vocabulary of 8,192 word pieces learned from 18,000 training texts: 29.8 tokens a text"; `train` are these texts.
 std::string vocabulary_text(const LearnedVocabulary& vocabulary, const EncodedSet& train);
-/// The same in results.
 struct LearnedVocabularyResult {
   std::int64_t vocab_size = 0;
   std::string source;
@@ -65,21 +65,21 @@ const Fields& fields_of(const LearnedVocabularyResult*);
 LearnedVocabularyResult learned_vocabulary_result(const LearnedVocabulary& vocabulary,
                                                   const EncodedSet& train);
 
-/// What such a warning says, whatever its figures.
+/// The part of this warning without numbers.
 inline constexpr const char* kSpelledWords = "the vocabulary does not know these words";
 
-/// What such a warning says, whatever its numbers.
+/// The part of this warning without numbers.
 inline constexpr const char* kUnknownTokens = "tokens are unknown";
 
-/// Says, with `name` in front, that more than one in twenty of `tokens`, and more than one alone, is
-/// the unknown one, which tells a model nothing; else empty.
+/// Returns a warning, starting with `name`, if more than one in twenty of `tokens`, and more than a single one, is the
+/// unknown token, which carries no information; otherwise empty.
 std::string unknown_warning(std::int64_t unknown, std::int64_t tokens, const std::string& name);
-/// The same of encoded texts.
+/// The same for encoded texts.
 std::string unknown_warning(const Tokenizer& tokenizer, const EncodedSet& texts,
                             const std::string& name);
 
-/// Says, with `name` in front, that the vocabulary cuts the words of these texts into more than two pieces each, so that
-/// it is not one for them; else empty.
+/// Returns a warning, starting with `name`, if the vocabulary splits the words of these texts into more than two pieces
+/// on average, and so does not fit them; otherwise empty.
 std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts,
                              const std::string& name);
 

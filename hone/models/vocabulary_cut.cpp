@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// "pad_token_id" and its like.
+// Matches "pad_token_id" and similar keys.
 bool names_token(const std::string& key) { return key.ends_with("_token_id"); }
 
 std::vector<std::int64_t> counts_in(const EncodedSet& texts, std::size_t tokens) {
@@ -23,13 +23,13 @@ std::vector<std::int64_t> counts_in(const EncodedSet& texts, std::size_t tokens)
   return counts;
 }
 
-/// Tokens that stay, one after the other, each with what it is made through.
+/// The set of kept tokens. Adding one also adds the tokens that it is merged from.
 class Kept {
  public:
   explicit Kept(const TokenizerDefinition& definition)
       : parts_(definition), stays_(definition.tokens.size()) {}
 
-  // Those that would stay beside those that do.
+  // Returns the tokens that adding `id` would add.
   std::vector<std::int32_t> missing(std::int32_t id) const {
     std::vector<std::int32_t> ids = parts_.of(id);
     ids.push_back(id);
@@ -68,13 +68,13 @@ void add_lasting(const TextModel& source, Kept& kept) {
       kept.add(id.get<std::int32_t>());
 }
 
-// The place of an id among those that stay; -1: it goes.
+// Returns the new id of a kept token, or -1 for a removed one.
 std::int64_t place_of(const std::vector<std::int32_t>& kept, std::int64_t id) {
   const auto found = std::ranges::lower_bound(kept, id);
   return found != kept.end() && *found == id ? found - kept.begin() : -1;
 }
 
-// The rows of the table that `kept` names come first, in order.
+// Moves the rows of the kept tokens to the front, in order.
 void put_first(const Node& table, const std::vector<std::int32_t>& kept,
                ParameterStore& parameters) {
   const Tensor rows = parameters.at(table.name()).on(cpu());
@@ -87,7 +87,7 @@ void put_first(const Node& table, const std::vector<std::int32_t>& kept,
   parameters.set(table.name(), chosen);
 }
 
-// What the graph says of numbers of tokens: which of them is padding.
+// Updates token ids in the graph: the one for padding.
 void renumber_padding(Graph& graph, const Node& tokens, const std::vector<std::int32_t>& kept) {
   for (Node* user : std::vector<Node*>(tokens.users())) {
     const Attribute* padding = user->attributes().find("padding");
@@ -107,7 +107,7 @@ bool cut_model(Model& model, const std::vector<std::int32_t>& kept) {
   return trim_vocabulary(model.graph, model.parameters, std::ssize(kept));
 }
 
-// What stands in a stretch of tokens.
+// Formats a range of tokens.
 std::string tokens_text(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
   std::string text;
   for (const std::int32_t id : ids) text += (text.empty() ? "" : " ") + tokenizer.shown_token(id);
@@ -185,7 +185,7 @@ std::vector<RespelledText> respelled_texts(const Tokenizer& before, const Encode
     if (a == old_ids.end() && b == new_ids.end()) continue;
     RespelledText text{.row = static_cast<std::int64_t>(row)};
     if (a != old_ids.end()) text.before = before.shown_token(*a);
-    // Up to where the old tokens go on.
+    // Until the old tokens continue.
     auto end = b;
     while (end != new_ids.end() &&
            (a == old_ids.end() || a + 1 == old_ids.end() || !same(*(a + 1), *end)))

@@ -34,7 +34,7 @@ std::string_view op_of(ScalarOp op) {
   HONE_ASSERT(false, "a step of a formula that is no function: {}", static_cast<int>(op));
 }
 
-// An operand as a number: truth values are 0 and 1.
+// Returns an operand as a number, with truth values as 0 and 1.
 std::string operand(OnnxBuilder& to, Value value) {
   const std::string name = to.name_of(value);
   if (value.type().dtype != DType::boolean) return name;

@@ -13,36 +13,37 @@
 
 namespace hone {
 
-/// Adds nodes and constants to a model, under names that are unique. Values are named as in the graph: those of parameters
-/// as in the checkpoint, those of operations as their nodes.
+/// Adds nodes and constants to a model under unique names. Parameters keep their checkpoint names, and results of
+/// operations their node names.
 class OnnxBuilder {
  public:
-  /// `weights`: the type that matrices of floats are stored in, f32, f16 or bf16; they are read as f32.
+  /// `weights`: the storage type of float matrices, f32, f16 or bf16; they are cast to f32 when read.
   OnnxBuilder(OnnxModel& model, const Graph& graph, const ParameterStore& parameters,
               DType weights = DType::f32);
 
   int opset() const { return model_.opset; }
   const ParameterStore& parameters() const { return parameters_; }
 
-  /// The name of a value of the graph: of an input or a parameter, or what `set_result` was given.
+  /// Returns the name of a value of the graph: an input, a parameter, or a result given to `end`.
   std::string name_of(Value value);
-  /// The operation `node` begins: what is added from here on is named after it.
+  /// Begins the operation `node`: nodes added from here on are named after it.
   void begin(const Node& node);
-  /// It ends, and `name` is its result, which gets the name `wanted` where a node of its own computes it.
+  /// Ends the operation, whose result is called `name`. It is renamed to `wanted` if one of the operation's own nodes
+  /// computes it.
   void end(Value result, const std::string& name, const std::string& wanted);
-  /// All operations are there: outputs that are no results of their own get a node.
+  /// Call after the last operation: adds nodes for outputs that are not results with that name.
   void finish();
 
-  /// Adds a node with one result and returns the name of that. An empty name in `inputs` is an input that is left out.
+  /// Adds a node with one result and returns its name. An empty name in `inputs` is an omitted input.
   std::string add(std::string_view op, std::vector<std::string> inputs,
                   OnnxAttributes attributes = {});
-  /// The same of a node with `count` results.
+  /// The same for a node with `count` results.
   std::vector<std::string> add_with_results(std::string_view op, std::vector<std::string> inputs,
                                             std::size_t count);
   std::string cast(const std::string& value, OnnxType type);
-  /// The values of a parameter of the graph, on the host.
+  /// Returns the values of a graph parameter on the CPU.
   Tensor values_of(const Node& parameter) const;
-  /// Something that the file does not express, once.
+  /// Notes once something that the file does not express.
   void note(std::string text) { model_.notes.insert(std::move(text)); }
 
   /// Constants; equal ones are stored once.
@@ -50,16 +51,17 @@ class OnnxBuilder {
   std::string byte(std::uint8_t value);                           ///< u8[]
   std::string integer(std::int64_t value);                        ///< i64[]
   std::string integers(const std::vector<std::int64_t>& values);  ///< i64[n]
-  /// A constant under a name of its own. Its bytes are made when they are written.
+  /// Adds a constant with its own name. Its bytes are produced when they are written.
   std::string constant(OnnxConstant constant);
 
-  /// What a symbol is in a run, i64[1].
+  /// Returns the size of a symbol at run time, i64[1].
   std::string size_of(char symbol);
-  /// A shape, i64[n]. Dimensions that a value of the shape `like` has in the same place are 0, as `Reshape` has it.
+  /// Returns a shape, i64[n]. Symbolic dimensions that equal those of `like` at the same position are 0, as in
+  /// `Reshape`.
   std::string target_shape(const Shape& shape, const Shape& like);
-  /// A matrix with its two axes exchanged; for equal values once.
+  /// Transposes a matrix, once for each value.
   std::string transposed(Value matrix);
-  /// The name that was kept for `value` under `key`, empty at first: what several nodes share is added once.
+  /// Returns the name stored for `value` under `key`, initially empty, so that nodes can share it.
   std::string& shared(Value value, std::string_view key) {
     return shared_[{value, std::string(key)}];
   }
@@ -78,8 +80,8 @@ class OnnxBuilder {
   std::map<std::string, std::string> small_constants_;  // by type, sizes and bytes
   std::map<char, std::string> sizes_;
   std::map<std::pair<Value, std::string>, std::string> shared_;
-  std::string node_;            // the name of the operation that is being added
-  std::size_t first_node_ = 0;  // of its nodes
+  std::string node_;            // name of the current operation
+  std::size_t first_node_ = 0;  // index of its first node
 };
 
 }  // namespace hone

@@ -12,16 +12,16 @@ namespace {
 
 using google::protobuf::internal::WireFormatLite;
 
-// Constants that lie outside of the file begin at multiples of this, so that programs can map them.
+// External constants start at multiples of this, so that programs can map them.
 constexpr std::uint64_t kAlignment = 4096;
-// Smaller ones stay in the file: programs read sizes and axes before they look at weights.
+// Smaller constants stay in the file, because programs read sizes and axes before weights.
 constexpr std::uint64_t kSmallestOutside = 1024;
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-// What stands in front of the bytes of a field that has a length.
+// Returns the tag and length that precede the bytes of a field.
 std::string field_prefix(int field, std::uint64_t length) {
   std::string prefix;
   {
@@ -83,7 +83,7 @@ void fill(onnx::NodeProto& to, const OnnxNode& node) {
   for (const auto& [name, value] : node.attributes) fill(*to.add_attribute(), name, value);
 }
 
-// Everything but its constants.
+// Returns the graph without its constants.
 onnx::GraphProto graph_without_constants(const OnnxModel& model) {
   onnx::GraphProto graph;
   graph.set_name(model.name);
@@ -93,7 +93,7 @@ onnx::GraphProto graph_without_constants(const OnnxModel& model) {
   return graph;
 }
 
-// Everything but its graph.
+// Returns the model without its graph.
 onnx::ModelProto model_without_graph(const OnnxModel& model) {
   onnx::ModelProto file;
   file.set_ir_version(onnx_ir_version(model.opset));
@@ -125,12 +125,12 @@ void send(const OnnxConstant& constant, const ByteSink& sink) {
               constant.bytes);
 }
 
-// A constant as it stands in the file.
+// A constant in the file.
 struct Entry {
   const OnnxConstant* constant;
   bool is_outside = false;
   std::string front = {};     // its message up to the elements
-  std::uint64_t message = 0;  // bytes of it, the elements in the file included
+  std::uint64_t message = 0;  // its size, including elements in the file
 
   std::string prefix() const {
     return field_prefix(onnx::GraphProto::kInitializerFieldNumber, message);

@@ -12,10 +12,10 @@
 #include "hone/base/file.h"
 #include "hone/tensor/shape.h"
 
-/// A model as an ONNX file holds it (https://onnx.ai/onnx/repo-docs/IR.html), without the bytes of its weights.
+/// An ONNX model (https://onnx.ai/onnx/repo-docs/IR.html), without the bytes of its weights.
 namespace hone {
 
-/// Element types, with the numbers of ONNX's TensorProto.DataType.
+/// Element types, numbered as in ONNX's TensorProto.DataType.
 enum class OnnxType : int {
   f32 = 1,
   u8 = 2,
@@ -34,13 +34,14 @@ using OnnxAttributes = std::vector<std::pair<std::string, OnnxAttribute>>;
 
 struct OnnxNode {
   std::string name;
-  std::string op;  ///< "MatMul", of the default domain
+  std::string op;  ///< "MatMul", in the default domain
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   OnnxAttributes attributes = {};
 };
 
-/// A constant of the graph (an initializer). Its bytes are made when they are written, so that only one is held at a time.
+/// A constant of the graph (an initializer). Its bytes are produced when they are written, so that only one is in
+/// memory at a time.
 struct OnnxConstant {
   std::string name;
   OnnxType type = OnnxType::f32;
@@ -49,7 +50,7 @@ struct OnnxConstant {
   std::function<void(const ByteSink&)> write;  ///< sends exactly `bytes` bytes, little-endian
 };
 
-/// An input or an output; symbols are dimensions whose size a run decides.
+/// An input or an output; symbols are dimensions with a size decided at run time.
 struct OnnxValue {
   std::string name;
   OnnxType type = OnnxType::f32;
@@ -63,16 +64,16 @@ struct OnnxModel {
   std::vector<OnnxConstant> constants = {};
   std::vector<OnnxValue> inputs = {}, outputs = {};
   std::map<std::string, std::string> metadata = {};
-  std::set<std::string> notes = {};  ///< sentences: what the file does not express of the graph
+  std::set<std::string> notes = {};  ///< sentences on what the file does not express of the graph
 };
 
-/// The opsets that can be written, and the one that all engines of today read.
+/// The supported opsets, and the one that all current engines read.
 inline constexpr int kOldestOpset = 18, kNewestOpset = 23, kUsualOpset = 21;
 
-/// The IR version of a file with that opset.
+/// Returns the IR version of a file with this opset.
 int onnx_ir_version(int opset);
 
-/// The number of bytes of `count` elements; elements of 4 bits lie two in a byte.
+/// Returns the number of bytes of `count` elements; 4-bit elements are stored two per byte.
 std::uint64_t onnx_bytes(OnnxType type, std::int64_t count);
 
 }  // namespace hone

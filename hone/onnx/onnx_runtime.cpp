@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kDebianPackage = "python3";
 
-// Reads and writes safetensors by itself, so that it needs numpy alone beside onnxruntime.
+// Contains its own safetensors code, so that it needs only numpy besides onnxruntime.
 constexpr const char* kScript = R"(import json, struct, sys, time
 import numpy as np
 import onnxruntime as ort
@@ -64,7 +64,7 @@ for run, inputs in sorted(runs.items()):
 write(answered, outputs, {"version": ort.__version__, "seconds": json.dumps(seconds)})
 )";
 
-// The run that a name of the files is of, and the name of the value in it.
+// Splits a tensor name into the index of its run and the name of the value.
 std::pair<std::size_t, std::string> parts_of(const std::string& name) {
   const std::size_t slash = name.find('/');
   return {std::stoul(name.substr(0, slash)), name.substr(slash + 1)};

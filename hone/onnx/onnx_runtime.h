@@ -7,10 +7,10 @@
 #include "hone/base/file.h"
 #include "hone/tensor/tensor.h"
 
-/// ONNX Runtime, where Python has it: to try what was written.
+/// Runs ONNX Runtime, if Python has it, to test exported files.
 namespace hone {
 
-/// The `python_program` that imports onnxruntime. Nothing where it does not.
+/// Returns the `python_program` that can import onnxruntime, or nothing.
 std::optional<std::string> python_with_onnx_runtime();
 
 struct OnnxRuntimeRuns {
@@ -21,12 +21,13 @@ struct OnnxRuntimeRuns {
 
 struct OnnxRuntimeOptions {
   int threads = 1;
-  int repetitions = 1;  ///< of each run, of which the fastest counts
-  /// Products of fp32 inputs with weights of few bits are in fp32; by default ONNX Runtime rounds the inputs to int8.
+  int repetitions = 1;  ///< of each run; the fastest counts
+  /// Products of fp32 inputs with low-bit weights are computed in fp32; by default ONNX Runtime rounds the inputs to
+  /// int8.
   bool exact_products = false;
 };
 
-/// Runs a file on the CPU, once for each of `inputs`. Throws `UserError` with what Python wrote.
+/// Runs a file on the CPU, once for each of `inputs`. Throws `UserError` with Python's error output.
 OnnxRuntimeRuns run_in_onnx_runtime(const std::string& python, const fs::path& file,
                                     const std::vector<TensorMap>& inputs,
                                     const OnnxRuntimeOptions& options = {});

@@ -10,7 +10,7 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-// The steps that it stands for: the engine fuses them by itself.
+// Exports the separate steps of attention, which engines fuse themselves.
 std::string attention(OnnxBuilder& to, Node& node) {
   const auto heads_first = [&](std::size_t input, Integers axes) {
     return to.add("Transpose", {to.name_of(node.input(input))}, {{"perm", std::move(axes)}});
@@ -124,7 +124,7 @@ std::string normalize(OnnxBuilder& to, Node& node) {
   return to.add("Div", {x, to.add("Max", {norm, to.number(eps)})});
 }
 
-// Tokens that the mask leaves out are no numbers of a sum, whatever they are; a text without tokens is 0.
+// Masked tokens are excluded from sums, whatever their values; a text without tokens gives 0.
 std::string pool_tokens(OnnxBuilder& to, Node& node) {
   const std::string x = to.name_of(node.input(0));
   const auto& mode = node.attributes().get<std::string>("mode");
@@ -195,7 +195,7 @@ struct FormRow {
   OnnxForm form;
 };
 
-// Element-wise operations that are not here are written as their formulas.
+// Other element-wise operations are exported as their formulas.
 constexpr FormRow kForms[] = {
     {"attention", attention},
     {"attention_mask", attention_mask},

@@ -7,13 +7,13 @@
 
 namespace hone {
 
-/// How an operation is written in ONNX: adds nodes and returns the name of its result. Null: it has no form.
+/// The export of an operation to ONNX: adds nodes and returns the name of the result. Null: not supported.
 using OnnxForm = std::string (*)(OnnxBuilder& to, Node& node);
 
-/// The form of the operation of that name: its row in the table, or its formula's, where it has one.
+/// Returns the export function of an operation: its row in the table, or that for formulas if it has one.
 OnnxForm find_onnx_form(const OpDef& op);
 
-/// The nodes that compute the formula of an element-wise operation with one result.
+/// Adds the nodes that compute the formula of an element-wise operation with one result.
 std::string add_formula(OnnxBuilder& to, Node& node);
 
 }  // namespace hone

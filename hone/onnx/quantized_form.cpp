@@ -24,7 +24,7 @@ Tensor dense_values(const OnnxBuilder& to, Value parameter) {
   return tensor.contiguous() ? tensor : tensor.contiguous_copy();
 }
 
-// Units that are whole multiples of a power of two.
+// Units that are integer multiples of a power of two.
 struct WholeUnits {
   float step = 1;
   float lowest = 0, highest = 0;   // in steps
@@ -46,15 +46,15 @@ std::optional<WholeUnits> whole_units(const CodeUnits& units) {
   return whole;
 }
 
-// A packed matrix as DequantizeLinear has it: (code - zero point) * scale.
+// A packed matrix for DequantizeLinear: (code - zero point) * scale.
 struct CodedMatrix {
   PackedTensor tensor;
   OnnxType type = OnnxType::i8;
   std::int64_t rows = 0, columns = 0;
-  std::int64_t groups = 0;              // in a row that have a scale each; 0: one scale for all
+  std::int64_t groups = 0;              // per row, each with a scale; 0: one scale for all
   std::vector<float> scales = {};       // row by row
-  std::vector<float> zero_points = {};  // of each scale; empty: all are 0
-  std::vector<int> of_codes = {};       // of the codes that the format has
+  std::vector<float> zero_points = {};  // one per scale; empty: all are 0
+  std::vector<int> of_codes = {};       // by the format's code
 };
 
 std::optional<OnnxType> type_for(const WholeUnits& units, bool zero_points, int opset) {
@@ -69,10 +69,10 @@ std::optional<OnnxType> type_for(const WholeUnits& units, bool zero_points, int 
   return std::nullopt;
 }
 
-// The type of a format's codes, and the codes as that type has them.
+// The ONNX type for a format's codes, and the codes in that type.
 struct StoredCodes {
   OnnxType type;
-  float step;  // what a value of 1 stands for
+  float step;  // the unit of a value of 1
   std::vector<int> of_codes;
 };
 
@@ -108,7 +108,7 @@ std::optional<CodedMatrix> coded_matrix(const OnnxBuilder& to, Node& unpack) {
   matrix.columns = tensor.layout.matrix.columns;
   matrix.of_codes = stored->of_codes;
   if (units->group > 0) {
-    if (tensor.sizes.size() != 2) return std::nullopt;  // rows are no axis
+    if (tensor.sizes.size() != 2) return std::nullopt;  // rows are not an axis
     matrix.groups = (matrix.columns + units->group - 1) / units->group;
     if (matrix.groups > 1 && (to.opset() < kFirstWithBlocks || matrix.columns % units->group != 0))
       return std::nullopt;
@@ -128,7 +128,7 @@ std::optional<CodedMatrix> coded_matrix(const OnnxBuilder& to, Node& unpack) {
   return fit ? std::optional(std::move(matrix)) : std::nullopt;
 }
 
-// Codes as the bytes of the type.
+// Returns codes as bytes of the type.
 std::vector<std::byte> bytes_of(OnnxType type, const std::vector<int>& codes) {
   const bool four = type == OnnxType::i4 || type == OnnxType::u4;
   std::vector<std::byte> bytes(onnx_bytes(type, std::ssize(codes)));
@@ -170,7 +170,7 @@ std::string codes_constant(OnnxBuilder& to, const std::string& parameter, const 
                       }});
 }
 
-// Of scales and zero points: () of a tensor, (rows) of rows, (rows, groups) or (groups, rows) of groups.
+// Arranges scales and zero points: () for a tensor, (rows) for rows, (rows, groups) or (groups, rows) for groups.
 template <typename T>
 std::vector<T> laid_out(const CodedMatrix& m, const std::vector<T>& of_groups, bool transposed) {
   if (!transposed || m.groups <= 1) return of_groups;
@@ -224,7 +224,7 @@ std::string dequantized(OnnxBuilder& to, Node& unpack, const CodedMatrix& m, boo
   return to.add("DequantizeLinear", std::move(inputs), std::move(attributes));
 }
 
-// What has no form as codes and scales.
+// Exports weights that cannot be expressed as codes and scales.
 std::string values_constant(OnnxBuilder& to, Node& unpack) {
   const PackedTensor tensor = packed_tensor(unpack, to.parameters());
   to.note(
@@ -242,24 +242,24 @@ std::string values_constant(OnnxBuilder& to, Node& unpack) {
                       }});
 }
 
-// Whether scales are taken from the values that are rounded.
+// Returns whether scales are computed from the rounded values.
 bool is_dynamic(const Format& format) {
   return format.def->layout(format, {1, 1}).shared_count > 0;
 }
 
-// Whole numbers of 8 bits by scales that are taken from the values.
+// Returns whether the format is 8-bit integers with scales computed from the values.
 bool is_dynamic_in_eight_bits(const Format& format) {
   if (!is_dynamic(format) || format.def->layout(format, {1, 1}).element_bits != 8) return false;
   const std::optional<CodeUnits> units = units_for_any_state(format, {1, 1});
   return units && whole_units(*units).has_value();
 }
 
-// Whether a matrix is one of int8 with scales of rows or of all, which products of integers take.
+// Returns whether a matrix is int8 with scales per row or one for all, as integer products require.
 bool is_of_integers(const std::optional<CodedMatrix>& matrix) {
   return matrix && matrix->groups <= 1 && matrix->type == OnnxType::i8;
 }
 
-// Whether what a quantizer gives goes into products of integers alone, which round it.
+// Returns whether only integer products, which round it, read a quantizer's result.
 bool is_rounded_by_products(const OnnxBuilder& to, Node& quantizer) {
   if (!is_dynamic_in_eight_bits(quantizer.attributes().get<Format>("format"))) return false;
   return std::ranges::all_of(quantizer.users(), [&](Node* user) {
@@ -288,7 +288,7 @@ std::string constant_of_quantizer(OnnxBuilder& to, Node& quantizer) {
                       }});
 }
 
-// Whole numbers of at most 8 bits with one scale that is known before.
+// Exports integers of at most 8 bits with one static scale; empty for other formats.
 std::string rounded_by_known_scale(OnnxBuilder& to, Node& quantizer) {
   const Format& format = quantizer.attributes().get<Format>("format");
   std::vector<Tensor> state;
@@ -300,7 +300,7 @@ std::string rounded_by_known_scale(OnnxBuilder& to, Node& quantizer) {
   if (!units || units->scales.size() != 1) return "";
   const std::optional<WholeUnits> whole = whole_units(*units);
   if (!whole || whole->highest - whole->lowest > 255) return "";
-  // uint8: engines have no fast products of int8 by int8.
+  // uint8, because engines have no fast products of int8 by int8.
   const float offset = units->offsets.empty() ? -128 : units->offsets[0] / whole->step;
   const float scale = units->scales[0] * whole->step;
   const float lowest = whole->lowest + (units->offsets.empty() ? 0 : offset),
@@ -313,7 +313,7 @@ std::string rounded_by_known_scale(OnnxBuilder& to, Node& quantizer) {
   return to.add("DequantizeLinear", {to.add("QuantizeLinear", {x, by, zero}), by, zero});
 }
 
-// A matrix (N, K) as (K, N), for a product with x.
+// Returns a matrix (N, K) as (K, N), for a product with x.
 std::string packed_matrix(OnnxBuilder& to, Value x, Node& unpack) {
   std::string& name = to.shared(unpack.result(), "matrix");
   if (!name.empty()) return name;
@@ -327,7 +327,7 @@ std::string packed_matrix(OnnxBuilder& to, Value x, Node& unpack) {
                        {{"perm", std::vector<std::int64_t>{1, 0}}});
 }
 
-// Of what a quantizer rounds by scales of its own values, and of whole numbers. Empty where it is none.
+// Adds the integer product of dynamically quantized x and integer weights. Returns "" if it does not apply.
 std::string whole_product(OnnxBuilder& to, Value x, Node& unpack) {
   if (!x.node->is("quantize") || !is_rounded_by_products(to, *x.node)) return "";
   const std::optional<CodedMatrix> matrix = coded_matrix(to, unpack);
@@ -363,7 +363,7 @@ bool is_packed_weight(Value value) {
 }
 
 std::string packed_weight(OnnxBuilder& to, Node& unpack) {
-  // Products and embeddings ask for their weight in the form that suits them; a bias they read as it is.
+  // Products and embeddings request their weight in the form they need; their bias is read as it is.
   const auto is_its_weight = [&](const Node* user) {
     if (!user->is("linear") && !user->is("embedding")) return false;
     for (std::size_t i = 0; i < user->inputs().size(); ++i)

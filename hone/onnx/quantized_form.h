@@ -4,24 +4,26 @@
 
 #include "hone/onnx/onnx_builder.h"
 
-/// Quantizers and packed weights in ONNX. Whole numbers with scales are `DequantizeLinear` of int8, uint8, int4 or uint4; what
-/// other formats hold are the values it takes. Nothing here knows a format by name: how codes become values says
-/// `FormatDef::units`.
+/// Quantizers and packed weights in ONNX. Integers with scales become `DequantizeLinear` of int8, uint8, int4 or uint4;
+/// other formats are stored as their values. No format is known by name: `FormatDef::units` defines how codes become
+/// values.
 namespace hone {
 
-/// Whether an operation `unpack` gives the value.
+/// Returns whether an `unpack` operation computes the value.
 bool is_packed_weight(Value value);
 
-/// The values of an operation `unpack`.
+/// Returns the values of an `unpack` operation, or "" if all users request their own form (`packed_rows`,
+/// `packed_product`).
 std::string packed_weight(OnnxBuilder& to, Node& unpack);
-/// Its rows `ids`: codes are gathered before they become values.
+/// Returns the rows `ids` of an `unpack` operation. One-byte codes without groups or zero points are gathered before
+/// they are dequantized.
 std::string packed_rows(OnnxBuilder& to, Node& unpack, const std::string& ids);
 
-/// x (..., K) times the transpose of one that is a matrix (N, K). It is a product of integers where a quantizer rounds x by
-/// scales of its own values.
+/// Returns x (..., K) times the transpose of an unpacked matrix (N, K). It is an integer product if x is dynamically
+/// quantized and the weight allows it.
 std::string packed_product(OnnxBuilder& to, Value x, Node& unpack);
 
-/// What an operation `quantize` gives.
+/// Returns the result of a `quantize` operation.
 std::string rounded_value(OnnxBuilder& to, Node& quantizer);
 
 }  // namespace hone

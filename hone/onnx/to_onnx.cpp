@@ -18,7 +18,7 @@ void check_forms(const Graph& graph) {
              fmt::join(missing, ", "));
 }
 
-// The name of what an operation gives: that of the output that it is, or its own.
+// Returns the name for an operation's result: that of the output if it is one, else its own.
 std::string wanted_name(const Graph& graph, Value value) {
   for (const auto& [name, output] : graph.outputs())
     if (output == value) return name;

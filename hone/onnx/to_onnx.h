@@ -8,10 +8,10 @@
 
 namespace hone {
 
-/// The ONNX model of an inference graph: inputs and outputs keep their names, and so do parameters and operations. Weights
-/// are shared with `parameters`, which the model keeps alive; packed ones (passes/pack.h) are whole numbers with scales where
-/// their format is that, else the values that they take. `weights`: see `OnnxBuilder`. Throws `UserError` for an opset that cannot be written, and
-/// naming all operations that have no form in ONNX.
+/// Converts an inference graph to an ONNX model. Inputs, outputs, parameters and operations keep their names. Weights
+/// are shared with `parameters`, which the model keeps alive. Packed ones (passes/pack.h) are integers with scales if
+/// the format allows it, else their values. `weights`: see `OnnxBuilder`. Throws `UserError` for an unsupported opset,
+/// and with the names of all operations that ONNX export does not support.
 OnnxModel to_onnx(const Graph& graph, const ParameterStore& parameters, const std::string& name,
                   int opset = kUsualOpset, DType weights = DType::f32);
 

@@ -3,7 +3,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// sum = sum + x in place, over the batches of one step; where `first` is not 0, sum = x, whatever was there.
+// sum = sum + x in place, over the batches of one step. If `first` is not 0, sum = x, whatever it contained.
 namespace hone::ops {
 namespace {
 

@@ -5,12 +5,11 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// One step of AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019) in
-// place, on a gradient scaled by min(1, max_grad_norm / (norm + 1e-6)) (max_grad_norm 0: not
-// scaled):
+// One step of AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019), in place, with the gradient
+// scaled by min(1, max_grad_norm / (norm + 1e-6)) (max_grad_norm 0: not scaled):
 //   m = beta1 m + (1 - beta1) g;   v = beta2 v + (1 - beta2) g^2
 //   p = p - (lr / (1 - beta1^step) m / (sqrt(v / (1 - beta2^step)) + eps) + lr weight_decay p)
-// Moments too small for a normal float are kept as 0.
+// Moments too small for a normal float are stored as 0.
 namespace hone::ops {
 namespace {
 
@@ -34,7 +33,7 @@ std::vector<Type> infer(const TypeContext& context) {
   return {parameter, parameter, parameter};
 }
 
-// Of a table whose gradient is rows and their sums, as `embedding_gradient_by_row` gives them.
+// The variant for tables whose gradient is a list of rows and their sums, from `embedding_gradient_by_row`.
 std::vector<Type> infer_by_row(const TypeContext& context) {
   const Type &table = context.inputs[0], &rows = context.inputs[1], &sums = context.inputs[2];
   expect_dtype(table, DType::f32, "table");
@@ -56,7 +55,7 @@ float normal_or_zero(double value) {
   return std::fabs(rounded) < std::numeric_limits<float>::min() ? 0.0f : rounded;
 }
 
-// `first`: the operand behind gradient and moments.
+// `first`: the operand after gradient and moments.
 void update(Call& call, std::span<const float> gradient, std::size_t m_index, std::size_t first) {
   const auto attribute = [&](const char* name) { return call.attributes.get<double>(name); };
   const double norm = static_cast<double>(*call.input(first).data<float>());

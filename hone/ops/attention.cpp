@@ -8,18 +8,21 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[b, s, n] = sum_t dropout(softmax_t(scale q[b, s, n] . k[b, t, n] + mask[b, t])) v[b, t, n]: Vaswani and others, "Attention
-// is all you need", 2017; with heads where linears leave them, q (B, S, N, D), k (B, T, N, D), v (B, T, N, E), y (B, S, N, E).
+// y[b, s, n] = sum_t dropout(softmax_t(scale q[b, s, n] . k[b, t, n] + mask[b, t])) v[b, t, n] (Vaswani and others,
+// "Attention is all you need", 2017). Heads keep the layout of the linear outputs: q (B, S, N, D), k (B, T, N, D),
+// v (B, T, N, E), y (B, S, N, E).
 //
-// Weights (B, N, S, T) are dropped as by `dropout`, where `p` is above 0, and are nowhere as a whole: the gradient computes them again.
+// If `p` is above 0, weights (B, N, S, T) are dropped as by `dropout`. They are never materialized; the gradient
+// recomputes them.
 namespace hone::ops {
 namespace {
 
-// Texts without padding (`unpadded`) stand one behind the other, as if they were one: key (1, T, N, D) and value (1, T, N, E) of all tokens, of
-// which text b has `lengths[b]` from `begins[b]` on. So stand queries, too, or (B, S, N, D) as ever. With `rest` the tokens behind
-// the last text are no text's: what would be theirs of results is zero.
+// Texts without padding (`unpadded`) are stored back to back: key (1, T, N, D) and value (1, T, N, E) hold the tokens
+// of all texts, and text b has `lengths[b]` tokens, starting at `begins[b]`. Queries have the same layout or the usual
+// (B, S, N, D). With `rest`, the tokens after the last text belong to no text, and their results are zero.
 //
-// Behind query, key and value, and behind dy of the gradient: the random key where weights are dropped, then the mask, or where texts are.
+// The operands after query, key and value (and dy of the gradient) are the random key if weights are dropped, then the
+// mask, or `begins` and `lengths`.
 constexpr std::size_t kForwardOperands = 3, kGradientOperands = 4;
 
 bool drops(const Attributes& attributes) {
@@ -37,7 +40,7 @@ bool has_rest(const Attributes& attributes) {
   return rest != nullptr && *rest;
 }
 
-// The first of what says which keys are a text's.
+// The index of the mask or of `begins`.
 std::size_t texts_operand(const Attributes& attributes, std::size_t operands) {
   return drops(attributes) ? operands + 1 : operands;
 }
@@ -61,7 +64,7 @@ std::vector<OperandDef> gradient_inputs_of(const Attributes& attributes) {
   return with_texts({"query", "key", "value", "dy"}, attributes);
 }
 
-// What weights would be.
+// The type that a tensor of the weights would have.
 Type weights_of(const Dim& texts, const Type& query, const Type& key) {
   return {DType::f32, {texts, query.dim(2), query.dim(1), key.dim(1)}};
 }
@@ -83,7 +86,8 @@ void expect_mask(const Type& mask, const Type& q, const Type& k) {
   expect_equal(mask.dim(3), k.dim(1), "tokens of the mask");
 }
 
-// Checks all operands but dy, `first_operands` of which stand in front of random key, mask and texts; the type of y.
+// Checks all operands but dy and returns the type of y. The first `first_operands` precede the random key, mask and
+// texts.
 Type check_operands(const TypeContext& context, std::size_t first_operands) {
   user_check(std::holds_alternative<double>(*context.attributes.find("scale")),
              "scale must be a real number");
@@ -113,7 +117,7 @@ Type check_operands(const TypeContext& context, std::size_t first_operands) {
   expect_equal(v.dim(2), q.dim(2), "heads of the value");
   expect_dropout(drops(context.attributes) ? inputs[first_operands] : Type{DType::i64, {}},
                  weights_of(texts, q, k), context.attributes);
-  // The place of a token among those of all texts says nothing of its place in its own.
+  // Dropout is a function of a token's position in its own text, which its position among all tokens does not give.
   user_check(!is_unpadded(context.attributes) || !drops(context.attributes) ||
                  !context.attributes.get<Shape>("limits").empty(),
              "limits are needed to drop weights of texts without padding");
@@ -133,13 +137,12 @@ std::vector<Type> infer_gradient(const TypeContext& context) {
   return {inputs[0], inputs[1], inputs[2]};
 }
 
-// One head of one text.
 struct HeadInputs {
   Tensor q, k, v;     // (S, D), (T, D), (T, E)
   const float* mask;  // (T); null: none
   double scale;
 
-  // Weights of all keys for query `s`.
+  // The weights of all keys for query `s`.
   std::vector<double> weights(std::int64_t s) const {
     std::vector<double> scores(static_cast<std::size_t>(k.size(0)));
     for (std::int64_t t = 0; t < k.size(0); ++t) {
@@ -175,13 +178,13 @@ Tensor head_of(const Tensor& x, const Tokens& tokens, std::int64_t n) {
                          {x.strides()[1], x.strides()[3]}, one.offset());
 }
 
-// The vector of token `i` of these of head n of x, which is dense.
+// The vector of the i-th of these tokens in head n of x, which is dense.
 float* vector_at(const Tensor& x, const Tokens& tokens, std::int64_t i, std::int64_t n) {
   return x.data<float>() +
          ((tokens.row * x.size(1) + tokens.begin + i) * x.size(2) + n) * x.size(3);
 }
 
-// What the texts, the weights and what is left of them are in a call.
+// The texts, mask and dropout factors of a call.
 class CalledTexts {
  public:
   CalledTexts(const Call& call, std::size_t first_operands) : call_(call) {
@@ -217,13 +220,13 @@ class CalledTexts {
     const float* masked = nullptr;
     if (mask_.defined())
       masked = mask_.data<float>() + (mask_.size(0) == 1 ? 0 : b * mask_.size(3));
-    // The factor acts as the fp32 number it becomes in every fp32 program.
+    // Every fp32 program rounds the factor to fp32, so this one does too.
     return {head_of(call_.input(0), queries(b), n), head_of(call_.input(1), keys(b), n),
             head_of(call_.input(2), keys(b), n), masked,
             static_cast<float>(call_.attributes.get<double>("scale"))};
   }
 
-  // What the weight of query s of head n of text b to key t is multiplied by.
+  // The dropout factor of the weight of query s for key t in head n of text b.
   double factor(std::int64_t b, std::int64_t n, std::int64_t s, std::int64_t t) const {
     if (!factors_) return 1;
     const Sizes& strides = factors_->word_strides();
@@ -240,7 +243,8 @@ class CalledTexts {
   }
 
  private:
-  // Texts follow each other without gaps and take all tokens but a rest; the longest.
+  // Checks that texts follow each other without gaps and cover all tokens, except a rest. Returns the length of the
+  // longest.
   std::int64_t check_texts(std::int64_t tokens) const {
     std::int64_t next = 0, longest = 0;
     for (std::int64_t b = 0; b < begins_.count(); ++b) {
@@ -262,7 +266,7 @@ class CalledTexts {
   std::optional<DropoutFactors> factors_;
 };
 
-// Of tokens that are no text's nothing is written behind this.
+// Zeroes the outputs: tokens outside all texts are not written later.
 void clear_rest(Call& call) {
   if (!has_rest(call.attributes)) return;
   for (std::size_t i = 0; i < call.outputs.size(); ++i)
@@ -287,13 +291,13 @@ void forward(Call& call) {
   });
 }
 
-// What one query adds to the gradients of its head.
+// The contribution of one query to the gradients of its head.
 struct QueryGradients {
   const HeadInputs& head;
   Tensor dy;                    // (S, E)
   std::vector<double>&dk, &dv;  // (T, D), (T, E)
 
-  // `weights` and what they are multiplied by, of all keys; dq (D).
+  // `weights` and their dropout `factors`, of all keys; dq (D).
   void add(std::int64_t s, const std::vector<double>& weights, const std::vector<double>& factors,
            float* dq) {
     const std::int64_t keys = head.k.size(0), size = head.k.size(1), values = head.v.size(1);
@@ -347,7 +351,7 @@ void backward(Call& call) {
   });
 }
 
-// Of texts without padding, as if all were of one length.
+// The number of scores; texts without padding count as if all had the same length.
 double score_count(const TypeContext& context, const Bindings& bindings, std::size_t operands) {
   const Type &q = context.inputs[0], &k = context.inputs[1];
   const Attributes& attributes = context.attributes;
@@ -358,7 +362,7 @@ double score_count(const TypeContext& context, const Bindings& bindings, std::si
          std::max(1.0, elements(begins, bindings));
 }
 
-// What its two products, its scaling, its mask and its softmax count for alone.
+// The cost of its two products, scaling, mask and softmax as separate operations.
 double flops(const TypeContext& context, const Bindings& bindings) {
   const auto size = [&](const Type& type) {
     return static_cast<double>(resolve(type.dim(3), bindings));
@@ -371,7 +375,7 @@ double flops(const TypeContext& context, const Bindings& bindings) {
           (drops(attributes) ? 1 : 0));
 }
 
-// Its five products, of which one gives the scores again, their softmax and that of its gradient.
+// The cost of its five products, one of which recomputes the scores, of their softmax and its gradient.
 double gradient_flops(const TypeContext& context, const Bindings& bindings) {
   const auto size = [&](const Type& type) {
     return static_cast<double>(resolve(type.dim(3), bindings));
@@ -380,7 +384,7 @@ double gradient_flops(const TypeContext& context, const Bindings& bindings) {
          (6 * size(context.inputs[0]) + 4 * size(context.inputs[2]) + 10);
 }
 
-// That of the mask, by the steps that attention stands for: nothing is left of them where nobody learns a mask.
+// The gradient of the mask, from the separate steps of attention. It is removed as unused unless the mask is trained.
 Value mask_gradient(GradientContext& c) {
   const Attributes& attributes = c.node.attributes();
   const auto transposed = [&](Value x, const Shape& axes) {

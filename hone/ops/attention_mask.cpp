@@ -4,8 +4,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// What is added to attention scores: 0 where mask (B, S) is set, the lowest float where it is not;
-// y (B, 1, 1, S)
+// The term added to attention scores: 0 where mask (B, S) is set, else the lowest float; y (B, 1, 1, S)
 namespace hone::ops {
 namespace {
 

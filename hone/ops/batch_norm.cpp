@@ -4,9 +4,9 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[b, c, …] = (x[b, c, …] - mean[c]) / sqrt(variance[c] + eps) * gamma[c] + beta[c];   x (B, C, …), all else (C) (Ioffe and
-// Szegedy, "Batch normalization", 2015). For inference mean and variance are running ones, which training has kept; in
-// training they are those of the batch: `batch_norm_training`, which the pass `use_batch_statistics` puts in its place.
+// y[b, c, …] = (x[b, c, …] - mean[c]) / sqrt(variance[c] + eps) * gamma[c] + beta[c];   x (B, C, …), all else (C)
+// (Ioffe and Szegedy, "Batch normalization", 2015). Inference uses the running mean and variance; training uses those
+// of the batch, with `batch_norm_training`, which the pass `use_batch_statistics` inserts.
 namespace hone::ops {
 namespace {
 
@@ -62,8 +62,8 @@ std::vector<Type> infer_training(const TypeContext& context) {
 }
 
 struct Moments {
-  std::vector<double> mean, variance;  // of each channel; the variance is that of a population
-  double count = 0;                    // of its values
+  std::vector<double> mean, variance;  // of each channel; population variance
+  double count = 0;                    // values per channel
 };
 
 Moments moments(const Tensor& x) {
@@ -105,8 +105,8 @@ std::vector<Type> infer_gradient(const TypeContext& context) {
   return {x, context.inputs[1], context.inputs[1]};
 }
 
-// With n = normalised x and d = its deviation:  dbeta = sum dy,  dgamma = sum dy n,
-// dx = gamma / d (dy - (dbeta + n dgamma) / values of a channel)
+// With n = normalized x and d = its deviation:  dbeta = sum dy,  dgamma = sum dy n,
+// dx = gamma / d (dy - (dbeta + n dgamma) / values per channel)
 void backward(Call& call) {
   const Tensor x = reference::dense(call.input(0)), gamma = reference::dense(call.input(1)),
                dy = reference::dense(call.input(2));

@@ -4,7 +4,7 @@
 
 namespace hone::ops {
 
-/// Throws `UserError` for images (B, C, …) with only one value in a channel, which have no variance for `batch_norm_training`.
+/// Throws `UserError` for images (B, C, …) with only one value per channel: `batch_norm_training` needs a variance.
 void expect_variance(const Sizes& x);
 
 }  // namespace hone::ops

@@ -4,9 +4,8 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// loss = mean over all elements of -(y log sigmoid(x) + (1 - y) log(1 - sigmoid(x))), which is
-// max(x, 0) - x y + log(1 + e^-|x|);   logits x (B, C), targets y (B, C) within [0, 1]: each of the C answers is a yes
-// or no of its own.
+// loss = mean over all elements of -(y log sigmoid(x) + (1 - y) log(1 - sigmoid(x))), computed as
+// max(x, 0) - x y + log(1 + e^-|x|);   logits x (B, C), targets y (B, C) within [0, 1]: C independent yes-or-no labels
 namespace hone::ops {
 namespace {
 
@@ -19,7 +18,7 @@ void check_operands(const TypeContext& context) {
              to_string(logits), to_string(targets));
 }
 
-// Calls body(i, logit, target) for all elements; returns their number.
+// Calls body(i, logit, target) for all elements. Returns their number.
 template <typename Body>
 double for_answers(const Call& call, Body&& body) {
   const Tensor logits = reference::dense(call.input(0)), targets = reference::dense(call.input(1));
@@ -75,7 +74,7 @@ std::vector<OpDef> binary_cross_entropy() {
       {.name = "binary_cross_entropy_gradient",
        .summary = "dlogits = (sigmoid(logits) - targets) dloss / elements",
        .inputs = {"logits", "targets", "dloss"},
-       // Not element-wise: it divides by the number of elements, so that a part of the operands gives another result.
+       // Not element-wise: it divides by the number of elements, so slices of the operands would give another result.
        .infer = [](const TypeContext& c) -> std::vector<Type> {
          check_operands(c);
          expect_dtype(c.inputs[2], DType::f32, "dloss");

@@ -1,7 +1,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y = x as numbers of another type: to nearest, ties to even. Gradients are cast back.
+// y = x converted to another type: to nearest, ties to even. Gradients are cast back.
 namespace hone::ops {
 namespace {
 
@@ -16,7 +16,7 @@ std::vector<Type> infer(const TypeContext& context) {
   return {y};
 }
 
-// Of numbers as fp32, which holds those of every type: see `run_reference`.
+// Works in fp32, which can represent the values of every type: see `run_reference`.
 void forward(Call& call) {
   reference::map(call, [](double x) { return x; });
 }

@@ -1,7 +1,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// The values one behind the other along an axis, all of one shape but there.
+// Concatenates values along an axis. Their other extents are equal.
 namespace hone::ops {
 namespace {
 

@@ -2,9 +2,10 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[b, o, i, j] = sum over c, u, v of x[b, c, i stride - padding + u dilation, j stride - padding + v dilation] weight[o, c, u, v]
-//                 + bias[o];   x (B, C, H, W), zero outside, weight (O, C / groups, KH, KW), bias (O).
-// With groups, outputs and channels are cut into as many parts, and outputs read the channels of theirs alone.
+// y[b, o, i, j] = sum over c, u, v of x[b, c, i stride - padding + u dilation, j stride - padding + v dilation]
+//                 weight[o, c, u, v] + bias[o];
+// x (B, C, H, W), zero outside, weight (O, C / groups, KH, KW), bias (O).
+// With groups, channels and outputs are split into as many groups, and an output reads the channels of its group only.
 namespace hone::ops {
 namespace {
 
@@ -66,7 +67,8 @@ double flops(const TypeContext& context, const Bindings& bindings) {
                   context.inputs[1].shape, bindings);
 }
 
-// The operand that a gradient is of: its attribute `shape`, and the type of the other operands.
+// Returns the type of the differentiated operand: its shape is the attribute `shape`, its element type that of the
+// others.
 Type type_of_shape(const TypeContext& context) {
   const Attributes& attributes = context.attributes;
   user_check(std::holds_alternative<Shape>(*attributes.find("shape")),

@@ -3,24 +3,24 @@
 #include "hone/ir/op.h"
 #include "hone/kernels/convolution.h"
 
-/// What the records of convolutions share: `conv2d`, its gradients and `fused_conv2d`.
+/// Shared code of the records of `conv2d`, its gradients and `fused_conv2d`.
 namespace hone::ops {
 
-/// stride, padding, dilation and groups, with defaults.
+/// Returns stride, padding, dilation and groups, with their defaults.
 Attributes convolution_attributes();
 
-/// Images (B, C, H, W) of f32, bf16 or f16 whose channels, height and width are known. Throws `UserError` for others.
+/// Throws `UserError` unless `type` is images (B, C, H, W) of f32, bf16 or f16 with known channels, height and width.
 void expect_images(const Type& type, std::string_view what);
 
-/// The result (B, O, OH, OW) of such images and a weight (O, C / groups, KH, KW) of the same type. Throws `UserError` where they or
-/// the attributes do not fit.
+/// Returns the result type (B, O, OH, OW) of such images and a weight (O, C / groups, KH, KW) of the same element type.
+/// Throws `UserError` if they or the attributes do not fit.
 Type convolution_result(const Type& x, const Type& weight, const Attributes& attributes);
 
-/// Sizes of a convolution of tensors of such sizes.
+/// Returns the extents of a convolution of tensors with these sizes.
 kernels::ConvolutionShape convolution_shape(const Sizes& x, const Sizes& weight,
                                             const Attributes& attributes);
 
-/// Calls body(x, weight, y) with the places of all factors and of the element of the result that their product is part of.
+/// Calls body(x, weight, y) with the offsets of both factors of every product and of the result element it is added to.
 template <typename Body>
 void for_each_product(const kernels::ConvolutionShape& s, Body&& body) {
   const std::int64_t group_channels = s.channels / s.groups, group_outputs = s.outputs / s.groups;

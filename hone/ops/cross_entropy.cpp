@@ -5,7 +5,7 @@
 #include "hone/ops/rules.h"
 
 // loss = sum over rows of w[label] (-log softmax(logits)[label]) / sum over rows of w[label];   logits (B, C),
-// labels (B), class weights w (C), all 1 when they are left out. Rows labelled -100 do not count.
+// labels (B), class weights w (C), default 1. Rows with label -100 are ignored.
 namespace hone::ops {
 namespace {
 
@@ -27,7 +27,7 @@ void check_class_weights(const TypeContext& context, std::size_t index) {
   expect_equal(context.inputs[index].dim(0), context.inputs[0].dim(1), "number of class weights");
 }
 
-/// The weight of each class; 1 where none are given.
+/// The weight of each class; 1 without class weights.
 class ClassWeights {
  public:
   ClassWeights(const Call& call, std::size_t index) {
@@ -41,8 +41,8 @@ class ClassWeights {
   Tensor weights_;
 };
 
-// Calls body(row, label, log of the sum of exponentials) for the rows that count; returns the sum of
-// their weights.
+// Calls body(row, label, log of the sum of exponentials) for the rows that are not ignored. Returns the sum of their
+// weights.
 template <typename Body>
 double for_labelled_rows(const reference::Rows& logits, const Tensor& labels,
                          const ClassWeights& weights, Body&& body) {

@@ -2,15 +2,14 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y = x / (1 - p) with probability 1 - p, else 0 (Srivastava et al., 2014); nothing is kept for p = 1.
-// An element is kept where its word of the random stream (key, stream) is at least p 2^32, so the mask
-// is a function of its place alone: nothing is stored for the gradient, which applies the same mask to
-// dy. Where rows stand one behind the other that have places of their own, `places` (rows...) are the numbers of the rows they would be:
-// row i draws the words from places[i] times its elements on.
+// y = x / (1 - p) with probability 1 - p, else 0 (Srivastava et al., 2014); all zeros for p = 1. An element is kept if
+// its word of the random stream (key, stream) is at least p 2^32. The mask is a function of the position alone, so the
+// gradient recomputes it and nothing is stored. `places` (rows...) gives rows stored back to back the row numbers that
+// they would have with padding: the words of row i start at places[i] times the row length.
 namespace hone::ops {
 namespace {
 
-// Where x is dropped by the first two inputs, and by the one at `places_at` if there is one.
+// Checks x, the random key and, if there is one, the input `places` at `places_at`.
 void check_dropped(const TypeContext& context, std::size_t places_at) {
   const Type& x = context.inputs[0];
   expect_float(x, "x");
@@ -29,7 +28,7 @@ std::vector<Type> infer(const TypeContext& context) {
   return {context.inputs[0]};
 }
 
-// Calls body(element of x, what it is multiplied by) row by row.
+// Calls body(element of x, dropout factor) row by row.
 template <typename Body>
 void for_each_dropped(const Call& call, std::size_t places_at, Body&& body) {
   const Tensor& x = call.input(0);
@@ -55,13 +54,13 @@ void forward(Call& call) {
       call, 2, [&](float value, float factor) { *out++ = factor != 0 ? value * factor : 0.0f; });
 }
 
-// ---- together with a product of few outputs, for graphs whose gradients are taken
+// ---- fused with a product of few outputs, for training
 
 struct DroppedLinearTypes {
   const Type &x, &key, &weight;
 };
 
-// Places stand behind what there is beside.
+// `places` is the last operand.
 constexpr std::size_t kForwardPlaces = 3, kGradientPlaces = 4;
 
 DroppedLinearTypes check_dropped_linear(const TypeContext& context, std::size_t places_at) {
@@ -93,7 +92,7 @@ std::vector<Type> infer_dropped_linear_gradient(const TypeContext& context) {
   return {context.inputs[0], context.inputs[2]};
 }
 
-// What is left of x, and what each element counts: 1 / (1 - p), or 0.
+// The values of x after dropout, and the factor of each element: 1 / (1 - p), or 0.
 struct Dropped {
   std::vector<double> values, factors;
 

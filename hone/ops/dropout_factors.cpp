@@ -7,7 +7,7 @@
 namespace hone::ops {
 namespace {
 
-// Numbers no smaller than those of x, or the symbols of x; small enough for words to be counted.
+// Checks that the limits are at least the sizes of x, or the same symbols, and small enough to count the words.
 void expect_limits(const Type& x, const Shape& limits) {
   if (limits.empty()) return;
   double words = 1;

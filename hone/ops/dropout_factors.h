@@ -4,26 +4,25 @@
 #include "hone/ir/call.h"
 #include "hone/ir/op.h"
 
-/// What elements are multiplied by where some are dropped, for the operations that drop by the attributes `p`, `stream` and
-/// `limits`.
+/// Dropout factors, for the operations with the attributes `p`, `stream` and `limits`.
 ///
-/// Element (i0, i1, ...) of x draws the word of that place in a tensor of the shape `limits`, row by row. With x (B, S, C)
-/// and limits (B, P, C) a token draws the same numbers however far its batch is padded, up to P. Without limits (an empty
-/// shape) the place is that in x.
+/// Element (i0, i1, ...) of x uses the random word at that position of a row-major tensor of shape `limits`. With
+/// x (B, S, C) and limits (B, P, C), a token gets the same words however far its batch is padded, up to P. Without
+/// limits (an empty shape), the position is that in x.
 namespace hone::ops {
 
-/// What the attributes of an operation may be that drops elements of `x` by the random key `key`. Throws `UserError`.
+/// Checks the attributes of an operation that drops elements of `x` with the random key `key`. Throws `UserError`.
 void expect_dropout(const Type& key, const Type& x, const Attributes& attributes);
 
 class DropoutFactors {
  public:
-  /// Of a call that drops elements of an x of these sizes by its input `key`. Throws `UserError` where x is larger than its
-  /// limits.
+  /// For a call that drops elements of an x of these sizes, with the random key at input `key`. Throws `UserError` if x
+  /// is larger than its limits.
   DropoutFactors(const Call& call, std::size_t key, const Sizes& sizes);
 
-  /// How far apart the words of neighbours along each dimension of x are.
+  /// The distance between the words of neighbours along each dimension of x.
   const Sizes& word_strides() const { return word_strides_; }
-  /// 1 / (1 - p), or 0, of the element that draws this word.
+  /// Returns the factor of the element that uses this word: 1 / (1 - p), or 0.
   float at(std::int64_t word) const {
     return random_.word(static_cast<std::uint64_t>(word)) >= threshold_ ? factor_ : 0.0f;
   }

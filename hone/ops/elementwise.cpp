@@ -1,8 +1,8 @@
 #include "hone/ops/of_formula.h"
 #include "hone/ops/rules.h"
 
-// Formulas of elements, as text (hone/ir/formula.h): "x0 + x1; tanh(x0 + x1)" has two results. What gradients of formulas are
-// made of, and what element-wise operations become that are computed together (passes/fuse_elementwise.h).
+// Formulas of elements, as text (hone/ir/formula.h): "x0 + x1; tanh(x0 + x1)" has two results. Gradients of formulas
+// and fused element-wise operations (passes/fuse_elementwise.h) are such operations.
 namespace hone::ops {
 namespace {
 

@@ -4,7 +4,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[..., :] = table[ids[...], :];   ids (...), table (V, H). The row `padding` gets no gradient (-1: there is none).
+// y[..., :] = table[ids[...], :];   ids (...), table (V, H). The row `padding` gets no gradient (-1: no such row).
 namespace hone::ops {
 namespace {
 
@@ -32,7 +32,7 @@ void forward(Call& call) {
   }
 }
 
-// dtable[v, :] = sum over the places where ids = v of dy
+// dtable[v, :] = sum of dy over the positions with ids = v
 std::int64_t checked_gradient_rows(const TypeContext& context) {
   expect_dtype(context.inputs[0], DType::i64, "ids");
   expect_dtype(context.inputs[1], DType::f32, "dy");
@@ -69,7 +69,7 @@ void backward(Call& call) {
   reference::store(sums, out);
 }
 
-// The same without the rows that no id names: those that one does, in the order in which they come first, and their sums.
+// The sparse form: only the rows that occur in ids, in the order of their first occurrence, and their sums.
 std::vector<Type> infer_gradient_by_row(const TypeContext& context) {
   checked_gradient_rows(context);
   return {context.inputs[0], context.inputs[1]};

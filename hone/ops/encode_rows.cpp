@@ -3,9 +3,9 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y = the codes and scales of what `quantize` makes of x (rows..., K), a row behind the other as products of codes read them
-// (hone/formats/coded_rows.h). The last extent of y are the bytes of a row, but scales stand behind the codes of all rows.
-// For graphs without gradients.
+// y = x (rows..., K) quantized to codes and scales, in the layout that integer products read
+// (hone/formats/coded_rows.h). The last extent of y is the number of bytes per row, but the scales are stored after the
+// codes of all rows. Inference only.
 namespace hone::ops {
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "hone/ir/attribute.h"
 
-/// The activations that operations compute together with the sums before them, by their attribute `activation`.
+/// The activations that operations fuse with the preceding sum, selected by the attribute `activation`.
 namespace hone::ops {
 
 struct ActivationRow {
@@ -12,7 +12,7 @@ struct ActivationRow {
   double (*function)(double);
 };
 
-/// Throws `UserError` for one that is not known.
+/// Throws `UserError` for an unknown activation.
 const ActivationRow& activation_of(const Attributes& attributes);
 
 }  // namespace hone::ops

@@ -3,7 +3,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// A tensor of the shape of `like` with one value everywhere; `like` gives the shape alone.
+// A tensor with the shape of `like`, filled with one value.
 namespace hone::ops {
 namespace {
 

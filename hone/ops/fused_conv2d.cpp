@@ -3,8 +3,8 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y = activation(conv2d(x, weight) + bias[o] + residual): a convolution and what follows it in residual networks (He, Zhang,
-// Ren and Sun, "Deep residual learning for image recognition", 2016), for graphs without gradients
+// y = activation(conv2d(x, weight) + bias[o] + residual): a convolution fused with the operations that follow it in
+// residual networks (He, Zhang, Ren and Sun, "Deep residual learning for image recognition", 2016). Inference only.
 namespace hone::ops {
 namespace {
 
@@ -50,7 +50,7 @@ Attributes attributes() {
   return all;
 }
 
-// What convolution, addition and activation count for alone.
+// The cost of convolution, addition and activation as separate operations.
 double flops(const TypeContext& context, const Bindings& bindings) {
   const Shape& weight = context.inputs[1].shape;
   double steps = activation_of(context.attributes).name == "none" ? 0 : 1;

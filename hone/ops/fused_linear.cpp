@@ -2,8 +2,8 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[..., n] = activation(sum_k x[..., k] weight[n, k] + bias[n]) + residual[..., n]: a linear and what follows it, for graphs
-// without gradients
+// y[..., n] = activation(sum_k x[..., k] weight[n, k] + bias[n]) + residual[..., n]: a linear fused with the operations
+// that follow it. Inference only.
 namespace hone::ops {
 namespace {
 
@@ -45,7 +45,7 @@ void forward(Call& call) {
   }
 }
 
-// What linear, activation and addition count for alone.
+// The cost of linear, activation and addition as separate operations.
 double flops(const TypeContext& context, const Bindings& bindings) {
   const double results = elements(infer(context)[0], bindings);
   const double columns = static_cast<double>(resolve(context.inputs[1].dim(1), bindings));

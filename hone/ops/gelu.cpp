@@ -2,8 +2,8 @@
 #include "hone/ops/of_formula.h"
 #include "hone/ops/rules.h"
 
-// y = x Phi(x): Hendrycks and Gimpel, "Gaussian error linear units", 2016. approximate = "none"
-// takes erf; "tanh" takes 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+// y = x Phi(x): Hendrycks and Gimpel, "Gaussian error linear units", 2016. approximate = "none" uses erf; "tanh" uses
+// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
 namespace hone::ops {
 namespace {
 

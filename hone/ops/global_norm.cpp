@@ -3,7 +3,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// norm = sqrt(sum of the squares of all elements of all tensors): what gradient clipping looks at.
+// norm = sqrt(sum of the squares of all elements of all tensors), for gradient clipping.
 namespace hone::ops {
 
 std::vector<OpDef> global_norm() {

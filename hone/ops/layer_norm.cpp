@@ -5,9 +5,9 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[..., c] = (x[..., c] - mean(x)) / sqrt(var(x) + eps) * gamma[c] + beta[c];   x (..., C), gamma
-// (C), beta (C) (Ba, Kiros and Hinton, "Layer normalization", 2016; population variance). `layer_norm_codes` also gives what
-// `encode_rows` makes of y, before y is rounded to halves; it is for graphs without gradients.
+// y[..., c] = (x[..., c] - mean(x)) / sqrt(var(x) + eps) * gamma[c] + beta[c];   x (..., C), gamma (C), beta (C) (Ba,
+// Kiros and Hinton, "Layer normalization", 2016; population variance). `layer_norm_codes` also returns the result of
+// `encode_rows` for y before y is rounded to bf16 or f16. Inference only.
 namespace hone::ops {
 namespace {
 
@@ -88,8 +88,8 @@ std::vector<Type> infer_gradient(const TypeContext& context) {
   return {x, context.inputs[1], context.inputs[1]};
 }
 
-// With n = normalised x and g = dy gamma:  dx = (g - mean(g) - n mean(g n)) / deviation,  dgamma =
-// sum dy n,  dbeta = sum dy
+// With n = normalized x and g = dy gamma:  dx = (g - mean(g) - n mean(g n)) / deviation,  dgamma = sum dy n,
+// dbeta = sum dy
 void backward(Call& call) {
   const reference::Rows x(call.input(0));
   const reference::Rows dy(call.input(2));

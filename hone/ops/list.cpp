@@ -2,7 +2,7 @@
 
 namespace hone {
 
-// One line per file of this folder: an operation together with the operations of its gradient.
+// One line per file of this folder: an operation and the operations of its gradient.
 namespace ops {
 std::vector<OpDef> accumulate();
 std::vector<OpDef> adamw();

@@ -2,7 +2,7 @@
 #include "hone/ops/of_formula.h"
 #include "hone/ops/rules.h"
 
-// y = x where it is kept, else 0: pruned weights. What is not kept is 0 whatever training makes of x, and has no gradient.
+// y = x where it is kept, else 0: pruned weights. Pruned elements get no gradient.
 namespace hone::ops {
 namespace {
 

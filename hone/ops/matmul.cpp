@@ -27,8 +27,8 @@ void forward(Call& call) {
   const Tensor& a = call.input(0);
   const Tensor& b = call.input(1);
   Tensor& y = call.output();
-  // The last axis of a and the axis before b's last are the summed ones; along the others a or b
-  // stands still.
+  // The sum runs over the last axis of a and the second-to-last axis of b, so each has stride 0 along the other's axis
+  // of y.
   Sizes a_strides = reference::broadcast_strides(a, y.sizes());
   Sizes b_strides = reference::broadcast_strides(b, y.sizes());
   const std::int64_t a_step = a.strides().back();

@@ -5,8 +5,8 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[b, c, i, j] = the largest of x[b, c, i stride - padding + u, j stride - padding + v], u, v < kernel, that lie in the image.
-// Its gradient goes to the first of equal ones. What is no number counts as larger than all.
+// y[b, c, i, j] = the largest of x[b, c, i stride - padding + u, j stride - padding + v] within the image,
+// u, v < kernel. The gradient goes to the first of equal maxima. NaN counts as larger than all numbers.
 namespace hone::ops {
 namespace {
 
@@ -28,7 +28,7 @@ std::vector<Type> infer(const TypeContext& context) {
       pooling_shape({1, x.dim(1).size, x.dim(2).size, x.dim(3).size}, context.attributes);
   user_check(shape.kernel >= 1 && shape.stride >= 1,
              "kernel and stride must be 1 or more, got {} and {}", shape.kernel, shape.stride);
-  // Else some window would hold nothing.
+  // Otherwise some window would be empty.
   user_check(shape.padding >= 0 && 2 * shape.padding <= shape.kernel,
              "padding must be from 0 to half the kernel, {}, got {}", shape.kernel / 2,
              shape.padding);
@@ -37,7 +37,7 @@ std::vector<Type> infer(const TypeContext& context) {
   return {{x.dtype, {x.dim(0), x.dim(1), shape.result_height(), shape.result_width()}}};
 }
 
-// Calls body(result, largest) with the place of each result, and of the first largest value of its window.
+// Calls body(result, largest) with the offset of each result, and of the first maximum of its window.
 template <typename Body>
 void for_each_window(const Tensor& x, const kernels::PoolingShape& s, Body&& body) {
   std::int64_t y = 0;

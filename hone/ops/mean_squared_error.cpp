@@ -15,7 +15,7 @@ void check_operands(const TypeContext& context) {
              to_string(predictions), to_string(targets));
 }
 
-// Calls body(i, predictions[i] - targets[i]) for all elements; returns their number.
+// Calls body(i, predictions[i] - targets[i]) for all elements. Returns their number.
 template <typename Body>
 double for_errors(const Call& call, Body&& body) {
   const Tensor predictions = reference::dense(call.input(0)),
@@ -69,7 +69,7 @@ std::vector<OpDef> mean_squared_error() {
       {.name = "mean_squared_error_gradient",
        .summary = "dpredictions = 2 (predictions - targets) dloss / elements",
        .inputs = {"predictions", "targets", "dloss"},
-       // Not element-wise: it divides by the number of elements, so that a part of the operands gives another result.
+       // Not element-wise: it divides by the number of elements, so slices of the operands would give another result.
        .infer = [](const TypeContext& c) -> std::vector<Type> {
          check_operands(c);
          expect_dtype(c.inputs[2], DType::f32, "dloss");

@@ -1,7 +1,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// average = (1 - momentum) average + momentum x, in place: what batch norms keep of their batches.
+// average = (1 - momentum) average + momentum x, in place: the running statistics of batch norms.
 namespace hone::ops {
 namespace {
 

@@ -4,7 +4,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[..., c] = x[..., c] / max(norm, eps),  norm = sqrt(sum_c x[..., c]²): rows of length 1.
+// y[..., c] = x[..., c] / max(norm, eps),  norm = sqrt(sum_c x[..., c]²): rows scaled to length 1.
 namespace hone::ops {
 namespace {
 
@@ -34,7 +34,7 @@ void forward(Call& call) {
   }
 }
 
-// dx = (dy - y sum(y dy)) / norm, with y = x / norm; dy / eps of rows that are shorter than eps.
+// dx = (dy - y sum(y dy)) / norm, with y = x / norm; dy / eps for rows shorter than eps.
 void backward(Call& call) {
   const reference::Rows x(call.input(0)), dy(call.input(1));
   const double eps = call.attributes.get<double>("eps");

@@ -25,9 +25,9 @@ double value_at(const Tensor& tensor, std::int64_t offset) {
   return static_cast<double>(tensor.data<float>()[offset]);
 }
 
-constexpr std::size_t kBlock = 1024;  // elements at once
+constexpr std::size_t kBlock = 1024;  // elements per block
 
-/// The elements of an operand in the order of the results'.
+/// Reads the elements of an operand in the order of the results.
 class OperandElements {
  public:
   OperandElements(const Tensor& tensor, const Sizes& sizes)
@@ -96,7 +96,7 @@ std::vector<Value> differentiate(GradientContext& c) {
   for (std::size_t i = 0; i < count; ++i) {
     if (!derived[i] || c.input(i).type().dtype == DType::boolean) continue;
     Elementwise gradient = elementwise_of(std::vector{*derived[i]}, operands);
-    // One operand as it is needs no operation.
+    // An operand itself needs no operation.
     gradients[i] = gradient.formula == "x0" ? gradient.operands[0]
                                             : c.add("elementwise", std::move(gradient.operands),
                                                     {{"formula", gradient.formula}});

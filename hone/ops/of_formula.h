@@ -7,15 +7,15 @@
 
 namespace hone {
 
-/// The record of an element-wise operation of one result that gives its name, summary, inputs and formula. What it leaves out
-/// follows:
+/// Completes the record of an element-wise operation with one result, from its name, summary, inputs and formula.
+/// Missing fields are derived:
 ///
-/// - `infer`: values of one type and truth values, which broadcast
+/// - `infer`: values of one type, and truth values, with broadcasting
 /// - `reference`: the formula in double, rounded once
-/// - `gradient`: the formula's derivatives, as operations `elementwise`
-/// - `flops`: one for each element
+/// - `gradient`: the derivatives of the formula, as `elementwise` operations
+/// - `flops`: one per element
 ///
-/// A user's own activation is
+/// An activation of your own is
 ///
 ///     of_formula({.name = "quick_gelu",
 ///                 .summary = "y = x sigmoid(1.702 x)",
@@ -25,20 +25,20 @@ namespace hone {
 ///                 }})
 OpDef of_formula(OpDef def);
 
-/// The type of values that the inputs broadcast to. Throws `UserError`.
+/// Returns the type that the inputs broadcast to. Throws `UserError`.
 Type broadcast_values(const TypeContext& context);
 
-/// What an operation with a formula makes of so many operands, a formula for each result.
+/// Returns the formulas of an operation with this number of operands, one per result.
 std::vector<Formula> formulas_of(const OpDef& op, const Attributes& attributes,
                                  std::size_t operand_count);
 
-/// Operands and attribute of an operation `elementwise`.
+/// Operands and attribute of an `elementwise` operation.
 struct Elementwise {
   std::vector<Value> operands;
   std::string formula;
 };
 
-/// That computes `formulas` of `operands`, without those that none of them reads, and those that stand there twice once.
+/// Returns the `elementwise` operation that computes `formulas` of `operands`, without unused and repeated operands.
 Elementwise elementwise_of(std::span<const Formula> formulas, std::span<const Value> operands);
 
 }  // namespace hone

@@ -3,10 +3,10 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// Rows of a table, which is the values of packed codes in rows (hone/formats/packing.h). For graphs without gradients.
+// Rows of a table that is stored as packed codes in rows (hone/formats/packing.h). Inference only.
 //
 //     packed_embedding:  y[..., :] = table[ids[...], :]
-//     packed_rows:       y = table[begin : begin + size, :], `size` a list of one dimension, so that it can be a symbol
+//     packed_rows:       y = table[begin : begin + size, :]; `size` is a list of one dimension, so it can be a symbol
 namespace hone::ops {
 namespace {
 
@@ -17,7 +17,7 @@ const Format& format_in(const TypeContext& context) {
   return std::get<Format>(attribute);
 }
 
-// The type of the table, whose codes and states are the inputs from `first` on.
+// The type of the table; its codes and states are the inputs from `first` on.
 Type table_type(const TypeContext& context, std::size_t first) {
   const Attribute& shape = *context.attributes.find("shape");
   user_check(std::holds_alternative<Shape>(shape) && std::get<Shape>(shape).size() == 2,
@@ -57,7 +57,7 @@ std::vector<Type> infer_rows(const TypeContext& context) {
   return {{DType::f32, {count, table.dim(1)}}};
 }
 
-// All of the table.
+// Returns the whole table, unpacked.
 Tensor values_of(const Call& call, std::size_t first) {
   const Format& format = call.attributes.get<Format>("format");
   const Sizes sizes = resolve(call.attributes.get<Shape>("shape"), {});

@@ -7,13 +7,12 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]) + residual[..., n], w the values of packed codes
-// (hone/formats/packing.h), in panels or rows. In `native_linear` x is rounded, too: it is the codes of `encode_rows`, for which
-// kernels sum codes instead of values, or values that the product rounds to a format without states. What
-// `native_linear_codes` gives is what `encode_rows` makes of that y, which then stands nowhere. Products of codes give values
-// of the bias's type, f32, bf16 or f16, which the residual has too. For graphs without gradients.
-// Behind the bias stands the residual, where the attribute of this name says that there is one, then the states of the format
-// that y is rounded to, and of the weight's.
+// y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]) + residual[..., n], with w stored as packed codes
+// (hone/formats/packing.h) in panels or rows. `native_linear` also quantizes x: it is either codes from `encode_rows`,
+// so that kernels multiply integers, or values that the product rounds to a format without states.
+// `native_linear_codes` returns the `encode_rows` of y, and y itself is never stored. Products of codes have the bias's
+// type, f32, bf16 or f16, which is also the residual's. Inference only. After the bias come the residual, if the
+// attribute `residual` is set, the states of the output format, and those of the weight's format.
 namespace hone::ops {
 namespace {
 
@@ -34,7 +33,7 @@ std::size_t output_states(const Attributes& attributes) {
   return rounds_output(attributes) ? states_of(attributes.get<Format>("output_format")).size() : 0;
 }
 
-// Where the states begin: those of the output, then those of the weight.
+// The index of the first state: those of the output format precede those of the weight's.
 std::size_t first_state(const Attributes& attributes) { return adds_residual(attributes) ? 5 : 4; }
 
 std::vector<OperandDef> operands(const Attributes& attributes) {
@@ -117,7 +116,7 @@ std::vector<Type> infer(const TypeContext& context) {
               : y};
 }
 
-// The values that are multiplied.
+// Returns the input of the product, decoded or rounded.
 Tensor input_values(const Call& call) {
   Tensor given = reference::dense(call.input(0));
   if (!rounds_input(call.attributes)) return given;
@@ -139,7 +138,7 @@ std::vector<Tensor> states_from(const Call& call, std::size_t begin, std::size_t
   return states;
 }
 
-// The values of y, its last extent that of the weight's rows.
+// Returns y, whose last extent is the number of rows of the weight.
 Tensor product(const Call& call) {
   const Format& format = call.attributes.get<Format>("format");
   const Sizes sizes = resolve(call.attributes.get<Shape>("shape"), {});

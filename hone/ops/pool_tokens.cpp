@@ -4,13 +4,13 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// One row of the tokens that the mask sets, of any number of them:
+// Pools the tokens that the mask sets to one row:
 //
 //     y[b, h] = f(x[b, s, h] over all s with mask[b, s] set);   x (B, S, H), mask (B, S), y (B, H)
 //
-// with f the largest, the mean, or the sum over the root of the number: Reimers and Gurevych, "Sentence-BERT: Sentence
-// embeddings using Siamese BERT-networks", 2019. Where no token is set, y is 0. Tokens that are not set are not read, so
-// padding changes no bit.
+// f is the maximum, the mean, or the sum divided by the square root of the count: Reimers and Gurevych, "Sentence-BERT:
+// Sentence embeddings using Siamese BERT-networks", 2019. Without tokens y is 0. Masked tokens are not read, so padding
+// changes no bit.
 namespace hone::ops {
 namespace {
 
@@ -30,7 +30,7 @@ std::vector<Type> infer(const TypeContext& context) {
   return {{DType::f32, {x.dim(0), x.dim(2)}}};
 }
 
-/// The tokens of one text that the mask sets.
+/// Returns the tokens of one text that the mask sets.
 std::vector<std::int64_t> tokens_of(const Tensor& mask, std::int64_t text) {
   std::vector<std::int64_t> tokens;
   const std::span<const std::int64_t> set = mask.values<std::int64_t>();
@@ -39,16 +39,16 @@ std::vector<std::int64_t> tokens_of(const Tensor& mask, std::int64_t text) {
   return tokens;
 }
 
-// What a token's share in a sum is multiplied by.
+// The factor of each token in a sum.
 double weight_of(std::string_view mode, std::size_t tokens) {
   const auto count = static_cast<double>(tokens);
   return mode == kMean ? 1 / count : 1 / std::sqrt(count);
 }
 
-// What is no number counts as the largest, so that it shows.
+// NaN counts as the largest value, so that it propagates.
 bool is_larger(float a, float b) { return a > b || (std::isnan(a) && !std::isnan(b)); }
 
-// By feature the token of the largest element, of equal ones the first.
+// Returns the token of the largest element of each feature, the first of equal ones.
 std::vector<std::int64_t> largest(const reference::Rows& x, std::int64_t first_row,
                                   const std::vector<std::int64_t>& tokens) {
   std::vector<std::int64_t> best(static_cast<std::size_t>(x.length), tokens[0]);
@@ -94,7 +94,7 @@ std::vector<Type> infer_gradient(const TypeContext& context) {
   return {x};
 }
 
-// dy goes to the tokens that are set, by their weight, or to the largest one alone.
+// dy goes to all tokens that the mask sets, with their factor, or only to the largest one.
 void backward(Call& call) {
   const reference::Rows x(call.input(0)), dy(call.input(2));
   const Tensor mask = reference::dense(call.input(1));

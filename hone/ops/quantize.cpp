@@ -2,8 +2,8 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y = the nearest value of a number format ("fake quantization"), in fp32. State tensors of the
-// format follow x. The gradient passes straight through, or as the format's own rule says.
+// y = the nearest value of a number format ("fake quantization"), in fp32. State tensors of the format follow x. The
+// gradient is the straight-through estimator, or the format's own rule.
 namespace hone::ops {
 namespace {
 
@@ -28,7 +28,7 @@ const Format& format_in(const TypeContext& context) {
   return std::get<Format>(attribute);
 }
 
-// Checks that the states of a format for `x` follow as inputs from `first` on.
+// Checks that the inputs from `first` on are the states of a format for `x`.
 void expect_states(const TypeContext& context, const Type& x, std::size_t first) {
   const Format& format = format_in(context);
   const std::vector<Type> states = state_types(format, x);
@@ -55,7 +55,7 @@ std::vector<Tensor> states_from(const Call& call, std::size_t first) {
   return state;
 }
 
-// Blocks, rows and whole tensors share scales: the format knows.
+// Depends on the format: elements, blocks, rows or whole tensors share scales.
 Trait trait_of(const TypeContext& context) {
   switch (locality_of(format_in(context), context.inputs[0].rank())) {
     case Locality::element:

@@ -6,11 +6,10 @@
 
 #include "hone/ir/call.h"
 
-/// The plain loops that reference kernels are made of. Slow on purpose: one element after the
-/// other, in double.
+/// Plain loops for reference kernels, slow on purpose: one element at a time, in double.
 namespace hone::reference {
 
-/// Strides that walk `tensor` in step with an output of `sizes`: 0 along broadcast axes.
+/// Returns the strides for walking `tensor` in step with an output of `sizes`: 0 along broadcast axes.
 inline Sizes broadcast_strides(const Tensor& tensor, const Sizes& sizes) {
   Sizes strides(sizes.size(), 0);
   const std::size_t skipped = sizes.size() - tensor.sizes().size();
@@ -46,12 +45,12 @@ void map2(Call& call, F&& f) {
   });
 }
 
-/// The elements of `tensor` in row-major order, copied when it is strided.
+/// Returns the elements of `tensor` in row-major order, copied if it is strided.
 inline Tensor dense(const Tensor& tensor) {
   return tensor.contiguous() ? tensor : tensor.contiguous_copy();
 }
 
-/// A dense tensor as rows over its last axis.
+/// A dense tensor as rows along its last axis.
 struct Rows {
   explicit Rows(const Tensor& tensor)
       : tensor_(dense(tensor)), length(tensor.rank() == 0 ? 1 : tensor.size(-1)) {
@@ -70,14 +69,14 @@ struct Rows {
   std::int64_t count = 0;
 };
 
-/// Row `row` of an output over its last axis.
+/// Returns row `row` of an output along its last axis.
 inline std::span<float> row_of(const Tensor& output, std::int64_t row) {
   const std::int64_t length = output.size(-1);
   return output.values<float>().subspan(static_cast<std::size_t>(row * length),
                                         static_cast<std::size_t>(length));
 }
 
-/// Stores sums that were accumulated in double.
+/// Stores sums accumulated in double.
 inline void store(const std::vector<double>& sums, Tensor& output) {
   std::transform(sums.begin(), sums.end(), output.data<float>(),
                  [](double sum) { return static_cast<float>(sum); });

@@ -1,12 +1,11 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// The same elements in row-major order under another shape. A view where the input has no gaps.
+// The same elements in row-major order with another shape. A view if the input has no gaps.
 namespace hone::ops {
 namespace {
 
-// Symbols have no size yet, so both sides must hold the same ones; the numbers must multiply to the
-// same.
+// The sizes of symbols are not known yet, so both sides must have the same symbols and the same product of numbers.
 struct Extent {
   std::int64_t size = 1;
   std::string symbols;

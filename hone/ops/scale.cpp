@@ -19,7 +19,7 @@ std::vector<OpDef> scale() {
                           },
                       .formula =
                           [](const Attributes& attributes, std::span<const Formula> in) {
-                            // The factor acts as the fp32 number it becomes in every fp32 program.
+                            // Every fp32 program rounds the factor to fp32, so this one does too.
                             const Formula factor =
                                 static_cast<float>(attributes.get<double>("factor"));
                             return std::vector{factor * in[0]};

@@ -1,8 +1,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y = x[begin : begin + size] along an axis. A view. `size` is a list of one dimension, so that it
-// can be a symbol.
+// y = x[begin : begin + size] along an axis. A view. `size` is a list of one dimension, so it can be a symbol.
 namespace hone::ops {
 namespace {
 
@@ -35,7 +34,7 @@ void forward(Call& call) {
   call.set_output(0, x.slice(axis, begin, end));
 }
 
-// The gradient is dy at its place and zero elsewhere.
+// The gradient is dy in the slice and zero elsewhere.
 std::vector<Type> infer_gradient(const TypeContext& context) {
   user_check(std::holds_alternative<Shape>(*context.attributes.find("shape")),
              "shape must be a list such as [B, 4]");

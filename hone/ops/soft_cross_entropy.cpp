@@ -5,14 +5,14 @@
 #include "hone/ops/rules.h"
 
 // loss = sum over rows of w[label] (-sum_c t_c log softmax(logits)_c) / sum over rows of w[label];   logits (B, C),
-// targets t (B, C), which is what a row should be instead of its label, labels (B), class weights w (C), all 1 when they
-// are left out. Rows labelled -100 do not count: rows weigh as those of `cross_entropy`, so that both may be summed.
+// target distributions t (B, C), labels (B), class weights w (C), default 1. Rows have the same weights as in
+// `cross_entropy`, so that both losses can be added; rows with label -100 are ignored.
 namespace hone::ops {
 namespace {
 
 constexpr std::int64_t kIgnored = -100;
 
-// Of logits, targets and labels, and of class weights at `weights`.
+// Checks logits, targets and labels, and the class weights at input `weights`.
 void check_operands(const TypeContext& context, std::size_t weights) {
   const Type &logits = context.inputs[0], &targets = context.inputs[1], &labels = context.inputs[2];
   expect_dtype(logits, DType::f32, "logits");
@@ -28,7 +28,8 @@ void check_operands(const TypeContext& context, std::size_t weights) {
   expect_equal(context.inputs[weights].dim(0), logits.dim(1), "number of class weights");
 }
 
-/// What each row weighs: of class weights at `index`, 1 where there are none; as a share of all rows.
+/// Returns each row's weight as a share of the total, from the class weights at input `index` if present, else 1 per
+/// row.
 std::vector<double> shares_of_rows(const Call& call, std::size_t index) {
   const Tensor labels = reference::dense(call.input(2));
   const std::int64_t classes = call.input(0).size(1);
@@ -49,7 +50,6 @@ std::vector<double> shares_of_rows(const Call& call, std::size_t index) {
   return shares;
 }
 
-// log of the sum of exponentials
 double log_sum(std::span<const float> row) {
   const double maximum = static_cast<double>(std::ranges::max(row));
   double sum = 0;

@@ -1,7 +1,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// The reverse of broadcasting: sums x over the axes along which `shape` was stretched to x.
+// The reverse of broadcasting: sums x over the axes along which `shape` was broadcast to x.
 namespace hone::ops {
 namespace {
 

@@ -4,7 +4,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[b, 0, :] = x[0, rows[b], :]: of texts that stand one behind the other, x (1, T, C), one token each, y (B, 1, C).
+// y[b, 0, :] = x[0, rows[b], :]: one token of each text, from texts stored back to back; x (1, T, C), y (B, 1, C).
 namespace hone::ops {
 namespace {
 

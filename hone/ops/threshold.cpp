@@ -2,7 +2,7 @@
 #include "hone/ops/of_formula.h"
 #include "hone/ops/rules.h"
 
-// y = x where |x| >= least, else 0: pruned activations. `least` is a state, one number; gradients go where values go.
+// y = x where |x| >= least, else 0: pruned activations. `least` is a scalar state. Gradients pass where values do.
 namespace hone::ops {
 namespace {
 

@@ -1,8 +1,9 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// Where tokens stand in their text, from padding + 1 on, whatever is in front of it or behind; padding itself is at `padding`.
-// RoBERTa's: Liu et al., "RoBERTa: A robustly optimized BERT pretraining approach", 2019, in the code that came with it.
+// RoBERTa's token positions: padding + 1, padding + 2, … for the tokens of a text, skipping padding, whose position is
+// `padding` (Liu et al., "RoBERTa: A robustly optimized BERT pretraining approach", 2019; the formula is that of its
+// code).
 namespace hone::ops {
 namespace {
 

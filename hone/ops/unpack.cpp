@@ -3,8 +3,8 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y = the values of packed codes (hone/formats/packing.h): what stands where a weight was. State tensors of the format
-// follow the codes. Nothing is learned through it: codes have no gradient.
+// y = the values of packed codes (hone/formats/packing.h), in place of a weight. State tensors of the format follow the
+// codes. Codes have no gradient.
 namespace hone::ops {
 namespace {
 

@@ -7,21 +7,22 @@
 namespace hone {
 namespace {
 
-/// How an operation takes part; one that is in no row reads f32.
+/// How an operation is cast; operations without a row read f32.
 enum class Part {
-  begins,     ///< computes in halves wherever it stands: a product
-  convolves,  ///< the same where convolutions take part
-  goes_on     ///< in halves where one of its values is one
+  begins,     ///< always computes in halves: a product
+  convolves,  ///< the same if convolutions are enabled
+  goes_on     ///< computes in halves if one of its values is one
 };
 
 struct Participant {
   std::string_view op;
   Part part;
-  /// Operands that are values, and so of its type; all others keep theirs.
+  /// Operands that are cast; all others keep their type.
   std::vector<std::size_t> values;
 };
 
-// Losses, norms, softmax outside of attention, quantizers and updates are in no row: few digits cost them most.
+// Losses, norms, softmax outside of attention, quantizers and updates have no row, because low precision harms them
+// most.
 const Participant* participant(std::string_view op) {
   static const std::vector<Participant> rows = {{"linear", Part::begins, {0, 1, 2}},
                                                 {"fused_linear", Part::begins, {0, 1, 2, 3}},
@@ -48,7 +49,7 @@ const Participant* participant(std::string_view op) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-// Products of codes, and what rounds values to codes. Their values are bias and residual.
+// Products of codes, and operations that round values to codes. Their values are bias and residual.
 const Participant* coded_participant(const Node& node) {
   static const Participant encoder = {"encode_rows", Part::goes_on, {0}},
                            norm = {"layer_norm_codes", Part::goes_on, {0}},
@@ -60,7 +61,7 @@ const Participant* coded_participant(const Node& node) {
   return node.attributes().get<bool>("residual") ? &adding : &product;
 }
 
-/// Builds the graph again, since types that only fit each other cannot change one after the other.
+/// Rebuilds the graph, because types that depend on each other cannot change one at a time.
 class Caster {
  public:
   Caster(const Graph& graph, DType values, const AutocastParts& parts)
@@ -68,7 +69,7 @@ class Caster {
 
   Graph run() {
     for (const auto& node : graph_.nodes()) copy(*node);
-    // What is read from outside is as it was.
+    // Outputs keep their types.
     for (const auto& [name, value] : graph_.outputs())
       built_.set_output(name, as(twin(value), value.type().dtype));
     return std::move(built_);
@@ -102,7 +103,7 @@ class Caster {
     }
   }
 
-  // Where all of its values are floats.
+  // Returns whether a node is cast: if all of its values are floats.
   bool takes_part(const Node& node, const Participant& row) {
     for (const std::size_t i : row.values)
       if (i < node.inputs().size() && node.inputs()[i].type().dtype != DType::f32) return false;
@@ -115,7 +116,7 @@ class Caster {
 
   Value twin(Value value) const { return twins_.at(value); }
 
-  // Once for each value and type, where it is read for the first time.
+  // Casts each value once per type, at its first use.
   Value as(Value value, DType dtype) {
     if (value.type().dtype == dtype) return value;
     changed_ = true;

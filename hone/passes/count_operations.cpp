@@ -35,7 +35,7 @@ Attributes count_operations(const Graph& graph, const Attributes& options) {
       {"names", names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "))}};
 }
 
-// Whoever reads it reads what it read first.
+// Redirects readers to the first input.
 void bypass(Graph& graph, Node& operation) {
   const Value first = operation.input(0);
   const bool fits = operation.types().size() == 1 && first.type() == operation.types()[0];
@@ -44,7 +44,7 @@ void bypass(Graph& graph, Node& operation) {
   graph.replace_uses(operation.result(), first);
 }
 
-// With random keys, constants and parameters that nothing reads then.
+// Erases an operation, and random keys, constants and parameters that nothing else reads.
 void erase_with_inputs(Graph& graph, Node& operation) {
   const std::vector<Value> inputs = operation.inputs();
   graph.erase(operation);
@@ -54,7 +54,7 @@ void erase_with_inputs(Graph& graph, Node& operation) {
       graph.erase(*input.node);
 }
 
-// The last one first, so that one may go with all that it is read by.
+// Erases in reverse order, so that an operation can be erased together with its readers.
 bool erase_operations(Graph& graph, const Attributes& options) {
   const std::vector<Node*> operations = chosen(graph, options);
   user_check(!operations.empty(), "no operation {} matches '{}'; `hone inspect` lists them",

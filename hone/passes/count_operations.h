@@ -4,13 +4,14 @@
 
 namespace hone {
 
-/// The record of a pass that looks: how many operations there are of a kind and with names that a glob matches, and which.
-/// That there are none is a finding.
+/// Returns the record of an analysis that counts and lists the operations of a kind whose names match a glob. Finding
+/// none is not an error.
 PassDef count_operations_pass();
 
-/// The record of a pass that erases the operations of a kind whose names a glob matches, which nothing may read: one that is
-/// read is refused with the names of its readers, or with `bypass` its readers read its first input, which has to have its type.
-/// Inputs and parameters that nothing reads then go along. Throws `UserError` where nothing matches, too.
+/// Returns the record of a pass that erases the unread operations of a kind whose names match a glob. For an
+/// operation that is read, it throws an error that lists its readers; with `bypass`, they read its first input
+/// instead, which must have the same type. Inputs and parameters without remaining readers are erased, too. Throws
+/// `UserError` if nothing matches.
 PassDef erase_operations_pass();
 
 }  // namespace hone

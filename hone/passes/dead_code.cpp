@@ -10,7 +10,7 @@ bool remove_dead_code(Graph& graph) {
   for (const auto& [name, value] : graph.outputs()) live.insert(value.node);
   std::vector<Node*> order;
   for (const auto& node : graph.nodes()) order.push_back(node.get());
-  // Backwards through the order, users come before what they use.
+  // In reverse order, users come before their inputs.
   bool changed = false;
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
     Node& node = **at;

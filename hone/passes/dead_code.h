@@ -4,11 +4,10 @@
 
 namespace hone {
 
-/// Removes the operations and parameters that no output depends on; inputs stay, they are the graph's signature.
-/// Requires a verified graph. Returns whether the graph changed.
+/// Removes the operations and parameters that no output depends on. Inputs stay, because they are the graph's
+/// signature. Requires a verified graph. Returns whether the graph changed.
 bool remove_dead_code(Graph& graph);
 
-/// Its record.
 PassDef remove_dead_code_pass();
 
 }  // namespace hone

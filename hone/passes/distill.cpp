@@ -31,7 +31,7 @@ bool distill(Graph& graph, const Distillation& options) {
   };
   const Value teacher = cooled(parent, "distill.parent"), student = cooled(logits, "distill.own");
   const Value wished = graph.add("softmax", {teacher}, {}, "distill.wished");
-  // KL is the cross entropy less the entropy, which is the least it can be.
+  // KL is the cross entropy minus the entropy of the teacher.
   const Value cross =
       graph.add("soft_cross_entropy", {student, wished, labels}, {}, "distill.cross_entropy");
   const Value entropy =
@@ -57,7 +57,7 @@ PassDef distill_pass() {
       .summary = "add a distillation loss to the teacher's logits, which become a new input",
       .options = {{"temperature", "temperature that logits are divided by", usual.temperature},
                   {"alpha", "weight of the label loss, from 0 to 1", usual.alpha}},
-      .of_runs = true,  // whoever trains gives the parent's logits
+      .of_runs = true,  // needs teacher logits from the training job
       .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
         return distill(graph, {options.get<double>("temperature"), options.get<double>("alpha")});
       }};

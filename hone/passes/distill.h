@@ -4,26 +4,26 @@
 
 namespace hone {
 
-/// How a model learns from what another one says of the same texts (Hinton, Vinyals and Dean, "Distilling the knowledge in a
-/// neural network", arXiv 1503.02531).
+/// Options of knowledge distillation (Hinton, Vinyals and Dean, "Distilling the knowledge in a neural network", arXiv
+/// 1503.02531).
 struct Distillation {
   double temperature = 2;  ///< T, above 0
-  double alpha = 0.5;      ///< what the labels' own loss weighs, within [0, 1]
+  double alpha = 0.5;      ///< weight of the label loss, within [0, 1]
 };
 
-/// The input that `distill` adds: logits of the parent, f32[B, C].
+/// The input that `distill` adds: logits of the teacher, f32[B, C].
 inline constexpr const char* kParentLogits = "parent_logits";
 
-/// Adds the parent's answers to the output `loss`:
+/// Adds the teacher's predictions to the output `loss`:
 ///
 ///     loss = alpha loss + (1 - alpha) T^2 KL(p || q),   p = softmax(parent_logits / T),   q = softmax(logits / T)
 ///
-/// KL, sum of p log(p / q), is the mean over rows, weighed as the loss weighs them; by T^2 its gradients stay as large as
-/// those of the labels whatever T is (section 2 there). The new input `parent_logits` is of the type of the logits. Throws
-/// `UserError` where the graph has no cross entropy, and for options without sense. Returns true.
+/// KL, the sum of p log(p / q), is averaged over rows with the weights of the loss. The factor T^2 keeps its
+/// gradients as large as those of the labels for every T (section 2 of the paper). The new input `parent_logits` has
+/// the type of the logits. Throws `UserError` if the graph has no cross entropy, and for invalid options. Returns
+/// true.
 bool distill(Graph& graph, const Distillation& options);
 
-/// Its record.
 PassDef distill_pass();
 
 }  // namespace hone

@@ -12,14 +12,14 @@
 namespace hone {
 namespace {
 
-// The number that `text` is; -1 where it is none.
+// Returns the number in `text`; -1 if it is none.
 std::int64_t whole(std::string_view text) {
   std::int64_t value = -1;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? value : -1;
 }
 
-// "3" of "bert.encoder.layer.3.output.dense"; -1 where the name is not below a layer.
+// Returns 3 for "bert.encoder.layer.3.output.dense"; -1 if the name is not below a layer.
 std::int64_t layer_of(std::string_view name, std::string_view path) {
   if (!name.starts_with(path) || name.size() <= path.size() || name[path.size()] != '.') return -1;
   name.remove_prefix(path.size() + 1);
@@ -27,7 +27,7 @@ std::int64_t layer_of(std::string_view name, std::string_view path) {
   return end == std::string_view::npos ? -1 : whole(name.substr(0, end));
 }
 
-/// A layer between what it reads and what it makes.
+/// The operations of a layer, its input and its output.
 struct Span {
   std::vector<Node*> operations;
   Value input, output;

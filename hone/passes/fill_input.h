@@ -6,8 +6,8 @@
 
 namespace hone {
 
-/// Replaces the input called `name` by a tensor of its type that is full of `value`, as large as the input called `like`.
-/// Throws `UserError` for inputs that are not there, or of different shapes. Returns whether the graph changed: not where
+/// Replaces the input `name` by a tensor of its type filled with `value`, as large as the input `like`. Throws
+/// `UserError` for missing inputs, or inputs of different shapes. Returns whether the graph changed; it does not if
 /// nothing reads the input.
 bool fill_input(Graph& graph, std::string_view name, std::string_view like, double value);
 

@@ -4,13 +4,12 @@
 
 namespace hone {
 
-/// Replaces a `conv2d` and the `batch_norm` that alone reads it by a `conv2d` whose weight and bias do both: the norm is a factor
-/// and a shift for each output, which are what it makes of 1 and of the convolution's bias. They stand in the graph as operations
-/// on parameters, which `fold_parameters` computes once. For inference graphs. Results round elsewhere. Requires a verified graph.
-/// Returns whether the graph changed.
+/// Folds a `batch_norm` that is the only reader of a `conv2d` into the weight and bias of the convolution: the norm
+/// is a factor and a shift per output, computed by applying it to 1 and to the convolution's bias. They are
+/// operations on parameters, which `fold_parameters` computes once. For inference graphs. Results are rounded
+/// differently. Requires a verified graph. Returns whether the graph changed.
 bool fold_batch_norm(Graph& graph);
 
-/// Its record.
 PassDef fold_batch_norm_pass();
 
 }  // namespace hone

@@ -6,23 +6,23 @@
 namespace hone {
 namespace {
 
-// The operation `op` behind a value that nothing else reads; null: there is none.
+// Returns the node of a value if it is an `op` with a single reader; else null.
 Node* only_step(const Graph& graph, Value value, std::string_view op) {
   Node* node = value.node;
   return node->is(op) && node->users().size() == 1 && !graph.is_output(*node) ? node : nullptr;
 }
 
-// Of several heads (B, N, S, D), or of one that has no axis (B, S, D).
+// Returns whether a type has several heads (B, N, S, D), or one head without an axis (B, S, D).
 bool is_stack(const Type& type) { return type.rank() == 4 || type.rank() == 3; }
 
-// Whether a product of two stacks stretches neither over the other.
+// Returns whether a product of two stacks broadcasts neither over the other.
 bool multiplies_stacks(const Node& node) {
   const Type &a = node.inputs()[0].type(), &b = node.inputs()[1].type();
   return is_stack(a) && a.rank() == b.rank() && a.dim(0) == b.dim(0) &&
          (a.rank() == 3 || a.dim(1) == b.dim(1));
 }
 
-// Whether it is one number for each key of a text, whatever the query and the head.
+// Returns whether a mask has one number per key of a text, for all queries and heads.
 bool is_key_mask(const Type& mask, const Type& scores) {
   if (mask.rank() != scores.rank() || !(mask.dim(-1) == scores.dim(-1))) return false;
   for (int i = 1; i + 1 < mask.rank(); ++i)
@@ -30,18 +30,18 @@ bool is_key_mask(const Type& mask, const Type& scores) {
   return mask.dim(0) == scores.dim(0) || mask.dim(0) == Dim(1);
 }
 
-/// The steps of one attention, the last first.
+/// The steps of one attention, last to first.
 struct Steps {
   Node* context;
-  std::vector<Node*> before;  // what goes with it
+  std::vector<Node*> before;  // erased with it
   Value query, key, value;    // (B, N, S, D), (B, N, D, T), (B, N, T, E); N may be missing
   Value mask;                 // empty: none
   double scale = 1;
-  Value random_key;    // empty: no weights are dropped
-  Attributes dropout;  // by these
+  Value random_key;    // empty: no dropout
+  Attributes dropout;  // its attributes
 };
 
-// Which input of `node` is the mask, if it adds one.
+// Returns which input of `node` is the mask, if it adds one.
 std::optional<std::size_t> added_mask_of(const Node& node) {
   for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
     const Type &mask = node.inputs()[i].type(), &scores = node.inputs()[1 - i].type();
@@ -94,7 +94,7 @@ std::optional<Steps> steps_of(const Graph& graph, Node& context) {
   return steps;
 }
 
-// Whether a node brings axes that were put into the order `axes` back, or the other way round.
+// Returns whether a node is the inverse of a transpose by `axes`.
 bool undoes(const Node& node, const Shape& axes) {
   if (!node.is("transpose")) return false;
   const Shape& own = node.attributes().get<Shape>("axes");
@@ -111,8 +111,8 @@ bool keeps_order(const Shape& axes) {
   return true;
 }
 
-// `value` with its axes in another order, in front of `before`: of what stood there before it was transposed, if it was. Where
-// there is a `factor`, constant ones on the way go into it.
+// Returns `value` with its axes reordered, inserted before `before`. Skips transposes of `value`, and multiplies
+// constant scales into `factor`, if given.
 Value transposed(Graph& graph, Value value, Shape axes, const Node& before, double* factor) {
   for (;;) {
     const Node& node = *value.node;
@@ -130,7 +130,7 @@ Value transposed(Graph& graph, Value value, Shape axes, const Node& before, doub
   return graph.add("transpose", {value}, {{"axes", axes}}, value.node->name() + ".tokens", &before);
 }
 
-// Steps in front of an attention that nothing reads any more.
+// Erases steps before an attention that nothing reads any more.
 void erase_unread(Graph& graph, Node& node) {
   if ((!node.is("transpose") && !node.is("scale")) || graph.is_read(node)) return;
   Node& before = *node.input(0).node;
@@ -138,20 +138,20 @@ void erase_unread(Graph& graph, Node& node) {
   erase_unread(graph, before);
 }
 
-// `value` in another shape, in front of `before`, where it has not that shape.
+// Returns `value` reshaped to `shape`, inserted before `before` if needed.
 Value reshaped(Graph& graph, Value value, const Shape& shape, const std::string& name,
                const Node& before) {
   if (value.type().shape == shape) return value;
   return graph.add("reshape", {value}, {{"shape", shape}}, name, &before);
 }
 
-// A shape with an axis for the one head in front of the axis `at`, where it has none.
+// Inserts an axis for a single head at `at` if the shape has no heads.
 Shape with_heads(Shape shape, std::size_t at) {
   if (shape.size() == 3) shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at), Dim(1));
   return shape;
 }
 
-// What attention reads of the steps: (B, S, N, D), (B, T, N, D), (B, T, N, E), random key and mask.
+// Returns the inputs of the fused attention: (B, S, N, D), (B, T, N, D), (B, T, N, E), random key and mask.
 std::vector<Value> attention_inputs(Graph& graph, const Steps& steps, double& scale) {
   const Node& context = *steps.context;
   const bool has_heads = steps.query.type().rank() == 4;
@@ -203,7 +203,7 @@ void fuse(Graph& graph, const Steps& steps) {
 }  // namespace
 
 bool fuse_attention(Graph& graph) {
-  // What goes with an attention stands before its last product, or is none.
+  // Fusing erases no `matmul` after the current one, so the list stays valid.
   bool changed = false;
   for (Node* product : graph.operations("matmul")) {
     const std::optional<Steps> steps = steps_of(graph, *product);

@@ -4,13 +4,11 @@
 
 namespace hone {
 
-/// Replaces a `conv2d` with a bias, what is added to it (a residual connection) and the activation of that by one `fused_conv2d`,
-/// each where it is all that reads what came before. For inference graphs: `fused_conv2d` has no gradient. Requires a verified
-/// graph.
-/// Returns whether the graph changed.
+/// Fuses a `conv2d` with a bias, the addition of a residual and the activation after it into one `fused_conv2d`, as
+/// far as each step is the only reader of the one before. For inference graphs: `fused_conv2d` has no gradient.
+/// Requires a verified graph. Returns whether the graph changed.
 bool fuse_conv2d(Graph& graph);
 
-/// Its record.
 PassDef fuse_conv2d_pass();
 
 }  // namespace hone

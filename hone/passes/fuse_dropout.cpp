@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// What reads `node` and is called so; null: none, or several.
+// Returns the only reader of `node` that is an `op`; null if there is none or several.
 Node* user_called(const Node& node, std::string_view op) {
   Node* found = nullptr;
   for (Node* user : node.users()) {
@@ -19,21 +19,21 @@ Node* user_called(const Node& node, std::string_view op) {
   return found;
 }
 
-/// A dropout, the factor that reads what it leaves, and the gradients of both.
+/// A dropout, the product that reads its result, and the gradients of both.
 struct Group {
   Node *dropout, *product;
-  Node* weight_gradient;   // of what is left of x and of the product's gradient
-  Node* product_gradient;  // times the factor
-  Node* input_gradient;    // and dropped alike
+  Node* weight_gradient;   // reads the dropped-out x and the product's gradient
+  Node* product_gradient;  // multiplies by the factor
+  Node* input_gradient;    // drops the same elements
 };
 
 bool is_alike(const Node& a, const Node& b) {
-  // Random key, and places where rows have such.
+  // Compares the random key, and `places` if present.
   return a.attributes() == b.attributes() &&
          std::ranges::equal(std::span(a.inputs()).subspan(1), std::span(b.inputs()).subspan(1));
 }
 
-// The group of a dropout; `product` null where there is none.
+// Returns the group of a dropout; `product` is null if there is none.
 Group group_of(const Graph& graph, Node& dropout) {
   Group group{&dropout, user_called(dropout, "linear"),
               user_called(dropout, "linear_weight_gradient"), nullptr, nullptr};
@@ -55,7 +55,7 @@ Group group_of(const Graph& graph, Node& dropout) {
                                                                                          : none;
 }
 
-// The one of both that stands first.
+// Returns whichever comes first in the graph.
 Node& first_of(const Graph& graph, Node& a, Node& b) {
   const auto found = std::ranges::find_if(
       graph.nodes(), [&](const auto& node) { return node.get() == &a || node.get() == &b; });

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// So many pointers and values at once, the processor has registers for.
+// As many pointers and values as fit into the CPU's registers.
 constexpr std::size_t kMostOperands = 12, kMostResults = 4;
 
 using Positions = std::map<const Node*, std::size_t>;
@@ -30,14 +30,14 @@ bool can_be_fused(const Node& node) {
                              [](const Type& type) { return type.dtype == DType::f32; });
 }
 
-// In the order of the graph.
+// Returns the members in the order of the graph.
 std::vector<Node*> ordered(const Members& members, const Positions& positions) {
   std::vector<Node*> order(members.begin(), members.end());
   std::ranges::sort(order, {}, [&](const Node* node) { return positions.at(node); });
   return order;
 }
 
-// What something outside of the members reads, and what is an output of the graph.
+// Returns the values that are outputs of the graph or have readers outside of the members.
 std::vector<Value> results_of(const Graph& graph, const Members& members,
                               const Positions& positions) {
   std::vector<Value> results;
@@ -56,7 +56,8 @@ std::vector<Value> results_of(const Graph& graph, const Members& members,
   return results;
 }
 
-// What members read of others. In front what the first result may take the memory of: what has its type, and no other reader.
+// Returns the values that members read from other nodes. Values whose memory the first result may reuse come first:
+// those of its type without other readers.
 std::vector<Value> operands_of(const Members& members, const Positions& positions) {
   std::vector<Value> operands;
   for (const Node* node : ordered(members, positions))
@@ -73,7 +74,7 @@ std::vector<Value> operands_of(const Members& members, const Positions& position
   return operands;
 }
 
-/// Where the members can stand as one: behind all that they read and in front of all that reads them.
+/// Range of positions for the fused operation: after all its operands and before all its readers.
 struct Gap {
   std::size_t last_operand = 0, first_reader = 0;
   bool is_open() const { return last_operand < first_reader; }
@@ -92,7 +93,7 @@ Gap gap_of(const Members& members, const Positions& positions) {
   return gap;
 }
 
-// The nodes that can be computed together with one, itself among them: neighbours are taken in until none fits.
+// Returns the nodes that can be fused with `first`, including it, by adding neighbours until none fits.
 Members grown_from(const Graph& graph, Node& first, const Positions& positions) {
   Members members = {&first};
   const auto take_in = [&](Node* node) {
@@ -149,7 +150,7 @@ FusedElementwise fuse(Graph& graph, const Members& members, const Positions& pos
   return told;
 }
 
-// What was fused before may be a member of another one.
+// A member may itself be the result of an earlier fusion.
 void add(const FusedElementwise& one, std::vector<FusedElementwise>& fused) {
   FusedElementwise whole{one.node, {}};
   for (const std::string& member : one.operations) {

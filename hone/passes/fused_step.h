@@ -5,16 +5,16 @@
 
 #include "hone/ir/graph.h"
 
-/// What passes look for behind a product that can do it, too: fuse_linear.h, fuse_conv2d.h.
+/// Finds the operations after a product that can be fused into it: fuse_linear.h, fuse_conv2d.h.
 namespace hone {
 
-/// What is called so by `fused_linear` and `fused_conv2d`; none: it is no activation that they know.
+/// Returns the name of an activation in `fused_linear` and `fused_conv2d`; none if they do not support it.
 std::optional<std::string> activation_name(const Node& node);
 
-/// The operation that alone reads a node; null: none, or another one does, too.
+/// Returns the only reader of a node; null if there is none or several.
 Node* only_user(const Graph& graph, const Node& node);
 
-/// What `node`, an addition of two values of one type, adds to that of `summand`; empty: it is none.
+/// Returns the other operand if `node` adds a value of the same type to `summand`; else an empty value.
 Value residual_of(const Node& node, const Node& summand);
 
 }  // namespace hone

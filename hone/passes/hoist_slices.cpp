@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-/// The axis along which each input is cut; none: it is read whole.
+/// The axis along which each input is sliced; none: it is read whole.
 using InputAxes = std::vector<std::optional<std::int64_t>>;
 
 InputAxes first_input_alone(const Node& node, std::int64_t axis) {
@@ -15,8 +15,8 @@ InputAxes first_input_alone(const Node& node, std::int64_t axis) {
   return axes;
 }
 
-// Inputs are aligned at their last axes; one that has a single place along the axis is the same for all of them. A state is
-// read whole; one with a value for each element, such as a mask of a weight, stays with all of them.
+// Inputs are aligned at their last axes; an input of extent 1 along the axis is broadcast. A state is read whole; a
+// state with a value per element, such as a mask of a weight, prevents slicing.
 std::optional<InputAxes> axes_of_broadcast(const Node& node, std::int64_t axis) {
   InputAxes axes;
   const Type& result = node.types()[0];
@@ -31,7 +31,7 @@ std::optional<InputAxes> axes_of_broadcast(const Node& node, std::int64_t axis) 
   return axes;
 }
 
-// Of a shape that keeps the axes up to this one.
+// Handles a reshape that keeps all axes up to this one.
 std::optional<InputAxes> axes_of_reshape(const Node& node, std::int64_t axis) {
   const Type from = node.input_types()[0], &to = node.types()[0];
   if (axis >= from.rank()) return std::nullopt;
@@ -40,13 +40,13 @@ std::optional<InputAxes> axes_of_reshape(const Node& node, std::int64_t axis) {
   return first_input_alone(node, axis);
 }
 
-// Places are counted in a tensor of the limits, so that the first ones are the same in a part of it.
+// Positions are counted in a tensor of the size of the limits, so a slice of the first ones has the same positions.
 bool draws_alike(const Node& dropout, std::int64_t axis, std::int64_t begin) {
   const auto limits = dropout.attributes().get<Shape>("limits");
   return begin == 0 && !limits.empty() && limits[static_cast<std::size_t>(axis)].symbol == 0;
 }
 
-// Whether dropped weights are drawn by the place of their query, or texts stand one behind the other.
+// Returns whether attention drops weights by the position of their query, or reads concatenated texts.
 bool drops_or_runs_on(const Node& attention) {
   const Attributes& attributes = attention.attributes();
   const auto* const p = std::get_if<double>(attributes.find("p"));
@@ -54,7 +54,8 @@ bool drops_or_runs_on(const Node& attention) {
   return (p != nullptr && *p != 0) || (unpadded != nullptr && *unpadded);
 }
 
-// None where a place along `axis` of the result needs other places of the inputs, from the place `begin` on.
+// Returns none if an element of the result along `axis` depends on other elements of the inputs. The slice begins at
+// `begin`.
 std::optional<InputAxes> input_axes(const Node& node, std::int64_t axis, std::int64_t begin) {
   const std::int64_t rank = node.types()[0].rank();
   const bool in_row = axis == rank - 1;
@@ -73,7 +74,7 @@ std::optional<InputAxes> input_axes(const Node& node, std::int64_t axis, std::in
   return std::nullopt;
 }
 
-// The slice that is the only use of what the node computes, if there is one and it takes a part of it.
+// Returns the slice that is the only use of the result, if there is one and it is smaller than the result.
 const Node* only_slice(const Graph& graph, const Node& node) {
   const std::vector<Node*>& users = node.users();
   if (node.kind() != NodeKind::operation || node.types().size() != 1 || users.empty() ||
@@ -87,7 +88,7 @@ const Node* only_slice(const Graph& graph, const Node& node) {
   return &slice;
 }
 
-// The node behind which all users of this one stand.
+// Returns the next operation, before which a reader of this node can be inserted.
 const Node* next_operation(const Graph& graph, const Node& node) {
   const auto& nodes = graph.nodes();
   auto at = std::ranges::find(nodes, &node, [](const auto& one) { return one.get(); });
@@ -95,7 +96,7 @@ const Node* next_operation(const Graph& graph, const Node& node) {
   return at == nodes.end() ? nullptr : at->get();
 }
 
-// `value` cut as `slice` does, along an axis of its own; the same slice for all who ask.
+// Returns `value` sliced as by `slice`, along the given axis; reuses an existing slice.
 Value cut(Graph& graph, Value value, std::int64_t axis, const Attributes& slice) {
   Attributes attributes = slice;
   attributes.set("axis", axis);
@@ -106,7 +107,7 @@ Value cut(Graph& graph, Value value, std::int64_t axis, const Attributes& slice)
                    next_operation(graph, *value.node));
 }
 
-// Whether a quantizer has constants that gradients reach.
+// Returns whether a quantizer has trainable states.
 bool learns(const Node& node) {
   return node.is("quantize") && std::ranges::any_of(node.inputs(), [](const Value& input) {
            return input.node->kind() == NodeKind::parameter &&
@@ -139,7 +140,7 @@ bool hoist_over(Graph& graph, Node& node) {
 
 bool hoist_all(Graph& graph, bool over_learners) {
   std::vector<Node*> operations = graph.of_kind(NodeKind::operation);
-  // Backwards, users come before what they use. The slices that go with an operation stand behind it.
+  // In reverse order, users come before their inputs. New slices come after the operation that they slice.
   bool changed = false;
   for (auto at = operations.rbegin(); at != operations.rend(); ++at)
     if (over_learners || !learns(**at)) changed |= hoist_over(graph, **at);

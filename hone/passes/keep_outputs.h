@@ -7,11 +7,10 @@
 
 namespace hone {
 
-/// Makes the graph one that gives these outputs alone: what only others depend on goes, inputs too. So a graph with a loss
-/// becomes one for predictions. Throws `UserError` for an output that is not there. Returns whether the graph changed.
+/// Reduces the graph to these outputs and everything they depend on, including inputs. This turns a graph with a loss
+/// into one for predictions. Throws `UserError` for a missing output. Returns whether the graph changed.
 bool keep_outputs(Graph& graph, const std::vector<std::string>& names);
 
-/// Its record.
 PassDef keep_outputs_pass();
 
 }  // namespace hone

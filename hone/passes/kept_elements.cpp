@@ -33,7 +33,7 @@ std::span<const float> statistics_of(PruneMethod method, const PrunedTensor& ten
   return tensor.statistics.values<float>();
 }
 
-// By which elements are ranked: those with the lowest go first.
+// Returns the scores of elements; the lowest are removed first.
 std::vector<float> scores_of(const PruneRule& rule, const PrunedTensor& tensor) {
   const std::span<const float> values = tensor.values.values<float>();
   std::vector<float> scores(values.size());
@@ -56,12 +56,12 @@ std::vector<float> scores_of(const PruneRule& rule, const PrunedTensor& tensor) 
   return scores;
 }
 
-// Half to even, as Python rounds.
+// Rounds half to even, as Python does.
 std::int64_t rounded_share(double share, std::size_t count) {
   return static_cast<std::int64_t>(std::nearbyint(share * static_cast<double>(count)));
 }
 
-// Of all `scores` together.
+// Removes a share of all `scores` together.
 void drop_share(const PruneRule& rule, std::span<const float> scores, std::span<bool> kept) {
   if (scores.empty()) return;
   const double share = rule.sparsity * rule.reached;
@@ -73,7 +73,7 @@ void drop_share(const PruneRule& rule, std::span<const float> scores, std::span<
   drop_lowest(scores, rounded_share(share, scores.size()), kept);
 }
 
-// Of what is not kept only this share goes, the lowest scores.
+// Keeps elements again, so that only this share of the removals remains, those with the lowest scores.
 void keep_the_rest(double share, std::span<const float> scores, std::span<bool> kept) {
   std::vector<std::size_t> dropped;
   std::vector<float> of_dropped;
@@ -100,7 +100,7 @@ void drop_from_groups(const PruneRule& rule, const PrunedTensor& tensor,
 // The blocks of a tensor, row by row.
 struct Blocks {
   PruneBlock size;
-  std::int64_t rows, columns;  // of elements
+  std::int64_t rows, columns;  // in elements
 
   Blocks(const PruneBlock& block, const Tensor& tensor)
       : size(block),
@@ -108,7 +108,7 @@ struct Blocks {
         columns(tensor.size(-1)) {}
   std::int64_t in_row() const { return (columns + size.columns - 1) / size.columns; }
   std::int64_t count() const { return (rows + size.rows - 1) / size.rows * in_row(); }
-  // body(element) for those of a block.
+  // Calls body(element) for those of a block.
   template <class Body>
   void for_each(std::int64_t block, Body&& body) const {
     const std::int64_t row = block / in_row() * size.rows, column = block % in_row() * size.columns;
@@ -118,13 +118,13 @@ struct Blocks {
   }
 };
 
-// How many neighbouring blocks of a tensor are compared with each other: `wanda` takes the same share of each output's inputs.
+// Returns how many consecutive blocks of a tensor are compared: `wanda` removes the same share of each output's inputs.
 std::int64_t compared_blocks(const PruneRule& rule, const PrunedTensor& tensor) {
   const Blocks blocks(rule.structure.block, tensor.values);
   return rule.method == PruneMethod::wanda ? blocks.in_row() : blocks.count();
 }
 
-// A block ranks by the mean of its elements; one that is gone ranks as an element that is.
+// Returns the mean score of each block; a block that was removed ranks like a removed element.
 std::vector<float> block_scores(const PruneRule& rule, const PrunedTensor& tensor) {
   std::vector<float> scores = scores_of(rule, tensor);
   if (rule.structure.block.is_single()) return scores;
@@ -147,7 +147,7 @@ std::vector<float> block_scores(const PruneRule& rule, const PrunedTensor& tenso
   return means;
 }
 
-// `kept` of elements from that of blocks; what was gone before stays so.
+// Sets `kept` of elements from that of blocks; elements removed before stay removed.
 void spread(const PruneRule& rule, const PrunedTensor& tensor, std::span<const bool> blocks_kept,
             std::span<bool> kept) {
   const bool* const before =

@@ -9,32 +9,32 @@
 
 namespace hone {
 
-/// What pruning takes of the weights of one layer: a share of them, the smallest, single ones or blocks.
+/// Sparsity of the weights of one layer: the share of single weights or blocks to remove, the smallest first.
 struct LayerSparsity {
   double share = 0;
-  PruneStructure structure = {};  ///< no pattern such as 2:4, which sets the share itself
+  PruneStructure structure = {};  ///< no pattern such as 2:4, which determines the share
 
   bool operator==(const LayerSparsity&) const = default;
 };
 
-/// By the names of operations.
+/// Sparsities by the names of operations.
 using LayerSparsities = std::vector<std::pair<std::string, LayerSparsity>>;
 
-/// "weights", or blocks such as "1x4". Throws `UserError` for anything else, patterns too.
+/// Parses "weights", or blocks such as "1x4". Throws `UserError` for anything else, including patterns.
 PruneStructure parse_layer_structure(std::string_view text);
 
-/// "50.0% pruned", "80.0% pruned in blocks of 1x4".
+/// Returns "50.0% pruned", "80.0% pruned in blocks of 1x4".
 std::string to_text(const LayerSparsity& sparsity);
 
-/// Of single weights the share; of blocks {"sparsity": 0.8, "structure": "1x4"}.
+/// Returns the share for single weights; {"sparsity": 0.8, "structure": "1x4"} for blocks.
 Json to_json(const LayerSparsity& sparsity);
 LayerSparsity layer_sparsity_from(const Json& json);
 
-/// How the weight of one layer is pruned by its magnitudes.
+/// Returns the options that prune the weight of one layer by magnitude.
 PruneOptions prune_options(const std::string& layer, const LayerSparsity& sparsity);
 
-/// Bits of an element of a weight whose elements take `bits` each: those of the elements that stay, and one for each block, which
-/// says whether it stays.
+/// Returns the bits per element of a sparse weight whose elements take `bits` each: those of the kept elements, and
+/// one per block that marks whether it is kept.
 double sparse_bits(double bits, const LayerSparsity& sparsity);
 
 }  // namespace hone

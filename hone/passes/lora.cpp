@@ -14,12 +14,12 @@
 namespace hone {
 namespace {
 
-// Of `linear`.
+// Operands of `linear`.
 constexpr std::size_t kLinearInput = 0, kLinearWeight = 1;
 
 bool is_linear(const Node& node) { return node.is("linear"); }
 
-// "query" names "bert.encoder.layer.0.attention.self.query".
+// "query" matches "bert.encoder.layer.0.attention.self.query".
 bool names(std::string_view glob, std::string_view module) {
   if (glob.find_first_of("*?") != std::string_view::npos || glob == module)
     return glob_match(glob, module);
@@ -77,8 +77,8 @@ void check(const Graph& graph, const LoraOptions& options) {
   }
 }
 
-// The word sequence of dropout in front of an adapter is told apart by its name, and drawn by the place of a token in the
-// longest text, as that of the model's own dropouts (see ops/dropout.cpp).
+// The random stream of dropout before an adapter is selected by its name. Its words are indexed by the position of a
+// token in its text, as in the model's own dropouts (see ops/dropout.cpp).
 Value with_dropout(Graph& graph, Value x, const std::string& name, double p, const Node* before) {
   if (p == 0) return x;
   Value key;
@@ -130,13 +130,13 @@ void insert_at(Graph& graph, ParameterStore& parameters, Node& linear, const Lor
   const Value scaled =
       graph.add("scale", {low}, {{"factor", options.factor()}}, name + ".lora_scale", before);
   const Value high = graph.add("linear", {scaled, b}, {}, name + ".lora_B", before);
-  // Its first input is the linear, once that has no other reader.
+  // Its first input becomes the linear after the linear's readers have moved to it.
   Node& sum = graph.add_node("add", {high, high}, {}, name + ".lora", before);
   graph.replace_uses({&linear, 0}, {&sum, 0});
   graph.set_input(sum, 0, {&linear, 0});
 }
 
-// The parameter whose values a linear multiplies with; null where it is packed.
+// Returns the parameter that a linear multiplies with; null if it is packed.
 Node* weight_of(const Node& linear) {
   Node* weight = linear.inputs()[kLinearWeight].node;
   if (is_unpacked(*weight)) return nullptr;
@@ -169,8 +169,8 @@ Tensor merged(const Tensor& weight, const Tensor& a, const Tensor& b, double fac
   return sum;
 }
 
-// Erases a node that nothing reads, and what it alone read. Of inputs only the key of a dropout goes: all others are the
-// graph's signature.
+// Erases a node without readers, and its inputs that become unread. Among graph inputs only the key of a dropout is
+// erased: all others are the graph's signature.
 void erase_behind(Graph& graph, Node& node) {
   if (!node.users().empty() || graph.is_output(node)) return;
   std::vector<std::string> read;

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// All results of `node` become those of `kept`.
+// Replaces all results of `node` by those of `kept`.
 void let_stand_for(Graph& graph, Node& kept, Node& node) {
   for (int i = 0; i < static_cast<int>(node.types().size()); ++i)
     graph.replace_uses({&node, i}, {&kept, i});
@@ -29,7 +29,7 @@ bool have_same_bits(const Tensor& a, const Tensor& b) {
 
 bool merge_equal(Graph& graph) {
   bool changed = false;
-  std::map<Value, std::vector<Node*>> readers;  // of a value as their first operand, so far
+  std::map<Value, std::vector<Node*>> readers;  // readers so far of a value as their first operand
   for (Node* node : graph.of_kind(NodeKind::operation)) {
     if (node->inputs().empty() || node->op().trait == Trait::update) continue;
     std::vector<Node*>& before = readers[node->inputs()[0]];

@@ -4,16 +4,15 @@
 
 namespace hone {
 
-/// Lets the first of all operations that compute the same of the same values (common subexpressions) stand for them: the
-/// roundings of what query, key and value read. Those that write stay.
-/// Requires a verified graph. Ensures that outputs keep their bits. Returns whether the graph changed.
+/// Merges operations that compute the same from the same values (common subexpressions), such as the quantizers of
+/// the input of query, key and value. Operations that write stay. Requires a verified graph. Outputs are
+/// bit-identical. Returns whether the graph changed.
 bool merge_equal(Graph& graph);
 
-/// The same where states of formats that have the same bits count as one, which holds for as long as they do: of calibrated
-/// formats.
+/// Does the same, and treats states of formats with equal bits as equal. This is valid as long as they do not change:
+/// for calibrated formats.
 bool merge_equal_states(Graph& graph, const ParameterStore& parameters);
 
-/// Their records.
 PassDef merge_equal_pass();
 PassDef merge_equal_states_pass();
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kCodes = ".codes", kShared = ".shared";
 
-// Panels are for what a product sums along its last axis, where they are not mostly padding.
+// Uses panels for weights that a product sums along the last axis, unless the panels would be mostly padding.
 Arrangement arrangement_for(const Node& quantizer) {
   if (rows_of(resolve(quantizer.types()[0].shape, {})).count < kernels::kPackedRows)
     return Arrangement::rows;
@@ -26,7 +26,7 @@ Arrangement arrangement_for(const Node& quantizer) {
   return Arrangement::rows;
 }
 
-// Why a quantizer's parameter is not packed; "" where it is.
+// Returns why a quantizer's parameter is not packed; "" if it is.
 std::string objection(const Node& quantizer) {
   const Node& parameter = *quantizer.inputs()[0].node;
   if (parameter.users().size() > 1) return "something else reads it as it is, too";
@@ -49,7 +49,7 @@ std::vector<Node*> unpacked_nodes(const Graph& graph) {
   return nodes;
 }
 
-/// A packed weight as it stands in a graph.
+/// The description of a packed weight in a graph.
 struct Standing {
   const Format& format;
   Sizes sizes;
@@ -57,7 +57,7 @@ struct Standing {
   std::string codes, shared;
   std::vector<std::string> states;
 
-  /// Throws `UserError` where the graph was written by nobody who packs.
+  /// Throws `UserError` if hone did not write the graph.
   explicit Standing(const Node& node)
       : format(node.attributes().get<Format>("format")),
         sizes(resolve(node.types()[0].shape, {})),
@@ -90,7 +90,7 @@ struct Standing {
   }
 };
 
-// The codes of what a quantizer rounds.
+// Returns the codes of the quantizer's input.
 PackedCodes codes_of(const Node& quantizer, const ParameterStore& parameters, ThreadPool& pool) {
   stop_if_interrupted();
   const Format& format = quantizer.attributes().get<Format>("format");
@@ -131,7 +131,7 @@ void replace_by_codes(Graph& graph, ParameterStore& parameters, Node& quantizer,
   parameters.erase(name);
 }
 
-// The quantizer that an `unpack` was, of a parameter in place of its codes.
+// Replaces an `unpack` by the original quantizer, of a parameter in place of its codes.
 void put_quantizer_back(Graph& graph, Node& node) {
   const Standing standing(node);
   Node &codes = *node.inputs()[0].node, &shared = *node.inputs()[1].node;

@@ -12,7 +12,7 @@ namespace hone {
 
 bool has_packed_weights(const Graph& graph);
 
-/// The name of the parameter whose codes an `unpack` reads.
+/// Returns the name of the parameter whose codes an `unpack` reads.
 std::string packed_parameter(const Node& unpack);
 
 /// A packed weight with its bytes.
@@ -25,7 +25,7 @@ struct PackedTensor {
 
   QuantizerInput input() const { return {format, sizes, {}, state}; }
   Tensor values(ThreadPool& pool) const;
-  /// Calls `body(rows)`, by which rows are read.
+  /// Calls `body` with the decoder of rows.
   template <typename Body>
   auto with_rows(const CodeUnits* units, Body&& body) const {
     const QuantizerInput in = input();
@@ -33,31 +33,32 @@ struct PackedTensor {
                            packed.shared.data<std::uint8_t>()});
   }
 };
-/// That of an `unpack`, on the host. Throws `UserError` where nobody who packs wrote the graph.
+/// Returns the packed weight of an `unpack`, on the host. Throws `UserError` if hone did not write the graph.
 PackedTensor packed_tensor(const Node& unpack, const ParameterStore& parameters);
 
-/// What is left unpacked, and why.
+/// A parameter that is not packed, and why.
 struct LeftUnpacked {
   std::string parameter;
   std::string reason;  ///< "read as it is, too"
 };
-/// The quantized parameters that `pack` leaves as they are.
+/// Returns the quantized parameters that `pack` leaves unchanged.
 std::vector<LeftUnpacked> unpackable(const Graph& graph);
 
-/// Replaces every `quantize(w, state…; format)` of a parameter w by `unpack(w.codes, w.shared, state…; format)` of the same
-/// name. The codes are those of the values that w has in `parameters`. What products sum over lies in panels, but for a few rows; all else lies in rows.
-/// Parameters stay that something else reads too, or whose formats have no packed form (`unpackable`). Returns whether the
-/// graph changed. Moves all parameters to the host, where they are packed.
+/// Replaces every `quantize(w, state…; format)` of a parameter w by `unpack(w.codes, w.shared, state…; format)` of
+/// the same name. The codes are those of the values of w in `parameters`. Weights that products sum over are arranged
+/// in panels, unless they have few rows; all others in rows. Parameters stay unchanged if they have other readers, or
+/// if their format has no packed form (`unpackable`). Returns whether the graph changed. Moves all parameters to the
+/// host and packs them there.
 bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool);
 
-/// The inverse: every `unpack` of a parameter that the globs name becomes the quantizer that it was, of a parameter with the
-/// values of the codes.
+/// Reverts packing: every `unpack` of a parameter that the globs match becomes a quantizer again, of a parameter with
+/// the decoded values.
 bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool,
                     const std::vector<std::string>& names = {"*"});
-/// The same to the graph alone.
+/// Changes only the graph.
 bool unpack_weights(Graph& graph);
 
-/// Throws `UserError` naming the parameter, row and column or block, for packed codes that stand for no number.
+/// Throws `UserError` naming the parameter, row and column or block, for packed codes that encode no number.
 void check_packed_weights(const Graph& graph, const ParameterStore& parameters, ThreadPool& pool);
 
 }  // namespace hone

@@ -23,7 +23,7 @@ Attribute number(std::string_view text, std::string_view expected) {
   return value;
 }
 
-// `text` as a value of the kind that `like` has.
+// Parses `text` as a value of the type of `like`.
 Attribute value_like(const Attribute& like, std::string_view text, const FormatTable& formats) {
   struct Read {
     std::string_view text;
@@ -46,7 +46,7 @@ Attribute value_like(const Attribute& like, std::string_view text, const FormatT
   return std::visit(Read{text, formats}, like);
 }
 
-// Takes what stands before the next comma or the end, outside brackets; a quoted text whole.
+// Removes and returns the text before the next comma outside of brackets, or up to the end; a quoted text whole.
 std::string take_value(std::string_view& rest) {
   rest = trim(rest);
   if (rest.starts_with('"')) return take_quoted(rest);
@@ -138,7 +138,7 @@ std::string to_string(const Pass& pass) {
 
 namespace {
 
-// Whatever goes wrong in a plugin's pass is not this program's fault.
+// Errors in a plugin's pass are attributed to the plugin, not to this program.
 template <typename Work>
 auto by_plugin(const PassDef& def, Work&& work) -> decltype(work()) {
   if (def.plugin.empty()) return work();

@@ -9,9 +9,8 @@
 #include "hone/ir/graph.h"
 #include "hone/tensor/parameter_store.h"
 
-/// A pass changes a graph and its parameters. It is one record (`PassDef`) in a table, under the name people call it by;
-/// with its options filled in it prints and parses: `freeze(names="bert.embeddings.*")`;
-/// runtime/run_passes.h runs it.
+/// A pass changes a graph and its parameters. It is one record (`PassDef`) in a table, under its name. With its
+/// options it prints and parses as text: `freeze(names="bert.embeddings.*")`. runtime/run_passes.h runs it.
 namespace hone {
 
 struct Session;
@@ -20,36 +19,36 @@ struct Session;
 struct PassOptionDef {
   std::string_view name;
   std::string_view summary;
-  /// Its kind, and its value where it is left out: a truth value, a whole or real number, a text or a format.
+  /// The default, which also determines the type: a boolean, an integer, a real number, a text or a format.
   Attribute default_value;
-  bool required = false;  ///< must be given; the default says the kind alone
+  bool required = false;  ///< must be given; the default only determines the type
 };
 
 struct PassDef {
   std::string_view name;
   std::string_view summary;  ///< one line
   std::vector<PassOptionDef> options = {};
-  /// Options as they are typed, for help: `names=bert.pooler.dense`. Of passes that have some.
+  /// Options as typed, for help: `names=bert.pooler.dense`. For passes with options.
   std::string_view example = {};
-  /// For graphs that are about to be run, not for models that are kept: commands run it themselves, `hone pass` refuses it.
+  /// For graphs prepared to run, not for stored models: commands run it themselves, `hone pass` rejects it.
   bool of_runs = false;
-  /// Returns whether anything changed. `graph` is verified; what comes out must be too. `options` holds every option.
-  /// Throws `UserError` for options that do not fit the graph, before anything changes.
+  /// Returns whether anything changed. `graph` is verified, and must be valid afterwards. `options` holds every
+  /// option. Throws `UserError` for options that do not fit the graph, before anything changes.
   bool (*run)(Graph& graph, ParameterStore& parameters, const Attributes& options,
               const Session& session) = nullptr;
-  /// Of a pass that looks and changes nothing (an analysis), in place of `run`: what it finds, by name.
+  /// For an analysis, which changes nothing, in place of `run`: returns its findings by name.
   Attributes (*look)(const Graph& graph, const ParameterStore& parameters,
                      const Attributes& options) = nullptr;
-  std::string plugin = {};  ///< the file that brought it, set by `load_plugin`; empty: the program
+  std::string plugin = {};  ///< the file that defines it, set by `load_plugin`; empty: built in
 };
 
-/// The known passes by name. Addresses of the records stay valid while the table lives.
+/// Passes by name. Addresses of the records stay valid while the table exists.
 using PassTable = std::map<std::string, PassDef, std::less<>>;
 
-/// The passes of this folder.
+/// Returns the passes of this folder.
 PassTable graph_passes();
 
-/// The row called `name`. Throws `UserError`, naming the nearest, where there is none.
+/// Returns the pass `name`. Throws `UserError`, suggesting the nearest name, if there is none.
 const PassDef& find_pass(const PassTable& passes, std::string_view name);
 
 /// A pass with its options.
@@ -58,21 +57,21 @@ struct Pass {
   Attributes options;  ///< all of them, in the record's order
 };
 
-/// `name` or `name(option=value, …)`; texts stand as they are or quoted, and options left out take their defaults. Throws
-/// `UserError` for an unknown name or option (naming the nearest), a value of another kind, and a required option that is
-/// left out.
+/// Parses `name` or `name(option=value, …)`. Texts may be quoted; omitted options have their defaults. Throws
+/// `UserError` for an unknown name or option (suggesting the nearest), a value of the wrong type, and a missing
+/// required option.
 Pass parse_pass(std::string_view text, const PassTable& passes, const FormatTable& formats);
 
-/// What a text "option=value, …" gives of a pass's options, and no others. Throws `UserError` as `parse_pass`.
+/// Returns only the options given in a text "option=value, …". Throws `UserError` as `parse_pass`.
 Attributes given_options(const PassDef& def, std::string_view text, const FormatTable& formats);
 
-/// The canonical text: options that have their default are left out.
+/// Returns the canonical text, without options that have their default.
 std::string to_string(const Pass& pass);
 
-/// Runs it; of one that looks, false. What a plugin's pass throws, the broken graph that it leaves, and a change that it does
-/// not tell are `UserError`s that name the plugin, whose author can mend them.
+/// Runs a pass; returns false for an analysis. An exception from a plugin's pass, an invalid graph, or an unreported
+/// change is a `UserError` that names the plugin, so that its author can fix it.
 bool run_pass(const Pass& pass, Graph& graph, ParameterStore& parameters, const Session& session);
-/// What a pass that looks finds. The same errors.
+/// Returns the findings of an analysis. Throws likewise.
 Attributes findings(const Pass& pass, const Graph& graph, const ParameterStore& parameters);
 
 }  // namespace hone

@@ -13,10 +13,10 @@
 namespace hone {
 namespace {
 
-// Of `mask`.
+// Operands of `mask`.
 constexpr std::size_t kMasked = 0, kKept = 1;
 
-// The products whose results, as they are or rounded, the graph gives: of each output the last one before it.
+// Returns the products that compute the graph's outputs: for each output the last product before it.
 std::set<const Node*> last_products(const Graph& graph) {
   std::set<const Node*> last;
   for (const auto& [name, value] : graph.outputs()) {
@@ -33,7 +33,7 @@ Node* mask_operation(const Node& weight) {
   return nullptr;
 }
 
-// The first of its readers, which the mask must stand in front of.
+// Returns the first reader, before which the mask is inserted.
 const Node* first_reader(const Graph& graph, const Node& weight) {
   for (const auto& node : graph.nodes())
     if (std::ranges::find(weight.users(), node.get()) != weight.users().end()) return node.get();

@@ -13,10 +13,10 @@
 namespace hone {
 namespace {
 
-// Of `threshold`.
+// Operands of `threshold`.
 constexpr std::size_t kRead = 0, kLeast = 1;
 
-/// An operand that is to read through a threshold.
+/// An operand to threshold.
 struct Site {
   Node* node;
   std::size_t index;
@@ -28,7 +28,7 @@ std::size_t input_index(const Node& product) {
   return 0;
 }
 
-// Values with those who read them, in the order of the products.
+// Values and their readers, in the order of the products.
 using Sites = std::vector<std::pair<Value, std::vector<Site>>>;
 
 Sites sites_of(const std::vector<Node*>& products) {

@@ -18,7 +18,7 @@ UnitKind unit_kind(std::string_view name) {
   fail("structure: expected heads or neurons, separated by commas, got '{}'", name);
 }
 
-// What knows the shapes that would go.
+// Rejects quantized models and adapters, which depend on the shapes to change.
 void check_plain(const Graph& graph) {
   user_check(
       !has_quantizers(graph),

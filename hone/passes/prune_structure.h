@@ -9,33 +9,32 @@
 
 namespace hone {
 
-/// Which units go.
 struct StructureOptions {
   std::vector<UnitKind> kinds = {UnitKind::heads, UnitKind::neurons};
   double sparsity = 0.5;  ///< share of the units of each kind
-  /// What units are chosen by: "l1" and "l2", their weights (`unit_magnitudes`); "first_order", what the loss says of them on
-  /// texts (study/unit_importance.h).
+  /// Criterion: "l1" or "l2", by weights (`unit_magnitudes`); "first_order", by the gradients of the loss on examples
+  /// (study/unit_importance.h).
   std::string method = "l1";
   UnitScope scope = UnitScope::local;
-  std::vector<std::string> freeze = {};  ///< globs: units of linears that one names stay
+  std::vector<std::string> freeze = {};  ///< globs of linears whose units are kept
 };
 
-/// Whether a glob names one of the linears that units of the group are parts of.
+/// Returns whether a glob matches one of the linears of the group.
 bool is_named(const UnitGroup& group, const std::vector<std::string>& globs);
 
-/// The scores of a group, one for each unit.
+/// Returns the scores of a group, one per unit.
 using UnitScores = std::function<std::vector<double>(const UnitGroup&)>;
 
-/// Lets the units of least score go; all kinds are scored before any goes. Throws `UserError` where there are none of a kind,
-/// for a model with adapters or unlike weights (see `unit_groups`), and for another sparsity than `choose_units` takes.
-/// Returns whether the graph changed.
+/// Removes the units with the lowest scores; all kinds are scored before any unit is removed. Throws `UserError` if
+/// there are no units of a kind, for a model with adapters or unsupported weights (see `unit_groups`), and for a
+/// sparsity that `choose_units` rejects. Returns whether the graph changed.
 bool prune_structure(Graph& graph, ParameterStore& parameters, const StructureOptions& options,
                      const UnitScores& scores);
 
-/// Its record: by weights alone, for a pass reads no texts.
+/// Returns the record, with criteria of weights only, since a pass reads no examples.
 PassDef prune_structure_pass();
 
-/// The options as its record has them, and back. Throws `UserError` for words that are none.
+/// Convert the options from and to the form of the record. Throws `UserError` for invalid values.
 StructureOptions structure_options(const Attributes& options);
 std::string prune_structure_text(const StructureOptions& options);
 

@@ -14,7 +14,7 @@ namespace {
 
 std::string output_quantizer_name(const Node& node) { return node.name() + ".output_quantizer"; }
 
-// Whether what a layer reads there was quantized where it was made.
+// Returns whether a quantizer rounds the output of the layer that computes its input.
 bool is_output_quantizer(const Node& quantizer) {
   return quantizer.name() == output_quantizer_name(*quantizer.inputs()[0].node);
 }
@@ -26,7 +26,7 @@ Node& layer_called(const Graph& graph, const std::string& name) {
   return *node;
 }
 
-// Layers that have formats for these operands keep them.
+// Throws if one of these operands already has a format.
 void check_free(const Node& node, const LayerFormats& formats) {
   const auto refuse = [&](Operand operand, const Node& quantizer) {
     fail(
@@ -38,7 +38,7 @@ void check_free(const Node& node, const LayerFormats& formats) {
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
     const Node& read = *node.inputs()[i].node;
     const std::optional<Operand> operand = operand_of(node, i);
-    // What a layer reads may have been quantized where it was made.
+    // An input may have been quantized as the output of another layer.
     if (operand && formats[*operand] && (is_quantizer(read) || is_unpacked(read)))
       refuse(*operand, read);
   }
@@ -65,7 +65,8 @@ void check(const Graph& graph, const QuantizationPlan& plan) {
   }
 }
 
-// Nodes of one name are numbered from 1 on. The states of a quantizer are called after it, so its name is settled first.
+// Appends a number from 1 on to names in use. The states of a quantizer are named after it, so its name is chosen
+// first.
 std::string free_name(const Graph& graph, const std::string& wanted) {
   std::string name = wanted;
   for (int number = 1; graph.find(name) != nullptr; ++number)
@@ -85,12 +86,13 @@ Value add_quantizer(Graph& graph, Value value, const std::string& wanted, const 
   return graph.add(kQuantizer, std::move(inputs), {{"format", format}}, name, before);
 }
 
-/// The quantizers so far, by what they read and their format; those of an earlier plan from where they stand.
+/// The quantizers so far, by their input and format, including those of earlier plans that come before the current
+/// node.
 class Quantizers {
  public:
   explicit Quantizers(Graph& graph) : graph_(graph) {}
 
-  /// The graph's nodes are gone through in their order: this one is before those to come.
+  /// Registers an existing quantizer, which comes before the nodes still to be visited.
   void pass_by(Node& quantizer) {
     of_.try_emplace(
         {quantizer.inputs()[0], to_string(quantizer.attributes().get<Format>("format"))},
@@ -114,7 +116,7 @@ class Quantizers {
   }
 
  private:
-  // A second format for the same parameter is called after its reader.
+  // The quantizer of a second format of a parameter is named after its reader.
   std::string name_for(const Node& node, Operand operand, Value value) const {
     std::string shared = value.node->name() + ".quantizer";
     const bool parameter = value.node->kind() == NodeKind::parameter;
@@ -131,7 +133,7 @@ class Quantizers {
   std::map<std::pair<Value, std::string>, Value> of_;
 };
 
-// Of these formats those whose operands the operation has.
+// Returns the formats of operands that the operation has.
 LayerFormats present(const Node& node, const LayerFormats& formats) {
   LayerFormats present;
   for (const Operand operand : kOperands)
@@ -139,7 +141,7 @@ LayerFormats present(const Node& node, const LayerFormats& formats) {
   return present;
 }
 
-// What the options of the pass ask for.
+// Returns the plan that the options of the pass describe.
 QuantizationPlan plan_of(const Graph& graph, const Attributes& options) {
   LayerFormats formats;
   for (const std::string& name : split(options.get<std::string>("operands"), ',')) {
@@ -165,7 +167,7 @@ QuantizationPlan plan_of(const Graph& graph, const Attributes& options) {
   return plan;
 }
 
-/// Layers of which the same operands take the same format.
+/// Layers whose same operands have the same format.
 struct Group {
   Format format;
   std::vector<Operand> operands;
@@ -174,7 +176,7 @@ struct Group {
   bool has(const Node& node) const {
     return std::ranges::any_of(operands, [&](Operand o) { return has_operand(node, o); });
   }
-  /// Takes the operand of some layers in, where what is said of both stays the same. Returns whether it did.
+  /// Merges another group if the description of both stays exact. Returns whether it did.
   bool take(const Group& other) {
     if (!(format == other.format)) return false;
     std::set<const Node*> both = layers;
@@ -211,7 +213,7 @@ std::vector<Group> groups_of(const Graph& graph, const QuantizationPlan& plan) {
   return groups;
 }
 
-// A glob for one name; a comma would end it.
+// Returns a glob for one name; a comma would end it.
 std::string glob_of(std::string name) {
   std::ranges::replace(name, ',', '?');
   return name;
@@ -230,7 +232,7 @@ Attributes options_of(const Graph& graph, const Group& group) {
   };
   const bool all = std::ranges::none_of(graph.of_kind(NodeKind::operation), others);
   for (const Operand operand : group.operands) operands.emplace_back(to_string(operand));
-  // A bias that no layer has makes no difference.
+  // Adding a bias that no layer has makes no difference.
   if (operands == std::vector<std::string>{"input", "weight"} &&
       std::ranges::none_of(group.layers,
                            [](const Node* node) { return has_operand(*node, Operand::bias); }))
@@ -241,7 +243,7 @@ Attributes options_of(const Graph& graph, const Group& group) {
           {"operands", fmt::format("{}", fmt::join(operands, ","))}};
 }
 
-// Adapters are trained beside what is quantized, in full precision.
+// Adapters are trained in full precision next to quantized weights.
 bool reads_adapter(const Node& node) {
   return std::ranges::any_of(node.inputs(), [](const Value& input) {
     return input.node->kind() == NodeKind::parameter &&
@@ -271,7 +273,7 @@ std::optional<Operand> operand_of(const Node& node, std::size_t index) {
   }
   const bool packed = is_unpacked(*value.node);
   if (value.node->kind() != NodeKind::parameter && !packed) return Operand::input;
-  // Read by an operation that takes anything, a parameter is what it is to its model.
+  // If an operation reads it as a plain input, a parameter has its role in the model.
   switch (packed ? parse_parameter_role(value.node->attributes().get<std::string>("role"))
                  : value.node->role()) {
     case ParameterRole::weight:
@@ -313,7 +315,7 @@ bool quantize(Graph& graph, const QuantizationPlan& plan) {
   for (const auto& [name, formats] : plan) formats_of[graph.find(name)] = &formats;
   Quantizers quantizers(graph);
   bool changed = false;
-  // In the graph's order, whatever the plan's is: what several layers read is quantized in front of the first.
+  // Visits the graph's order, not the plan's, so that a shared value is quantized before its first reader.
   for (Node* const layer : graph.of_kind(NodeKind::operation)) {
     if (is_quantizer(*layer)) quantizers.pass_by(*layer);
     if (!formats_of.contains(layer)) continue;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kStream = "stream";
 
-// As front ends number the streams of operations that draw; attributes are signed.
+// Returns the random stream that front ends assign to an operation of this name; attributes are signed.
 std::int64_t stream_called(std::string_view name) {
   return static_cast<std::int64_t>(stream_of(name) >> 1);
 }

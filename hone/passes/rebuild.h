@@ -8,17 +8,16 @@
 
 namespace hone {
 
-/// What is other in a graph that is built anew. Changes of several types that only fit each other cannot be made one after the
-/// other.
+/// Changes for rebuilding a graph. Type changes that depend on each other cannot be made one at a time.
 struct GraphChanges {
   std::map<std::string, Type> types = {};             ///< of parameters
-  std::map<std::string, Attributes> attributes = {};  ///< of operations: all of them
-  /// What a node is called, by what it was called. Null: as before.
+  std::map<std::string, Attributes> attributes = {};  ///< of operations, complete
+  /// Returns the new name of a node. Null: names stay.
   std::function<std::string(const std::string&)> rename = {};
 };
 
-/// The same graph with these changes, of which the types of all values follow. An operation whose random stream is that of its
-/// name has that of its new one. Throws `UserError`, naming the node, where inputs do not fit.
+/// Returns the graph with these changes; the types of all values are inferred again. An operation whose random stream
+/// belongs to its name gets that of its new name. Throws `UserError`, naming the node, if inputs do not fit.
 Graph rebuilt(const Graph& graph, const GraphChanges& changes);
 
 }  // namespace hone

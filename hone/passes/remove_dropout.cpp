@@ -6,7 +6,7 @@ namespace hone {
 
 namespace {
 
-// Lets an attention keep all its weights; returns the random key, null where it drops none.
+// Disables the dropout of an attention; returns its random key, or null if it has no dropout.
 Node* keep_weights(Graph& graph, Node& attention) {
   if (attention.attributes().get<double>("p") == 0) return nullptr;
   std::vector<Value> inputs = attention.inputs();

@@ -16,7 +16,7 @@ std::vector<Node*> linears_called(const Graph& graph, const std::string& glob) {
   return linears;
 }
 
-// Parameters, and quantizers of such, that nothing reads any more.
+// Erases parameters and their quantizers that nothing reads any more.
 void erase_unread(Graph& graph, Node& node) {
   const bool of_parameter =
       node.kind() == NodeKind::parameter ||

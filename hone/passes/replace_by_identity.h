@@ -7,13 +7,12 @@
 
 namespace hone {
 
-/// Lets whatever reads one of the linears that the globs name read what it read (identity in its place), and its parameters go,
-/// where nothing else reads them. Throws `UserError`, before anything changes, for a glob that names no linear and for one
-/// whose output has another type than its input. Requires a verified graph.
+/// Replaces the linears that the globs match by the identity: their readers read their inputs instead, and their
+/// parameters are removed if nothing else reads them. Throws `UserError`, before anything changes, for a glob that
+/// matches no linear and for a linear whose output type differs from its input type. Requires a verified graph.
 /// Returns whether the graph changed.
 bool replace_by_identity(Graph& graph, const std::vector<std::string>& names);
 
-/// Its record.
 PassDef replace_by_identity_pass();
 
 }  // namespace hone

@@ -10,20 +10,20 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kInput = 0, kWeight = 1;  // of `linear`
+constexpr std::size_t kInput = 0, kWeight = 1;  // operands of `linear`
 constexpr std::string_view kSmoothed = ".smoothed", kSmoothing = ".smoothing";
 
 bool is_own_parameter(const Node& node) {
   return node.kind() == NodeKind::parameter && node.users().size() == 1;
 }
 
-/// Where the channels of a value are made.
+/// Parameters that determine the channels of a value.
 struct Source {
   std::vector<std::string> rows;
   std::string writer;
 };
 
-// Of an operation that multiplies and adds parameters which it alone reads.
+// Returns the source for an operation that multiplies and adds parameters of which it is the only reader.
 std::optional<Source> own_source(const Node& node) {
   Source source;
   for (std::size_t i = 1; i < node.inputs().size(); ++i) {
@@ -34,7 +34,7 @@ std::optional<Source> own_source(const Node& node) {
   return source;
 }
 
-// The operation `op` that gives a value which nothing else reads; null: there is none.
+// Returns the node of a value if it is an `op` with a single reader; else null.
 const Node* only_step(const Graph& graph, Value value, std::string_view op) {
   const Node* node = value.node;
   return node->is(op) && node->users().size() == 1 && !graph.is_output(*node) ? node : nullptr;
@@ -44,8 +44,8 @@ bool swaps_heads_and_tokens(const Node& node) {
   return node.attributes().get<Shape>("axes") == Shape{0, 2, 1, 3};
 }
 
-// The linear whose channels the joined heads (B, S, N D) of an attention are, in their order: each is a sum of its own over
-// the tokens.
+// Returns the linear whose channels are those of the joined heads (B, S, N D) of an attention, in the same order:
+// each is a weighted sum over tokens.
 const Node* values_of_attention(const Graph& graph, const Node& joined) {
   const Node* tokens = only_step(graph, joined.inputs()[0], "transpose");
   if (tokens == nullptr || !swaps_heads_and_tokens(*tokens)) return nullptr;
@@ -59,7 +59,7 @@ const Node* values_of_attention(const Graph& graph, const Node& joined) {
   return values != nullptr && values->types()[0] == joined.types()[0] ? values : nullptr;
 }
 
-// Of a value that only those read who are to read it divided.
+// Returns the source of a value, if only the linears to smooth read it.
 std::optional<Source> source_of(const Graph& graph, const Node& node) {
   if (node.is("layer_norm") || node.is("linear")) return own_source(node);
   if (node.is("reshape")) {
@@ -82,7 +82,7 @@ bool reads_as_input(const Node& node, const Node& value, const std::set<std::str
          node.inputs()[kInput].node == &value && is_own_parameter(*node.inputs()[kWeight].node);
 }
 
-// Rows, or elements, of a tensor (K) or (K, M) divided by `scales` (K).
+// Divides rows or elements of a tensor (K) or (K, M) by `scales` (K).
 Tensor divided_rows(const Tensor& tensor, std::span<const float> scales) {
   Tensor result = tensor.contiguous_copy();
   const std::span<float> values = result.values<float>();
@@ -91,7 +91,7 @@ Tensor divided_rows(const Tensor& tensor, std::span<const float> scales) {
   return result;
 }
 
-// Columns of (N, K) multiplied by `scales` (K).
+// Multiplies columns of (N, K) by `scales` (K).
 Tensor multiplied_columns(const Tensor& tensor, std::span<const float> scales) {
   Tensor result = tensor.contiguous_copy();
   const std::span<float> values = result.values<float>();
@@ -126,7 +126,7 @@ void put_product(Graph& graph, ParameterStore& parameters, const SmoothGroup& gr
     graph.set_input(*graph.find(linear), kInput, smoothed);
 }
 
-// The products that `put_product` puts there.
+// Returns the products that `put_product` inserted.
 std::vector<Node*> smoothed_products(const Graph& graph) {
   std::vector<Node*> products = graph.of_kind(NodeKind::operation);
   std::erase_if(products, [](const Node* node) {
@@ -141,7 +141,7 @@ bool reads_own_weight(const Node& reader, const Node& product) {
          is_own_parameter(*reader.inputs()[kWeight].node);
 }
 
-// Without parameters it changes the graph alone.
+// Changes only the graph if `parameters` is null.
 bool take_products_out(Graph& graph, ParameterStore* parameters) {
   bool changed = false;
   for (Node* product : smoothed_products(graph)) {

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// The parameter behind a value, and behind its quantizer; null: something else stands there.
+// Returns the parameter of a value, with or without a quantizer; null for anything else.
 Node* parameter_of(Value value) {
   Node* node = value.node;
   if (node->kind() == NodeKind::operation && is_quantizer(*node)) node = node->inputs()[0].node;

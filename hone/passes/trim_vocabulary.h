@@ -8,20 +8,19 @@
 
 namespace hone {
 
-/// The input that holds numbers of tokens.
+/// The input with token ids.
 inline constexpr std::string_view kTokens = "input_ids";
 
-/// The parameters that it looks up, quantized or not. Throws `UserError` where there are none, and for a table that something else
-/// stands before: codes, a mask.
+/// Returns the parameters that this input indexes, quantized or not. Throws `UserError` if there are none, and for a
+/// table that is read through another operation: codes, a mask.
 std::vector<Node*> token_tables(const Graph& graph);
 
-/// Keeps the first `rows` of the tables that the input `input_ids` looks up, so that numbers of tokens lie below. Requires a
-/// verified graph. Throws `UserError`, before anything changes, where no table of weights is looked up or it has something
-/// beside it (codes, a mask), for fewer rows than 1 or more than there are, and where the row of padding would go.
-/// Returns whether the graph changed.
+/// Keeps the first `rows` rows of the tables that the input `input_ids` indexes, so that token ids must be below.
+/// Requires a verified graph. Throws `UserError`, before anything changes, if no table of weights is indexed or it is
+/// read through another operation (codes, a mask), for a number of rows below 1 or above the present one, and if the
+/// padding row would be removed. Returns whether the graph changed.
 bool trim_vocabulary(Graph& graph, ParameterStore& parameters, std::int64_t rows);
 
-/// Its record.
 PassDef trim_vocabulary_pass();
 
 }  // namespace hone

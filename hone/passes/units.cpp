@@ -19,7 +19,7 @@ bool has_one_reader(const Graph& graph, const Node& node) {
   return node.users().size() == 1 && !graph.is_output(node);
 }
 
-// The shapes among the attributes of a node that say how many there are at an axis of what it makes.
+// Collects the shape attributes of a node that contain `count` at an axis of its result.
 void note_extents(Node& node, std::size_t axis, std::int64_t count, bool elements,
                   Extents& extents) {
   for (const auto& [name, value] : node.attributes().items()) {
@@ -30,7 +30,7 @@ void note_extents(Node& node, std::size_t axis, std::int64_t count, bool element
   }
 }
 
-// The input of a node that has the type of its output, where it works on each element of it for itself, or each row.
+// Returns the input of an element-wise operation, or with `rows` a row-wise one, that has the type of its output.
 std::optional<Value> worked_on(const Node& node, bool rows = false) {
   if (node.kind() != NodeKind::operation || node.types().size() != 1) return std::nullopt;
   if (node.trait() != Trait::element_wise && !(rows && node.trait() == Trait::row_reduction))
@@ -38,7 +38,7 @@ std::optional<Value> worked_on(const Node& node, bool rows = false) {
   std::optional<Value> found;
   for (const Value& input : node.inputs()) {
     if (input.type() != node.types()[0]) continue;
-    if (found) return std::nullopt;  // a sum of two alike
+    if (found) return std::nullopt;  // two operands of the same type
     found = input;
   }
   return found;
@@ -65,7 +65,7 @@ struct Split {
   Node* split;
 };
 
-// What made the value, behind one split of its last axis.
+// Returns the linear that computes the value, and the reshape that splits its last axis into heads.
 std::optional<Split> split_of(const Graph& graph, Value value) {
   Node* node = value.node;
   if (node->is("transpose") && has_one_reader(graph, *node)) node = node->inputs()[0].node;
@@ -81,7 +81,7 @@ std::optional<Split> split_of(const Graph& graph, Value value) {
   return Split{from.node, node};
 }
 
-// The linear that reads the values of all heads joined; (B, N, S, D) or (B, S, N, D) before.
+// The linear that reads the joined values of all heads; (B, N, S, D) or (B, S, N, D) before.
 struct Joined {
   Node* join;
   Node* linear;
@@ -102,7 +102,7 @@ std::optional<Joined> join_behind(const Graph& graph, const Node& context) {
   return Joined{next, reader};
 }
 
-// The attention whose last step is `context`: a product of softened scores and values, or all of it in one.
+// Returns the attention whose last step is `context`: a product of softmax scores and values, or a fused attention.
 std::optional<UnitGroup> heads_of(const Graph& graph, Node& context) {
   UnitGroup group{.kind = UnitKind::heads};
   std::vector<Value> sources;
@@ -136,7 +136,6 @@ std::optional<UnitGroup> heads_of(const Graph& graph, Node& context) {
   return group;
 }
 
-// Whether the result of `reader` is added to `skipped`.
 bool is_added_to(const Graph& graph, const Node& reader, Value skipped) {
   const Node* node = &reader;
   while (has_one_reader(graph, *node)) {
@@ -164,7 +163,7 @@ std::optional<UnitGroup> neurons_of(const Graph& graph, Node& maker) {
   return is_added_to(graph, *node, maker.inputs()[0]) ? std::optional(group) : std::nullopt;
 }
 
-// The elements of these units along an axis of units of `width`.
+// Returns the elements of these units along an axis of units of `width`.
 std::vector<std::int64_t> elements_of(const std::vector<std::int64_t>& units, std::int64_t width) {
   std::vector<std::int64_t> elements;
   for (const std::int64_t unit : units)
@@ -172,7 +171,7 @@ std::vector<std::int64_t> elements_of(const std::vector<std::int64_t>& units, st
   return elements;
 }
 
-// Those of `chosen` along the first axis, or the last one.
+// Selects the elements `chosen` along the first or the last axis.
 Tensor chosen_along(const Tensor& tensor, bool first, const std::vector<std::int64_t>& chosen) {
   const Tensor host = tensor.on(cpu());
   Sizes sizes = host.sizes();
@@ -281,7 +280,7 @@ KeptUnits choose_units(const std::vector<std::vector<double>>& scores, double sp
     std::int64_t number;
     double score;
   };
-  std::vector<std::vector<Unit>> rounds;  // laid beside each other
+  std::vector<std::vector<Unit>> rounds;  // units that are compared
   for (std::size_t g = 0; g < scores.size(); ++g) {
     if (scope == UnitScope::local || rounds.empty()) rounds.emplace_back();
     for (std::size_t i = 0; i < scores[g].size(); ++i)

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::string_view kOperand = "class_weights";
 
-// Whether an operation weighs its rows where it is told how, and is not told.
+// Returns whether an operation supports class weights but has none.
 bool takes_weights(const Node& node) {
   const std::vector<OperandDef> operands = operands_of(node.op(), node.attributes());
   return !operands.empty() && operands.back().name.starts_with(kOperand) &&

@@ -4,11 +4,10 @@
 
 namespace hone {
 
-/// Gives every cross entropy of the graph a weight per class: the new input `class_weights` f32[C]. Returns whether
+/// Adds a weight per class to every cross entropy of the graph: the new input `class_weights` f32[C]. Returns whether
 /// there was one.
 bool weigh_classes(Graph& graph);
 
-/// Its record.
 PassDef weigh_classes_pass();
 
 }  // namespace hone

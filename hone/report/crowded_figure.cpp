@@ -24,7 +24,8 @@ void widen(Range& range, const Point& point) {
 
 double height(const Range& range) { return range.high - range.low; }
 
-// Of points in the order of y: the better two thirds of them, or the narrowest run where nothing is better.
+// Returns the range of the better two thirds of the points, which are sorted by y; the narrowest range of two thirds if
+// no end is better.
 Range crowd_of(const std::vector<Point>& points, BetterEnd better) {
   const std::size_t count = (2 * points.size() + 2) / 3;
   std::size_t best = better == BetterEnd::high ? points.size() - count : 0;
@@ -39,7 +40,7 @@ Range crowd_of(const std::vector<Point>& points, BetterEnd better) {
   return crowd;
 }
 
-// References that widen the crowd a little join it; a baseline is what the values are compared with.
+// Includes references that widen the window only a little; values are compared with a baseline.
 void zoom_to(Range crowd, Panel& panel) {
   const double most = 1.3 * height(crowd);
   for (const Reference& reference : panel.references) {
@@ -51,7 +52,7 @@ void zoom_to(Range crowd, Panel& panel) {
   panel.y.range = Range{crowd.low - margin, crowd.high + margin};
 }
 
-// The heights of points in this window that differ by more than rounding.
+// Returns the number of heights in this window that differ by more than rounding.
 std::size_t distinct_heights(const std::vector<Point>& points, const Range& window,
                              double rounding) {
   std::size_t distinct = 0;
@@ -76,7 +77,7 @@ bool zoom(Panel& panel) {
   for (const Point& point : points) widen(all, point);
   const Range crowd = crowd_of(points, panel.y.better);
   if (2 * height(crowd) > height(all)) return false;
-  // Means of equal numbers may differ in their last bits. Two flat lines show nothing new from near.
+  // Means of equal numbers may differ in their last bits. Zooming in to two flat lines shows nothing new.
   constexpr double kRounding = 1e-9;
   if (distinct_heights(points, crowd, kRounding * height(all)) < 3) return false;
   zoom_to(crowd, panel);
@@ -87,7 +88,7 @@ bool is_seen(const Panel& panel, double y) {
   return !panel.y.range || (panel.y.range->low <= y && y <= panel.y.range->high);
 }
 
-// The x of the points in view, by the label of their series.
+// Returns the x of the visible points, by series label.
 std::map<std::string, std::set<double>> shown_points(const Panel& panel) {
   std::map<std::string, std::set<double>> shown;
   for (const Series& series : panel.series)
@@ -97,7 +98,7 @@ std::map<std::string, std::set<double>> shown_points(const Panel& panel) {
   return shown;
 }
 
-// Hides the other points of these series, and zooms in to what is left.
+// Hides the other points of these series, and zooms in to the rest.
 void show(const std::map<std::string, std::set<double>>& shown, Panel& panel) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Range left = {kInfinity, -kInfinity};
@@ -110,11 +111,11 @@ void show(const std::map<std::string, std::set<double>>& shown, Panel& panel) {
         widen(left, point);
     }
   }
-  // An axis without a range fits what is left as well, with all references.
+  // Without this, the axis fits the rest with all references.
   if (!panel.y.range && !panel.y.logarithmic && height(left) > 0) zoom_to(left, panel);
 }
 
-// "fp32 50.1": references with their values, and labels of series that have no point in view.
+// Adds references outside with their values, "fp32 50.1", and labels of series without a visible point.
 void add_outside(const Panel& panel, std::vector<std::string>& names) {
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);

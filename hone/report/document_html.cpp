@@ -17,11 +17,11 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kLongWord = 24;       // characters
-constexpr std::size_t kLongHeadline = 140;  // which is set smaller
-constexpr std::size_t kLongTitle = 300;     // of a command with a hundred folders the ends
+constexpr std::size_t kLongHeadline = 140;  // from here on in a smaller font
+constexpr std::size_t kLongTitle = 300;     // keeps the ends of a command with a hundred folders
 constexpr std::size_t kLongText = 36;       // characters of a cell that may wrap
 constexpr std::size_t kMostCards = 40;      // rows that a phone shows as cards
-// Of more columns than these, or characters in a row, the text is smaller, and smaller still.
+// With more columns or characters per row than these, the font is smaller, and smaller still.
 constexpr std::size_t kManyColumns = 9, kCrowdOfColumns = 14;
 constexpr std::size_t kManyCharacters = 150, kCrowdOfCharacters = 190;
 
@@ -37,14 +37,14 @@ bool is_long(const Table& table, std::size_t column) {
   return false;
 }
 
-// More than a phone has room for: of more than three columns, or of several texts.
+// Whether the table is too wide for a phone: more than three columns, or several long texts.
 bool is_wide(const Table& table) {
   std::size_t texts = 0;
   for (std::size_t i = 0; i < table.columns().size(); ++i) texts += is_long(table, i) ? 1 : 0;
   return table.columns().size() > 3 || texts > 1;
 }
 
-// What a row takes that is not broken, with `between` characters of space for each column.
+// Returns the width of an unbroken row, with `between` characters of space for each column.
 std::size_t row_characters(const Table& table, std::size_t between) {
   std::size_t characters = 0;
   for (std::size_t column = 0; column < table.columns().size(); ++column) {
@@ -56,7 +56,7 @@ std::size_t row_characters(const Table& table, std::size_t between) {
   return characters;
 }
 
-// Many columns, or what they hold, would not fit into a page of 1,200 px.
+// Returns the classes of tables too wide for a page of 1,200 px.
 std::string density(const Table& table) {
   const std::size_t columns = table.columns().size();
   if (columns > kCrowdOfColumns || row_characters(table, 2) > kCrowdOfCharacters)
@@ -64,7 +64,7 @@ std::string density(const Table& table) {
   return columns > kManyColumns || row_characters(table, 3) > kManyCharacters ? "dense" : "";
 }
 
-// Lines for a shell, whose words with signs in them are not to be broken at these: "--output_dir".
+// Returns shell commands whose words do not break at signs: "--output_dir".
 std::string words_html(std::string_view text) {
   std::string html;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -78,15 +78,15 @@ std::string words_html(std::string_view text) {
   return html;
 }
 
-// A space in a number: no line ends there but before an interval and between shares, and in a crowd of columns within the
-// interval.
+// Returns a space in a number. Lines may only break before an interval and between shares, and in crowded tables within
+// the interval.
 std::string_view space_in_number(std::string_view text, std::size_t space) {
   const std::string_view before = text.substr(0, space), after = text.substr(space + 1);
   if (after.starts_with('(') || before.ends_with(',')) return " <wbr>";
   return before.ends_with(" to") ? " " : "\u00A0";
 }
 
-// "0.15% (0.05 to 0.44)", "83.5, 82.8%", "4,000"
+// Returns a number such as "0.15% (0.05 to 0.44)", "83.5, 82.8%" or "4,000".
 std::string number_html(std::string_view text) {
   std::string html;
   for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
@@ -97,7 +97,7 @@ std::string number_html(std::string_view text) {
   return html;
 }
 
-// A word that may break inside of "integer(width=8,frac=4)" and of "bert.encoder.layer.0", but not of "91.8".
+// Returns a word that may break within "integer(width=8,frac=4)" and "bert.encoder.layer.0", but not within "91.8".
 std::string breakable_word(std::string_view text) {
   const auto breaks_after = [&](std::size_t at) {
     const auto is_digit = [&](std::size_t place) {
@@ -120,7 +120,7 @@ std::string breakable_word(std::string_view text) {
   return html;
 }
 
-// Figures stay in one piece; words of more characters than `longest` may break where their parts end.
+// Keeps numbers in one piece; words of more than `longest` characters may break at their punctuation.
 std::string breakable(std::string_view text, std::size_t longest = 0) {
   std::string html;
   for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
@@ -132,7 +132,7 @@ std::string breakable(std::string_view text, std::size_t longest = 0) {
   return html;
 }
 
-// Sentences: of their words only those break that are as long as a line of a phone.
+// Returns sentences in which only words as long as a line on a phone may break.
 std::string prose(std::string_view text) {
   std::string html;
   for (const InlinePart& part : inline_parts(text)) {
@@ -142,7 +142,7 @@ std::string prose(std::string_view text) {
   return html;
 }
 
-// The number that a cell sorts by; none for texts and for what was not measured.
+// Returns the number that a cell sorts by; none for texts and missing values.
 std::string sort_attribute(const Cell& cell) {
   const double value = std::visit(
       [](const auto& one) -> double {
@@ -170,8 +170,8 @@ std::string class_attribute(const std::string& first, const std::string& second)
   return both.empty() ? "" : fmt::format(" class=\"{}\"", both);
 }
 
-// "Margin SNR (dB)" breaks once: a unit of several words and a short word stay with their neighbour. Long names of settings
-// break at their underscores.
+// Lets "Margin SNR (dB)" break once: the unit after several words, and short words, stay with their neighbor. Long
+// names of settings break at their underscores.
 std::string header_html(const std::string& header) {
   std::string joined;
   const bool words = header.find(' ') != header.rfind(' ');
@@ -187,7 +187,7 @@ std::string header_html(const std::string& header) {
   return html;
 }
 
-/// Writes one page; it counts figures, for what must have a name of its own.
+/// Writes one page; counts figures to give their elements unique names.
 class PageWriter {
  public:
   std::string write(const Document& document) {
@@ -223,8 +223,8 @@ class PageWriter {
     add("</dl>\n");
   }
 
-  // A table that is wider than the page scrolls in a box of its own, also by keyboard. On a phone one of few rows is a
-  // card for each row instead, so that all its figures are seen.
+  // A table wider than the page scrolls in its own box, also by keyboard. On a phone, a table with few rows becomes a
+  // card for each row, so that all its numbers are visible.
   void operator()(const PageTable& block) {
     const Table& table = block.table;
     const std::string name = block.caption.empty() ? "Table" : block.caption;
@@ -304,7 +304,7 @@ class PageWriter {
         if (column > 0) {
           add("<td{}{}>{}</td>", label, attributes, html);
         } else {
-          // A number alone does not say what it is of.
+          // A number needs its label.
           add("<th scope=\"row\"{}{}>{}</th>", cell.is_text() ? "" : label, attributes, html);
         }
       }

@@ -6,8 +6,8 @@
 namespace hone {
 namespace {
 
-// Text in which no character is taken for a mark. A name such as bert.encoder_layer needs none: an underscore within a word
-// is no mark.
+// Escapes characters that Markdown would interpret. A name such as bert.encoder_layer needs no escape: an underscore
+// within a word is literal.
 std::string escaped(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -22,7 +22,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// Sentences, in which code stays code.
+// Escapes sentences, but keeps their code.
 std::string sentence(std::string_view text) {
   std::string out;
   for (const InlinePart& part : inline_parts(text))
@@ -30,7 +30,7 @@ std::string sentence(std::string_view text) {
   return out;
 }
 
-// A fence that is longer than any in the text.
+// Returns the text in a fence that is longer than any in it.
 std::string fenced(std::string_view text) {
   std::string fence = "```";
   while (text.find(fence) != std::string_view::npos) fence += '`';

@@ -8,14 +8,15 @@
 namespace hone {
 namespace {
 
-/// Writes the blocks of a document for a terminal. Tables come out of `tables`, in their order: all are laid out together.
+/// Writes the blocks of a document for a terminal. Takes their tables from `tables` in order, because all are laid out
+/// together.
 struct TextWriter {
   const std::vector<std::string>& tables;
   std::size_t next_table = 0;
   std::string text = {};
 
   void operator()(const Paragraph& block) { add(block.text + "\n"); }
-  // A command is indented, as `fitted` breaks only such lines so that a shell reads them as one.
+  // A command is indented: `fitted` breaks only indented lines so that a shell reads them as one.
   void operator()(const Preformatted& block) {
     const std::string indent = block.text.starts_with("hone ") ? "  " : "";
     add(indent + block.text + (block.text.ends_with('\n') ? "" : "\n"));
@@ -37,7 +38,7 @@ struct TextWriter {
                       one.answer));
   }
 
-  // An empty line stands between any two.
+  // Separates blocks by an empty line.
   void add(std::string_view lines) {
     if (!text.empty()) text += "\n";
     text += lines;

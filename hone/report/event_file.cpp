@@ -23,7 +23,7 @@ constexpr std::array<std::uint32_t, 256> crc_table() {
 
 constexpr std::array<std::uint32_t, 256> kCrcTable = crc_table();
 
-// Checksums of data that has checksums in it are weak; TFRecords store them turned and shifted.
+// A checksum of data that contains checksums is weak, so TFRecords store them rotated and offset.
 std::uint32_t masked_crc(std::string_view bytes) {
   return std::rotr(crc32c(bytes), 15) + 0xa282ead8u;
 }
@@ -89,7 +89,7 @@ std::string framed(std::string_view record) {
   return length + fixed(masked_crc(length)) + std::string(record) + fixed(masked_crc(record));
 }
 
-// Where the record that begins at `at` ends; 0 when it is not whole.
+// Returns the end of the record at `at`; 0 if it is incomplete or damaged.
 std::size_t end_of_record(std::string_view file, std::size_t at) {
   const std::size_t left = file.size() - at;
   if (left < kHeaderBytes + kFooterBytes) return 0;

@@ -16,13 +16,13 @@ const TypeDef& type_of(const FieldDef& field) {
   return field.type->kind == FieldKind::optional ? *field.type->element() : *field.type;
 }
 
-// "change_interval" is the interval of "change".
+// Returns "change" for "change_interval".
 std::string interval_name(std::string key) {
   if (key.ends_with(kInterval)) key.resize(key.size() - kInterval.size());
   return key;
 }
 
-// Null for a key that the object does not have.
+// Returns the member, null if it is missing.
 const Json& member(const Json& object, std::string_view key) {
   static const Json null;
   const auto found = object.is_object() ? object.find(std::string(key)) : object.end();
@@ -130,7 +130,7 @@ Cell shown_cell(const FieldDef& field, const Json& row, int share_digits) {
   return shown_number(value.get<double>(), field.unit, share_digits);
 }
 
-// As many as show what is not zero.
+// Returns the decimals that show values other than zero.
 int share_digits(const FieldDef& field, const Json& rows) {
   const bool vanishes = std::ranges::any_of(rows, [&](const Json& row) {
     const Json& value = member(row, field.key);

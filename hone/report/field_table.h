@@ -7,18 +7,20 @@
 
 namespace hone {
 
-/// The values of described structs, written as JSON, with a column for every field: for CSV. The fields of a nested object have
-/// columns KEY_FIELD, an interval has KEY_low and KEY_high. Lists of other than whole numbers, maps and free JSON are written as JSON.
+/// Returns the values of described structs in JSON as a table for CSV, with a column for every field. Fields of a
+/// nested object have columns KEY_FIELD, intervals KEY_low and KEY_high. Lists of anything but whole numbers, maps and
+/// free JSON are written as JSON.
 Table field_table(const Fields& fields, const Json& rows);
 template <Described T>
 Table field_table(const std::vector<T>& rows) {
   return field_table(fields<T>(), to_json(rows));
 }
 
-/// The same for people: a column for every field that has a header, those of inlined structs included. Its unit says how a number is
-/// shown: a share as a percentage, with the decimals of a difference where a value would vanish otherwise; a difference in points; bytes;
-/// decibels and seconds with a decimal; others with three significant digits. A number whose interval is the field KEY_interval is shown
-/// with it. Truth values are "yes" and "no", null is absent.
+/// Returns a readable table with a column for every field with a header, including those of inlined structs. The unit
+/// selects the notation: a share is a percentage, with the decimals of a difference if a value would vanish otherwise;
+/// a difference is in points; bytes have units; decibels and seconds have one decimal; other numbers have three
+/// significant digits. A number is shown with its interval if there is a field KEY_interval. Booleans are "yes" and
+/// "no", null is absent.
 Table headed_table(const Fields& fields, const Json& rows);
 template <Described T>
 Table headed_table(const std::vector<T>& rows) {

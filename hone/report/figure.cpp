@@ -18,7 +18,7 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
   return text;
 }
 
-// Labels of references have a halo: they are read even where there is no place without a curve.
+// Gives labels of references a halo, so that they are legible on top of a curve.
 std::string with_halos(std::string svg) {
   constexpr std::string_view kFill = "fill=\"rgb(102,102,102)\" font-family";
   static_assert(kReferenceColour.light == "#666666" && kGroundColour.light == "#FFFFFF");
@@ -28,23 +28,23 @@ std::string with_halos(std::string svg) {
                               kFill));
 }
 
-// What can be pointed at lies over the drawing.
+// Adds the elements that react to the mouse on top of the drawing.
 std::string with_points(std::string svg, const Figure& figure) {
   const std::size_t end = svg.rfind("</svg>");
   HONE_ASSERT(end != std::string::npos, "gnuplot has written no SVG");
   return svg.insert(end, points_svg(figure, lay_out(figure)));
 }
 
-// Draws `figure` as `name`.svg, beside it what it is drawn from and, if `pictures` has it, `name`.png in `folder`.
+// Draws `figure` as `name`.svg in `folder` with its sources, and as `name`.png if `pictures` contains it.
 void draw(const Figure& figure, const std::string& name, const fs::path& folder,
           std::string_view pictures) {
   write_file(folder / (name + ".tsv"), figure_data(figure));
   write_file(folder / (name + ".gp"), figure_script(figure, name, pictures));
-  // The user's own gnuplot settings stay out of it.
+  // Ignores the user's own gnuplot settings.
   with_context("figure", [&] {
     run_program({"gnuplot", "--default-settings", name + ".gp"}, folder, "gnuplot-nox");
   });
-  // gnuplot cannot name a second choice of font; a browser without the first would take a serif.
+  // gnuplot cannot name a fallback font; a browser without the first would use a serif font.
   const fs::path svg = folder / (name + ".svg");
   write_file(svg, with_points(with_halos(replaced(read_file(svg), "\"DejaVu Sans\"",
                                                   "\"DejaVu Sans, Verdana, sans-serif\"")),
@@ -55,8 +55,7 @@ void draw(const Figure& figure, const std::string& name, const fs::path& folder,
 
 void write_figure(const Figure& figure, const fs::path& stem) {
   const std::string name = stem.filename().string();
-  // gnuplot works in a folder of its own; what it leaves half done there is never seen under the
-  // figure's name.
+  // gnuplot works in its own folder, so that incomplete files never appear under the figure's name.
   const ScratchFolder folder(stem);
   draw(figure, name, folder.path(), "svg png");
   for (const char* ending : {".tsv", ".gp", ".svg", ".png"}) {

@@ -25,12 +25,12 @@ std::vector<double> usable(const Axis& axis, std::span<const double> values) {
 }
 
 Range padded_linear(double low, double high) {
-  // What differs in its last bits alone is one value: no tick would stand between.
+  // Values that differ only in their last bits count as one: no tick would fit between them.
   if (high - low <= 1e-12 * std::max(std::abs(low), std::abs(high)))
     return {low - std::max(std::abs(low) * kPadding, 1e-9),
             high + std::max(std::abs(high) * kPadding, 1e-9)};
   const double room = kPadding * (high - low);
-  // What cannot be negative (shares, times, counts) does not get room below zero.
+  // Values that cannot be negative (shares, times, counts) get no room below zero.
   return {low >= 0 && low < room ? 0 : low - room, high + room};
 }
 
@@ -51,7 +51,7 @@ Range check_range(const Axis& axis) {
 
 std::vector<Tick> multiples(Range range, double step) {
   std::vector<Tick> ticks;
-  // Of numbers so large for their range none lies a step from the next.
+  // In a range this small for its numbers, adding a step does not change them.
   if (range.low + step == range.low || range.high - step == range.high) return ticks;
   const double slack = 1e-9 * step;
   for (double i = std::ceil((range.low - slack) / step); i * step <= range.high + slack; ++i) {
@@ -60,8 +60,8 @@ std::vector<Tick> multiples(Range range, double step) {
   return ticks;
 }
 
-// Multiples of 1, 2 or 5 times a power of ten, at most about `count` of them, `closest` apart or more. One tick alone gives no scale, so
-// the next smaller step is taken then.
+// Returns multiples of 1, 2 or 5 times a power of ten, at most about `count` of them, at least `closest` apart. A
+// single tick gives no scale; then the next smaller step is used.
 std::vector<Tick> linear_ticks(Range range, int count, double closest = 0) {
   const double least = std::max(closest, (range.high - range.low) / count);
   const double power = std::pow(10, std::floor(std::log10(least)));
@@ -73,7 +73,7 @@ std::vector<Tick> linear_ticks(Range range, int count, double closest = 0) {
   return ticks.size() < 2 && smaller >= closest ? multiples(range, smaller) : ticks;
 }
 
-// Powers of ten, all or every n-th; over less than two decades also their multiples by 2 and 5.
+// Returns powers of ten, all or every n-th; over less than two decades also their multiples by 2 and 5.
 std::vector<Tick> logarithmic_ticks(Range range, int count) {
   const int first = static_cast<int>(std::floor(std::log10(range.low)));
   const int last = static_cast<int>(std::ceil(std::log10(range.high)));
@@ -88,7 +88,7 @@ std::vector<Tick> logarithmic_ticks(Range range, int count) {
         ticks.push_back({value, tick_text(value)});
     }
   }
-  // Of a range that has next to none of these, round values as a linear axis has them.
+  // If the range contains hardly any of these, uses round values like a linear axis.
   constexpr std::size_t kFewest = 3;
   return ticks.size() < kFewest ? linear_ticks(range, count) : ticks;
 }
@@ -134,8 +134,8 @@ AxisView view_axis(const Axis& axis, std::span<const double> values, int tick_co
   const bool zeros =
       axis.logarithmic && with_zero && std::ranges::find(values, 0.0) != values.end();
   if (zeros && !axis.range) {
-    // Over a decade at least, or next to nothing would be drawn as far from 0 as all the rest from one another; and far
-    // enough below the least value that its tick and that of 0 stand apart.
+    // Spans at least a decade; otherwise tiny values would look as far from 0 as from all others. The axis starts far
+    // enough below the smallest value to separate its tick from that of 0.
     view.range.low = std::min(view.range.low, view.range.high / 10);
     view.range.low /= std::pow(view.range.high / view.range.low, 0.15);
     view.zero_at_low = true;

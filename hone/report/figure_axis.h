@@ -5,29 +5,28 @@
 
 #include "hone/report/figure.h"
 
-/// Which part of an axis is seen and where its ticks stand.
+/// The visible part of an axis and its ticks.
 namespace hone {
 
 struct AxisView {
   Range range;
   bool logarithmic = false;
-  bool zero_at_low = false;  ///< the lower end of a logarithmic axis stands for 0
+  bool zero_at_low = false;  ///< the lower end of a logarithmic axis represents 0
   std::vector<Tick> ticks;
 
-  /// Where `value` lies between low (0) and high (1).
+  /// Returns the position of `value` between low (0) and high (1).
   double fraction(double value) const;
-  /// The value that lies there.
+  /// Returns the value at this position.
   double value(double fraction) const;
 };
 
-/// The view of an axis that shows `values` (those that are not finite do not count) with at most
-/// about `tick_count` ticks. `with_zero`: zeros on a logarithmic axis get a place of their own at
-/// its lower end. Throws `UserError` for a range that is empty or, on a logarithmic axis, not
-/// positive.
+/// Returns the view of an axis that shows the finite ones of `values` with at most about `tick_count` ticks.
+/// `with_zero`: zeros on a logarithmic axis are shown at its lower end. Throws `UserError` for an empty range or, on a
+/// logarithmic axis, one that is not positive.
 AxisView view_axis(const Axis& axis, std::span<const double> values, int tick_count,
                    bool with_zero);
 
-/// "0.25", "10,000", "−3", "10⁻⁷".
+/// Returns "0.25", "10,000", "−3" or "10⁻⁷".
 std::string tick_text(double value);
 
 }  // namespace hone

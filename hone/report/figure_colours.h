@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-/// The colours of figures: as files have them, on white, and for pages that are read on a dark ground.
+/// The colors of figures: in files, on white, and on pages with a dark background.
 namespace hone {
 
 struct FigureColour {
@@ -17,7 +17,7 @@ inline constexpr FigureColour kAxisColour = {"#777777", "#8E939C"};
 inline constexpr FigureColour kGridColour = {"#E6E6E6", "#343940"};
 inline constexpr FigureColour kReferenceColour = {"#666666", "#A3A8B1"};
 
-/// Okabe and Ito's colours without the yellow, then ones that differ from them in lightness.
+/// Okabe and Ito's colors without the yellow, then ones that differ from them in lightness.
 inline constexpr FigureColour kSeriesColours[] = {
     {"#0072B2", "#4DA3E0"}, {"#D55E00", "#F0803C"}, {"#009E73", "#2FC296"}, {"#CC79A7", "#E19CC3"},
     {"#E69F00", "#F2B632"}, {"#56B4E9", "#9FDBFA"}, {"#222222", "#E8E8E8"}, {"#882255", "#D0679A"},

@@ -16,13 +16,12 @@ constexpr double kGap = 8;
 constexpr int kNarrowWidth = 360;
 constexpr int kNarrowPanelHeight = 300;
 constexpr double kNameRoom =
-    8;  // between the end of a bar and the edge of the plot, beside the name
+    8;  // room around a name between the end of its bar and the edge of the plot
 
-// Whether the byte continues a character.
+// Whether the byte continues a UTF-8 character.
 bool is_continuation(char c) { return (c & 0xC0) == 0x80; }
 
-// Width of a character of DejaVu Sans as a share of the font's size, by class; bytes that continue
-// a character none.
+// Returns the width of a character of DejaVu Sans relative to the font size, by class; 0 for continuation bytes.
 double character_width(char c) {
   if (is_continuation(c)) return 0;
   if (std::string_view(" .,:;'|!iljI").find(c) != std::string_view::npos) return 0.33;
@@ -42,7 +41,7 @@ std::vector<std::string> distinct_labels(const Figure& figure) {
   return labels;
 }
 
-// How the legend shows what all series of this label have in common.
+// Returns the legend entry that represents all series with this label.
 LegendEntry legend_entry(const Figure& figure, const std::string& label) {
   LegendEntry entry{.label = label};
   for (const Panel& panel : figure.panels) {
@@ -83,12 +82,12 @@ std::vector<LegendEntry> lay_out_legend(const Figure& figure,
   return legend;
 }
 
-// The middle of its last line.
+// Returns the middle of its last line.
 double end_of(const std::vector<LegendEntry>& legend) {
   return legend.back().y - kLineHeight * static_cast<double>(legend.back().lines.size() - 1);
 }
 
-// The cells of a row (or a stack) of panels, axes and their labels included.
+// Returns the cells of a row (or a stack) of panels, including axes and their labels.
 std::vector<Box> cells(const Figure& figure, double top) {
   const auto count = static_cast<double>(figure.panels.size());
   const Box whole{kGap, kGap, figure.width - kGap, top};
@@ -110,7 +109,7 @@ std::vector<Box> cells(const Figure& figure, double top) {
 std::vector<double> x_values(const Panel& panel) {
   std::vector<double> values;
   for (const Series& series : panel.series) {
-    if (series.draw == Draw::bars) values.push_back(0);  // where they begin
+    if (series.draw == Draw::bars) values.push_back(0);  // bars begin at 0
     for (const Point& point : series.points) values.push_back(point.x);
   }
   return values;
@@ -128,7 +127,7 @@ std::vector<double> y_values(const Panel& panel) {
   return values;
 }
 
-// Of the widest of its lines.
+// Returns the width of the widest line.
 double name_width(const Tick& tick) {
   double width = 0;
   for (const std::string& line : split(tick.label, '\n'))
@@ -142,7 +141,7 @@ double widest(const std::vector<Tick>& ticks) {
   return width;
 }
 
-// Cuts the names in their middle; false where two of them are the same then.
+// Shortens the names in their middle; returns false if two of them become equal.
 bool shorten_names(std::vector<Tick>& ticks, double width) {
   std::set<std::string> names;
   bool apart = true;
@@ -155,7 +154,7 @@ bool shorten_names(std::vector<Tick>& ticks, double width) {
   return apart;
 }
 
-// Names that fit on two lines get them, where the rows are high enough.
+// Breaks names that fit on two lines, if the rows are high enough.
 void break_names(std::vector<Tick>& ticks, double width, double height) {
   constexpr double kTwoLines = 2.5 * kFontSize;
   if (height < kTwoLines * static_cast<double>(ticks.size())) return;
@@ -173,7 +172,7 @@ double widest(const std::vector<std::string>& lines) {
   return width;
 }
 
-// The label on one line or on two, the narrowest two first; cut only where both are too wide.
+// Returns the label on one line, then on two, the narrowest breaks first; shortens it only if none fits.
 std::vector<std::vector<std::string>> ways_to_write(std::string label, double room) {
   std::vector<std::vector<std::string>> ways = {{label}};
   for (std::size_t at = label.find(' '); at != std::string::npos; at = label.find(' ', at + 1))
@@ -189,8 +188,9 @@ std::vector<std::vector<std::string>> ways_to_write(std::string label, double ro
   return {{label}};
 }
 
-// Above or below its line, at the right, the left or between, on one line or two: where the fewest curves, intervals and edges
-// of bands pass, and if possible no label, ring or line of another reference; the first wins ties.
+// Places the label above or below its line, on the right, the left or between, on one line or two. Chooses the position
+// that the fewest curves, intervals and edges of bands cross, if possible without a label, ring or line of another
+// reference. The first wins ties.
 ReferenceLabel place_label(const Reference& reference, const PanelLayout& layout,
                            std::vector<Pixel> curves, const std::vector<Box>& taken) {
   const Box& plot = layout.plot;
@@ -205,7 +205,7 @@ ReferenceLabel place_label(const Reference& reference, const PanelLayout& layout
     const auto curve = std::ranges::count_if(curves, [&](const Pixel& pixel) {
       return overlap(around, {pixel.x, pixel.y, pixel.x, pixel.y});
     });
-    // What lies between the label and its line is in the way too: the label would be taken for that of another line.
+    // Marks between the label and its line count too: the label would seem to belong to another line.
     const Box to_line = {text.left, std::min(text.bottom, line + 2), text.right,
                          std::max(text.top, line - 2)};
     return curve + kOfTaken * std::ranges::count_if(
@@ -233,7 +233,7 @@ ReferenceLabel place_label(const Reference& reference, const PanelLayout& layout
   return best;
 }
 
-// What labels of references must not cover: rings, and the lines of the other references.
+// Returns the boxes that labels of references must not cover: rings, and the lines of the other references.
 std::vector<Box> taken_by_marks(const Panel& panel, const PanelLayout& layout) {
   constexpr double kRing = 9;
   std::vector<Box> taken;
@@ -277,12 +277,12 @@ double height_of(const WrappedText& text) {
   return kLineHeight * static_cast<double>(text.lines.size());
 }
 
-// What its lines after the first one take.
+// Returns the height of its lines after the first one.
 double further_rows(const WrappedText& text) {
   return std::max(0.0, height_of(text) - kLineHeight);
 }
 
-// The middle of a text of this width, as near to `middle` as it can be within the two ends.
+// Returns the middle of a text of this width, as near to `middle` as the two ends allow.
 double middle_within(double middle, double width, double low, double high) {
   return std::clamp(middle, std::min(low + width / 2, (low + high) / 2),
                     std::max(high - width / 2, (low + high) / 2));
@@ -295,7 +295,7 @@ AxisView y_view(const Panel& panel, const Box& cell, double height) {
   return view;
 }
 
-// Where the plot begins and ends, which the ticks and the label of the y axis decide.
+// Lays out the sides of the plot, which depend on the ticks and the label of the y axis.
 PanelLayout lay_out_sides(const Panel& panel, const Box& cell) {
   PanelLayout layout;
   layout.plot = cell;
@@ -314,8 +314,8 @@ void align_left(std::vector<PanelLayout>& panels) {
   for (PanelLayout& panel : panels) panel.plot.left = left;
 }
 
-// Above the highest reference and below the lowest one their labels find room, as curves are seldom there. No axis goes below
-// zero for it.
+// Extends the axis so that labels fit above the highest reference and below the lowest one, where curves are rare. Does
+// not extend it below zero.
 void leave_room_for_labels(const Panel& panel, const PanelLayout& layout, AxisView& view) {
   if (view.logarithmic) return;
   const double height = layout.plot.top - layout.plot.bottom;
@@ -338,7 +338,7 @@ void wrap_title_and_label(const Panel& panel, const Box& cell, PanelLayout& layo
   layout.x_label.lines = lines_of(axis_label(panel.x), kFontSize, cell.right - cell.left);
 }
 
-/// What title and label of the x axis take of a cell.
+/// The heights of the title and the x axis label in a cell.
 struct TextHeights {
   double title = 0, x_label = 0;
 
@@ -348,7 +348,7 @@ struct TextHeights {
   }
 };
 
-// The room that title and labels leave for the plot. `heights` are at least those of the panel.
+// Lays out the height of the plot. `heights` are at least those of the panel.
 void lay_out_height(const Panel& panel, const Box& cell, const TextHeights& heights,
                     PanelLayout& layout) {
   constexpr double kTicks = kLineHeight + kGap / 2;
@@ -364,7 +364,7 @@ void lay_out_height(const Panel& panel, const Box& cell, const TextHeights& heig
                                    cell.bottom, cell.top);
 }
 
-// Of names that would run into each other, the later one goes; its tick stays, unless there are too many to count.
+// Removes names that would overlap an earlier one. Keeps their ticks, unless there are too many to count.
 void thin_out(std::vector<Tick>& ticks, const PanelLayout& layout) {
   double free = 0;
   for (Tick& tick : ticks) {
@@ -381,7 +381,7 @@ void thin_out(std::vector<Tick>& ticks, const PanelLayout& layout) {
     std::erase_if(ticks, [](const Tick& tick) { return tick.label.empty(); });
 }
 
-// Where names stand behind the ends of bars, the axis goes on until the longest bar has room for its own.
+// Extends the axis so that names fit after the ends of bars.
 void leave_room_for_names(const Panel& panel, const PanelLayout& layout, AxisView& view) {
   if (view.logarithmic) return;
   const double width = layout.plot.right - layout.plot.left;
@@ -408,12 +408,12 @@ AxisView x_view(const Panel& panel, const PanelLayout& layout) {
   const double end = view.range.high;
   leave_room_for_names(panel, layout, view);
   if (view.range.high == end) return view;
-  Axis longer = panel.x;  // its ticks go on to its end
+  Axis longer = panel.x;  // its ticks continue to its end
   longer.range = view.range;
   return view_of(longer);
 }
 
-// How far the names of ticks reach out of the cell at the right.
+// Returns how far names of ticks extend beyond the right of the cell.
 double beyond(const PanelLayout& layout, const Box& cell) {
   double most = 0;
   for (const Tick& tick : layout.x.ticks)
@@ -475,7 +475,7 @@ std::vector<std::string> wrapped(std::string_view text, int font_size, double wi
       continue;
     }
     if (!line.empty()) lines.push_back(std::move(line));
-    // A word wider than a line is broken, at least behind its first character.
+    // A word wider than a line is broken, at the earliest after its first character.
     while (!fits(word)) {
       std::size_t end = 1;
       while (end < word.size() && (is_continuation(word[end]) || fits(word.substr(0, end + 1))))
@@ -505,7 +505,7 @@ FigureLayout lay_out(const Figure& figure) {
   for (std::size_t i = 0; i < boxes.size(); ++i)
     layout.panels.push_back(lay_out_sides(figure.panels[i], boxes[i]));
   if (figure.stacked) align_left(layout.panels);
-  // Plots side by side have one height, whatever their labels need.
+  // Plots side by side have the same height, whatever their labels need.
   TextHeights of_all;
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     wrap_title_and_label(figure.panels[i], boxes[i], layout.panels[i]);
@@ -541,13 +541,13 @@ std::optional<Figure> narrow_figure(Figure figure) {
   }
   figure.stacked = true;
   figure.width = kNarrowWidth;
-  // The legend needs more lines than in a wide figure; how many does not depend on the height.
+  // The legend needs more lines than in a wide figure; their number does not depend on the height.
   constexpr int kAnyHeight = 10'000;
   const std::vector<std::string> labels = distinct_labels(figure);
   const auto legend = lay_out_legend(figure, labels, kAnyHeight);
   const int above = legend.empty() ? 0 : kAnyHeight - static_cast<int>(end_of(legend));
   figure.height = above + plots;
-  // So do titles and labels; all panels have the same height.
+  // Titles and labels need more lines too; all panels have the same height.
   double most = 0;
   for (const PanelLayout& panel : lay_out(figure).panels)
     most = std::max(most, further_rows(panel.title) + further_rows(panel.x_label));

@@ -11,19 +11,20 @@ namespace hone {
 namespace {
 
 constexpr double kMarker = 8;  // width and height of a marker
-// Sideways, in pixels: a point that stands farther off is taken for one of another number, unless the axis has names.
+// The largest move sideways, in pixels: farther away, a point would seem to belong to another number, unless the axis
+// has names.
 constexpr double kFarthest = 18, kFarthestFromName = 108;
-constexpr std::size_t kMostPoints = 500;  // of more no marker is seen alone
-constexpr double kRow = 0.7;              // share of a row that its bars take
+constexpr std::size_t kMostPoints = 500;  // among more, no marker stands out
+constexpr double kRow = 0.7;              // share of a row for its bars
 
 bool has_marker_each(const Series& series) {
   return series.draw == Draw::curve || series.draw == Draw::points;
 }
 
-/// What a point covers of the column of pixels it stands in.
+/// The pixels that a point covers in its column.
 struct Mark {
   std::size_t series;
-  double x;  // of the point, not where it is drawn
+  double x;  // of the point, not of its position in the drawing
   double low, high;
 };
 
@@ -38,10 +39,10 @@ Mark mark_of(std::size_t index, const Series& series, const Point& point,
   return mark;
 }
 
-/// Marks from left to right where they are drawn.
+/// Marks ordered by the x at which they are drawn.
 class Marks {
  public:
-  /// Whether those that cover what the mark covers stand farther from it than `apart`.
+  /// Whether all marks that overlap its heights are farther than `apart` from it.
   bool leave_room(double x, const Mark& mark, double apart) const {
     const auto end = marks_.upper_bound(x + apart);
     return std::none_of(marks_.lower_bound(x - apart), end, [&](const auto& entry) {
@@ -56,10 +57,10 @@ class Marks {
   std::multimap<double, Mark> marks_;
 };
 
-// What a point may be moved within: it stays nearer to its own number than to the next ones. `pixels` are those of all points,
-// rising.
+// Returns the range in which a point may move: it stays nearer to its own number than to the next ones. `pixels` are
+// those of all points, ascending.
 Range room_of(double x, const std::vector<double>& pixels) {
-  constexpr double kSame = 1;  // nobody reads less off an axis
+  constexpr double kSame = 1;  // smaller distances cannot be read off an axis
   constexpr double kShare = 0.4;
   const auto above = std::ranges::upper_bound(pixels, x + kSame);
   const auto at = std::ranges::lower_bound(pixels, x - kSame);
@@ -68,7 +69,7 @@ Range room_of(double x, const std::vector<double>& pixels) {
           above == pixels.end() ? kNone : x + kShare * (*above - x)};
 }
 
-// The nearest place for it, first to the right; where many crowd, markers cover each other in part.
+// Returns the nearest free position, first to the right; in a crowd, markers may partly cover each other.
 double free_pixel(double x, const Mark& mark, const Marks& marks, const Box& plot, double farthest,
                   const Range& room) {
   for (const double apart : {kMarker, kMarker / 2, kMarker / 4}) {
@@ -131,7 +132,7 @@ void add_line(std::vector<Pixel>& pixels, Pixel from, Pixel to) {
         {from.x + (to.x - from.x) * step / steps, from.y + (to.y - from.y) * step / steps});
 }
 
-// What names must not cover, but for lines.
+// Returns the boxes that names must not cover; lines are checked separately.
 std::vector<Box> covered_boxes(const Panel& panel, const PanelLayout& layout) {
   std::vector<Box> boxes;
   for (std::size_t i = 0; i < panel.series.size(); ++i) {
@@ -148,7 +149,7 @@ std::vector<Box> covered_boxes(const Panel& panel, const PanelLayout& layout) {
   return boxes;
 }
 
-// Boxes for a text of this size beside a marker, the most usual first.
+// Returns boxes for a text of this size next to a marker, the most usual first.
 std::vector<Box> boxes_beside(Pixel marker, double width, double height) {
   const double gap = kMarker / 2 + 3;
   std::vector<Box> boxes;
@@ -189,7 +190,7 @@ std::vector<Pixel> curve_pixels(const Panel& panel, const PanelLayout& layout) {
     const auto pixel = [&](std::size_t j, double y) {
       return Pixel{layout.pixel_x(layout.places[i][j].x), layout.pixel_y(y)};
     };
-    // The line through the points at these heights.
+    // Adds the line through the points at these heights.
     const auto add_lines = [&](const auto& height_of) {
       for (std::size_t j = 0; j < series.points.size(); ++j) {
         const std::size_t last = j == 0 ? 0 : j - 1;

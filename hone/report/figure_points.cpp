@@ -14,7 +14,7 @@ constexpr std::size_t kMostOfALine = 400;
 
 bool says_more(const Point& point) { return !point.name.empty() || !point.detail.empty(); }
 
-// Of a series every so many points are told; 0: none is.
+// Returns n to describe every n-th point of a series; 0: none.
 std::size_t interval_of(const Series& series) {
   const std::size_t points = series.points.size();
   const bool all_marked =

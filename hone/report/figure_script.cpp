@@ -23,7 +23,7 @@ constexpr std::string_view kAxisInk = kAxisColour.light;
 constexpr std::string_view kGridInk = kGridColour.light;
 constexpr std::string_view kReferenceInk = kReferenceColour.light;
 
-// Green, red and yellow of tables are, for any colour vision, these of the figures' colours.
+// Figure colors that match the green, red and yellow of tables for any color vision.
 std::string_view colour_of(std::size_t style, Tone tone) {
   switch (tone) {
     case Tone::good:
@@ -40,7 +40,7 @@ std::string_view colour_of(std::size_t style, Tone tone) {
   return kSeriesColours[style % std::size(kSeriesColours)].light;
 }
 
-// Every other style has gaps, of lengths of its own: where two curves coincide, one is seen through those of the other.
+// Every other style has gaps of its own lengths: where two curves coincide, one shows through the gaps of the other.
 constexpr std::string_view kDashes[] = {"1", "(14,7)", "1", "(5,5)", "1", "(16,5,4,5)"};
 
 std::string line_style(std::size_t style, Tone tone) {
@@ -48,7 +48,7 @@ std::string line_style(std::size_t style, Tone tone) {
                      kDashes[style % std::size(kDashes)]);
 }
 
-// What is drawn faintly is the light half of its colour, without gaps.
+// Faint lines have a transparent color and no gaps.
 std::string faint_line_style(std::size_t style, Tone tone) {
   return fmt::format("lc rgb '#A0{}' lw 1 dt 1", colour_of(style, tone).substr(1));
 }
@@ -62,14 +62,14 @@ std::string marker_style(std::size_t style, Tone tone) {
                      kMarkers[style % std::size(kMarkers)]);
 }
 
-// In single quotes gnuplot takes everything as it stands but the quote itself.
+// In single quotes only the quote itself has a meaning for gnuplot.
 std::string literal(std::string_view text) {
   std::string result = "'";
   for (char c : one_line(std::string(text))) result.append(c == '\'' ? 2 : 1, c);
   return result + "'";
 }
 
-// Of a tick, whose lines are only broken within double quotes.
+// Returns the label of a tick: gnuplot breaks lines only within double quotes.
 std::string tick_literal(std::string_view text) {
   if (text.find('\n') == std::string_view::npos) return literal(text);
   std::string result = "\"";
@@ -80,8 +80,7 @@ std::string tick_literal(std::string_view text) {
   return result + "\"";
 }
 
-// The same in bold. gnuplot's SVG knows bold only as mark-up, and with mark-up other characters
-// gain a meaning.
+// Returns bold text. gnuplot's SVG supports bold only as markup, which gives other characters a meaning.
 std::string bold_literal(std::string_view text, int size) {
   std::string escaped;
   for (char c : text) {
@@ -91,8 +90,7 @@ std::string bold_literal(std::string_view text, int size) {
   return literal(fmt::format("{{/:Bold={} {}}}", size, escaped));
 }
 
-// Every point of a curve has its marker; a line has a few, not at the same places as those of other
-// styles.
+// Every point of a curve has a marker. A line has a few, at other points than lines of other styles.
 std::string marker_interval(const Series& series, std::size_t style) {
   if (series.draw != Draw::line && series.draw != Draw::steps) return "";
   const std::size_t interval = std::max<std::size_t>(1, series.points.size() / kMarkersOnLine);
@@ -116,8 +114,7 @@ std::vector<Point> stepped(const std::vector<Point>& points) {
   return corners;
 }
 
-/// Writes the parts of a script for one figure, whose size turns pixels into gnuplot's shares of
-/// the screen.
+/// Writes the script of one figure. Converts pixels to gnuplot's shares of the screen by the figure's size.
 class ScriptWriter {
  public:
   ScriptWriter(const Figure& figure, std::string_view name, std::string_view pictures)
@@ -261,7 +258,7 @@ void ScriptWriter::add_rings(const Panel& panel, const PanelLayout& layout) {
 }
 
 void ScriptWriter::add_series(const Panel& panel, const PanelLayout& layout) {
-  // A zero on a logarithmic axis stands at its lower end.
+  // A zero on a logarithmic axis is drawn at its lower end.
   const auto column = [&](int index) {
     return layout.y.zero_at_low ? fmt::format("(column({0}) == 0 ? {1:.10g} : column({0}))", index,
                                               layout.y.range.low)

@@ -5,8 +5,8 @@
 
 namespace hone {
 
-/// Plain text as it stands in HTML, in an element or in a quoted attribute: & < > " ' escaped.
-/// What is not UTF-8, and control characters other than tabs and line ends, become U+FFFD.
+/// Escapes plain text (& < > " ') for an HTML element or a quoted attribute. Invalid UTF-8, and control characters
+/// other than tabs and line ends, become U+FFFD.
 std::string html_text(std::string_view text);
 
 }  // namespace hone

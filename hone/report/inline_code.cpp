@@ -4,7 +4,7 @@ namespace hone {
 
 std::vector<InlinePart> inline_parts(std::string_view text) {
   std::vector<InlinePart> parts;
-  std::size_t begin = 0;  // of the text that is not in a part yet
+  std::size_t begin = 0;  // of the text that is in no part yet
   const auto add_text = [&](std::size_t end) {
     if (end > begin) parts.push_back({text.substr(begin, end - begin)});
   };

@@ -31,7 +31,7 @@ std::vector<NamedColour> named_colours() {
   return colours;
 }
 
-// "#1E2126" and "rgb( 30, 33, 38)" as "#1E2126"; "" for anything else.
+// Returns "#1E2126" for "#1E2126" and "rgb( 30, 33, 38)"; "" for anything else.
 std::string hexadecimal(const std::string& value) {
   unsigned red = 0, green = 0, blue = 0;
   const bool triple = std::sscanf(value.c_str(), "rgb( %u , %u , %u )", &red, &green, &blue) == 3;
@@ -39,7 +39,7 @@ std::string hexadecimal(const std::string& value) {
   return fmt::format("#{:02X}{:02X}{:02X}", red, green, blue);
 }
 
-/// What an attribute of the SVG becomes.
+/// Rewrites attributes of the SVG.
 class AttributeRewriter {
  public:
   explicit AttributeRewriter(std::string_view prefix)
@@ -62,7 +62,7 @@ class AttributeRewriter {
   std::vector<NamedColour> colours_;
 };
 
-// All NAME="VALUE" and NAME='VALUE' of an element's tag, rewritten.
+// Rewrites all NAME="VALUE" and NAME='VALUE' of an element's tag.
 std::string rewritten(std::string_view tag, const AttributeRewriter& rewrite) {
   std::string result;
   std::size_t name_begin = 0;
@@ -81,7 +81,7 @@ std::string rewritten(std::string_view tag, const AttributeRewriter& rewrite) {
   return result;
 }
 
-// The part of `text` between the first `open` and the `close` after it, without them.
+// Returns the part of `text` between the first `open` and the next `close`.
 std::string_view between(std::string_view text, std::string_view open, std::string_view close) {
   const std::size_t begin = text.find(open);
   if (begin == std::string_view::npos) return {};
@@ -92,7 +92,7 @@ std::string_view between(std::string_view text, std::string_view open, std::stri
 
 using Shapes = std::map<std::string_view, std::string_view>;
 
-// The elements that stand for themselves and have an id, by that: "<circle id='dot' r='1'/>".
+// Returns the self-closing elements with an id, by that id: "<circle id='dot' r='1'/>".
 Shapes shapes_of(std::string_view svg) {
   Shapes shapes;
   for (std::size_t tag = svg.find('<'); tag != std::string_view::npos;) {
@@ -106,7 +106,7 @@ Shapes shapes_of(std::string_view svg) {
   return shapes;
 }
 
-// The value of an attribute, which the tag has no more; empty: it had none.
+// Removes an attribute from the tag, and returns its value; empty if it had none.
 std::string taken_out(std::string& tag, std::string_view name) {
   const std::string open = fmt::format(" {}='", name);
   std::string value(between(tag, open, "'"));
@@ -115,9 +115,9 @@ std::string taken_out(std::string& tag, std::string_view name) {
   return value;
 }
 
-// "<use xlink:href='#dot' color='red'/>" as the shape itself, which browsers draw in half of the time: figures have thousands.
-// A shape may be a use of another one, and that of one more. Its own attributes go before those of its use, as the first of two
-// counts, but for transformations, which all count, the use's on the outside.
+// Replaces "<use xlink:href='#dot' color='red'/>" by the shape itself, which browsers draw in half of the time: figures
+// have thousands. A shape may be a use of another one, and that of one more. Its own attributes precede those of its
+// use, because the first of two counts. All transformations count, with the use's on the outside.
 std::string shape_used(std::string use, const Shapes& shapes) {
   constexpr int kMostUses = 3;
   for (int depth = 0; depth < kMostUses && use.starts_with("<use "); ++depth) {
@@ -135,18 +135,19 @@ std::string shape_used(std::string use, const Shapes& shapes) {
   return use;
 }
 
-// "59.15" as "59.2", "60.00" as "60".
+// Returns "59.2" for "59.15", "60" for "60.00".
 std::string short_number(std::string_view text) {
   std::string number = fmt::format("{:.1f}", std::strtod(std::string(text).c_str(), nullptr));
   return number.ends_with(".0") ? number.substr(0, number.size() - 2) : number;
 }
 
-/// The same shape at many places, as gnuplot draws the points of a series. Below so many each is drawn by itself.
+/// The same shape at many positions, as gnuplot draws the points of a series. Fewer than this are drawn individually.
 constexpr std::size_t kFewMarkers = 8;
 
 class MarkerRun {
  public:
-  // Whether the element is one of them: "<use xlink:href='#dot' transform='translate(3,4) scale(2)' color='red'/>".
+  // Adds the element if it is one of them: "<use xlink:href='#dot' transform='translate(3,4) scale(2)' color='red'/>".
+  // Returns whether it is.
   bool takes(std::string_view element) {
     const std::string_view place = between(element, "translate(", ")");
     const std::size_t comma = place.find(',');
@@ -162,7 +163,7 @@ class MarkerRun {
     return true;
   }
 
-  // Writes what it has taken, many as the corners of a line that is not seen, and forgets it.
+  // Returns the added elements, many of them as the corners of an invisible line, and forgets them.
   std::string drawn(const Shapes& shapes, const AttributeRewriter& rewrite,
                     std::string_view prefix) {
     std::string result;
@@ -183,16 +184,16 @@ class MarkerRun {
 
  private:
   std::vector<std::string_view> uses_;
-  std::string shape_;  // without the place
+  std::string shape_;  // without the position
   std::string places_;
   int markers_ = 0;
 };
 
-/// In a figure of so many points and more these are lists, which the page's script alone reads: an element for each
-/// would make most of a page.
+/// In a figure with at least this many points these are lists, which only the page's script reads: elements for each
+/// would make up most of a page.
 constexpr std::size_t kManyPoints = 200;
 constexpr std::string_view kPointsBegin = "<g class=\"points\"", kGroupEnd = "</g>";
-constexpr std::string_view kNumberMark = "\xEE\x80\x80";  // U+E000, as page_script.cpp has it
+constexpr std::string_view kNumberMark = "\xEE\x80\x80";  // U+E000, as in page_script.cpp
 
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\n") == std::string_view::npos;
@@ -208,7 +209,7 @@ std::size_t count_points(std::string_view svg) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Where the number that begins at `at` ends; `at`: none does. The digits of "&#39;" are not a number.
+// Returns the end of the number that begins at `at`; `at` if there is none. The digits of "&#39;" are not a number.
 std::size_t number_end(std::string_view text, std::size_t at) {
   const auto digit_at = [&](std::size_t i) { return i < text.size() && is_digit(text[i]); };
   if (at > 0 && (text[at - 1] == '#' || is_digit(text[at - 1]))) return at;
@@ -222,7 +223,7 @@ std::size_t number_end(std::string_view text, std::size_t at) {
   return end;
 }
 
-/// "trial 3: x 0.5" as "trial \uE000: x \uE000" and "3 0.5".
+/// "trial 3: x 0.5" split into "trial \uE000: x \uE000" and "3 0.5".
 struct TextForm {
   std::string form, numbers;
 };
@@ -243,7 +244,8 @@ TextForm form_of(std::string_view text) {
   return result;
 }
 
-// What is said of points as attributes: a line each, of texts that differ in their numbers alone these, and what is around them.
+// Returns the descriptions of points as attributes, a line each. If they differ only in their numbers, the lines
+// contain these, and another attribute the text around them.
 std::string text_attributes(const std::vector<std::string>& texts) {
   std::vector<TextForm> forms;
   for (const std::string& text : texts) forms.push_back(form_of(text));
@@ -256,7 +258,7 @@ std::string text_attributes(const std::vector<std::string>& texts) {
          fmt::format(" data-texts=\"{}\"", lines);
 }
 
-// A group of points (see figure_points.h) as lists, from its tag to its end.
+// Returns a group of points (see figure_points.h) as lists, from its tag to its end.
 std::string listed_points(std::string_view group, PointTexts with) {
   std::string places;
   std::vector<std::string> texts;
@@ -272,7 +274,7 @@ std::string listed_points(std::string_view group, PointTexts with) {
                      with == PointTexts::with ? text_attributes(texts) : "", kGroupEnd);
 }
 
-// Groups that hold nothing, of which gnuplot writes some for each series: one that ends here goes, and what it began with.
+// Removes the group that ends here, if it is empty. gnuplot writes some for each series.
 bool drop_empty_group(std::string& svg) {
   const std::size_t tag = svg.rfind('<');
   if (tag == std::string::npos || svg.compare(tag, 3, "<g ") != 0) return false;
@@ -322,7 +324,7 @@ std::string inline_svg(std::string_view svg, std::string_view prefix, std::strin
     }
     const bool told = texts == PointTexts::with && before.starts_with("<circle");
     if ((element.starts_with("<title") && !told) || element.starts_with("<desc")) {
-      // The drawing program's name, which browsers would show as a tooltip.
+      // Skips gnuplot's own titles, which browsers would show as tooltips.
       at = std::min(svg.find('>', at), close - 1) + 1;
     } else {
       result += rewritten(element.starts_with("<use ") ? shape_used(std::string(element), shapes)

@@ -5,27 +5,28 @@
 
 namespace hone {
 
-/// Whether the points of a figure have what is told of them, or only their places: another drawing of the same has it.
+/// Whether the points of a figure have descriptions, or only positions: another drawing of the same figure has them.
 enum class PointTexts { with, without };
 
-/// A figure's SVG (see `write_figure`) made fit to stand inside of an HTML page:
-/// - without prolog, height and gnuplot's own titles; the style sheet may narrow it; the titles of points stay if
-///   `texts` says so;
-/// - colours are custom properties, `figure_colours_css`, so that it follows light and dark;
-/// - shapes that are used stand where they are used, but a marker at many places once: as the corners of a line;
-/// - points of a figure that has many are lists, which only the page's script reads: `data-at`, "x,y x,y …", and `data-texts`, a
-///   line for each point, or, where texts differ in numbers alone, those numbers, and `data-form` with a U+E000 for each;
-/// - groups that hold nothing are left out;
-/// - ids begin with `prefix`, so that several can stand in one page;
-/// - `description` is what a screen reader says.
+/// Converts a figure's SVG (see `write_figure`) for use inside an HTML page:
+/// - removes the prolog, height and gnuplot's own titles, so that the style sheet may narrow it; keeps the titles of
+///   points if `texts` says so;
+/// - replaces colors by custom properties, `figure_colours_css`, so that it follows light and dark;
+/// - inlines shapes where they are used; draws a marker at many positions once, at the corners of a line;
+/// - in a figure with many points, turns them into lists that only the page's script reads: `data-at`, "x,y x,y …", and
+///   `data-texts`, a line for each point. If texts differ only in numbers, these lines contain the numbers, and
+///   `data-form` is the text with a U+E000 for each;
+/// - removes empty groups;
+/// - prefixes ids by `prefix`, so that a page can contain several figures;
+/// - sets `description` for screen readers.
 /// Throws `UserError` for a text that is no SVG.
 std::string inline_svg(std::string_view svg, std::string_view prefix, std::string_view description,
                        PointTexts texts = PointTexts::with);
 
-/// The same figure in the colours for a dark background.
+/// Returns the same figure in the colors for a dark background.
 std::string dark_svg(std::string_view svg);
 
-/// The declarations of the custom properties: "--figure-ink:#333333;…".
+/// Returns the declarations of the custom properties: "--figure-ink:#333333;…".
 std::string figure_colours_css(bool dark);
 
 }  // namespace hone

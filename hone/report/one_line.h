@@ -5,8 +5,7 @@
 
 namespace hone {
 
-/// The text with its control characters (line ends, tabs) turned into spaces: it cannot break lines
-/// or columns.
+/// Replaces control characters (line ends, tabs) by spaces, so that the text cannot break lines or columns.
 inline std::string one_line(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';

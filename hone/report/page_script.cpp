@@ -5,8 +5,8 @@
 namespace hone {
 namespace {
 
-// Makes the headers of tables sort where they are clicked, each with a button for the keyboard: numbers from the largest,
-// texts from A, and the other way the next time. Texts among numbers come behind them, and what was not measured last.
+// Sorts a table when a header is clicked; each header has a button for the keyboard. The first click sorts numbers from
+// the largest and texts from A, the next one in reverse. Texts among numbers follow them, and missing values come last.
 constexpr std::string_view kSorting = R"js(
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
@@ -36,10 +36,10 @@ for (const table of document.querySelectorAll("table")) {
 }
 )js";
 
-// Of the point that is nearest to the mouse or a finger, not farther than 24 px, or that arrow keys have gone to, a box beside
-// it says what the figure tells, and a ring stands around it: left and right go along a series, up and down to the next one. The
-// points of both drawings of a figure are the same, and told in the first. What is told is read when it is first asked for, so
-// that a page with many points opens at once; groups of many have no elements but lists (report/inline_svg.h).
+// Describes the point nearest to the mouse or a finger, within 24 px, or the one selected by arrow keys: draws a ring
+// around it and a box with its text. Left and right move along a series, up and down to the next one. Both drawings of
+// a figure have the same points; the first has their texts. Texts are read on first use, so that a page with many
+// points opens at once. Groups of many points have lists instead of elements (report/inline_svg.h).
 constexpr std::string_view kPointing = R"js(
 {
   const figures = [...document.querySelectorAll("figure svg")].filter(svg => svg.querySelector(".points"));

@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// The script of `to_html`'s pages: sorts tables, and tells what is pointed at in figures.
+/// Returns the script of `to_html`'s pages: it sorts tables, and describes the points of figures.
 std::string page_script();
 
 }  // namespace hone

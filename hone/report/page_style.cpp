@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-// Every pair of text and ground that is used below has a contrast of at least 4.5 to 1.
+// Every pair of text and background color used below has a contrast of at least 4.5 to 1.
 constexpr std::string_view kLight =
     "color-scheme:light;--ground:#faf9f6;--card:#ffffff;--ink:#1b1d21;--quiet:#5a5f68;"
     "--line:#e2dfd8;--strong-line:#b9b5ab;--accent:#0f5c8c;--good:#1a6b45;--bad:#a3341a;--unclear:#"

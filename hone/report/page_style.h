@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// The style sheet of `to_html`'s pages.
+/// Returns the style sheet of `to_html`'s pages.
 std::string page_style();
 
 }  // namespace hone

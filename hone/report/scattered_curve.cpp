@@ -5,13 +5,14 @@
 namespace hone {
 namespace {
 
-// A mean takes in a fortieth of all points on either side, of few points four of them, of fewer an eighth.
+// Returns the neighbors on each side that a mean includes: a fortieth of all points; of few points four, of fewer an
+// eighth.
 std::size_t reach_of(std::size_t points) {
   constexpr std::size_t kPart = 40, kNeighbours = 4, kPartOfFew = 8;
   return std::max(points / kPart, std::min(kNeighbours, points / kPartOfFew));
 }
 
-// At the ends it takes in those of one side.
+// Near the ends the mean includes fewer points on one side.
 std::vector<Point> smoothed(const std::vector<Point>& points) {
   const std::size_t reach = reach_of(points.size());
   std::vector<Point> means = points;

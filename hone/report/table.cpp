@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kMostCharacters = 500;  // of a text: names may come from anybody's files
+constexpr std::size_t kMostCharacters = 500;  // of a text: names may come from untrusted files
 constexpr std::string_view kAbsent = "–";
 
 template <typename... Cases>
@@ -27,15 +27,15 @@ std::string display_real(double value, int digits, std::string_view unit) {
   return rounded_text(value, digits).append(unit);
 }
 
-/// What all cells of a column have because one of them needs it.
+/// The format of a column: all its cells have what one of them needs.
 struct ColumnForm {
-  bool all_decimals = false;  ///< of what may be whole
+  bool all_decimals = false;  ///< of numbers that may be whole
   double least_bytes = std::numeric_limits<double>::infinity(), most_bytes = 0;
 
   void add(const Cell& cell);
 };
 
-// Sizes are in one unit where each reads as 0.10 or more in it.
+// Sizes have one unit if each is at least 0.10 in it.
 std::string display_bytes(double bytes, const ColumnForm& form) {
   const std::size_t most = byte_unit(form.most_bytes);
   const double size = std::ldexp(1.0, 10 * static_cast<int>(most));
@@ -47,7 +47,7 @@ std::string display_bytes(double bytes, const ColumnForm& form) {
 
 bool shows_whole(double value) { return std::isnan(value) || value == std::floor(value); }
 
-// Without its unit.
+// Returns the text without its unit.
 std::string display_quantity(double value, Quantity of) {
   if (std::isnan(value)) return std::string(kAbsent);
   if (is_percentage(of)) return percent_number(value, decimals_of(of));
@@ -115,7 +115,7 @@ std::string display(const Cell& cell, const ColumnForm& form) {
       cell.value());
 }
 
-// The cell for programs.
+// Returns the cell's value for JSON and CSV.
 Json raw_value(const Cell& cell) {
   return std::visit(
       Match{[](Absent) { return Json(); }, [](const std::string& text) { return Json(text); },
@@ -133,13 +133,13 @@ Json raw_value(const Cell& cell) {
       cell.value());
 }
 
-/// A number of a cell for a column of CSV, and what is put behind the key of the cell's column for it.
+/// A number of a cell for CSV, and the suffix of its column's key.
 struct NamedNumber {
   std::string suffix;
   Json number;
 };
 
-// All that the cell holds, its value first.
+// Returns all numbers of the cell, its value first.
 std::vector<NamedNumber> csv_numbers(const Cell& cell) {
   if (const auto* estimate = std::get_if<Estimate>(&cell.value())) {
     const bool interval = !std::isnan(estimate->low);
@@ -258,7 +258,7 @@ Json to_json(const Table& table) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string& key = table.columns()[i].key;
       Json value = raw_value(row[i]);
-      // JSON has no word for these; said here, it is not left to whoever prints.
+      // JSON has no infinity and no NaN: writes null explicitly instead of relying on the serializer.
       if (value.is_number_float() && !std::isfinite(value.get<double>())) value = nullptr;
       object[key] = std::move(value);
       if (!has_estimates(table, i)) continue;

@@ -13,51 +13,49 @@
 #include "hone/base/percentage.h"
 #include "hone/report/text_layout.h"
 
-/// Tables of results: aligned for people, as CSV and JSON for programs.
+/// Tables of results: aligned text for people, CSV and JSON for programs.
 ///
-///     Table table({{"format", "Format"}, {"accuracy", "Accuracy"}, {"flips", "Flips"}, {"size",
-///     "Size"}}); table.add_row({"fp32", percent(0.8381), absent, bytes(17544712)});
+///     Table table({{"format", "Format"}, {"accuracy", "Accuracy"}, {"flips", "Flips"}, {"size", "Size"}});
+///     table.add_row({"fp32", percent(0.8381), absent, bytes(17544712)});
 ///     table.add_row({"mxint8", percent(0.8379), percent(0.0012, 2), bytes(16316424)});
 ///
-///     Format  Accuracy   Flips       Size
-///     ──────  ────────  ──────  ─────────
-///     fp32      83.8%       –  16.73 MiB
-///     mxint8    83.8%  0.12%  15.56 MiB
+///     Format  Accuracy  Flips       Size
+///     ──────  ────────  ─────  ─────────
+///     fp32       83.8%      –  16.73 MiB
+///     mxint8     83.8%  0.12%  15.56 MiB
 ///
-/// Cells hold values, not texts, until a table is rendered: people see rounded cells under headers, programs see all
+/// Cells contain values, not texts, until a table is rendered: people see rounded cells under headers, programs get all
 /// digits under keys.
 ///
-/// How many decimals a share and a difference have is one rule: see hone/base/percentage.h. A ratio, and any other number
-/// of no fixed scale, has three significant digits: see `three_digits`.
+/// Shares and differences have a fixed number of decimals, see hone/base/percentage.h. A ratio, or any other number
+/// without a fixed scale, has three significant digits, see `three_digits`.
 namespace hone {
 
-/// A number that is shown with `digits` decimals. One that is not zero never shows as zero: 0.00042
-/// with two decimals is "< 0.01".
+/// A number shown with `digits` decimals. A nonzero number never shows as zero: 0.00042 with two decimals is "< 0.01".
 struct Real {
   double value = 0;
   int digits = 2;
-  bool may_be_whole = false;  ///< without decimals where all such numbers of the column are whole
+  bool may_be_whole = false;  ///< without decimals if all such numbers of the column are whole
 };
 
-/// A number of no fixed scale, such as a ratio, that is shown with three significant digits: "1.84", "0.00360", "33.4".
+/// A number without a fixed scale, such as a ratio, shown with three significant digits: "1.84", "0.00360", "33.4".
 struct Significant {
   double value = 0;
 };
 
-/// A share that is shown as a percentage: 0.838 as "83.8%", 0.00002 as "0.002%". The raw number
-/// stays the share.
+/// A share shown as a percentage: 0.838 as "83.8%", 0.00002 as "0.002%". The raw number remains the share.
 struct Percent {
   double share = 0;
   int digits = kShareDigits;
 };
 
-/// A number of bytes that is shown as "15.56 MiB"; where all of the column are whole, as "16 MiB". The column has one unit,
-/// that of its largest, where the smallest reads as 0.10 or more in it.
+/// A number of bytes shown as "15.56 MiB", or "16 MiB" if all of the column are whole. The column has one unit, that of
+/// its largest value, if the smallest is at least 0.10 in it.
 struct Bytes {
   std::int64_t count = 0;
 };
 
-/// What a value is of.
+/// The kind of an estimated value.
 enum class Quantity : std::uint8_t { share, rough_share, flips, points, number, count };
 inline bool is_percentage(Quantity of) {
   return of == Quantity::share || of == Quantity::rough_share || of == Quantity::flips;
@@ -67,33 +65,34 @@ inline int decimals_of(Quantity of) {
   return of == Quantity::share ? kShareDigits : kDifferenceDigits;
 }
 
-/// A share, the difference of two, or a number, with the 95% interval [low, high] it was measured to lie in:
+/// A share, the difference of two, or a number, with its 95% interval [low, high]:
 ///
 ///     69.1% (56.0 to 79.7)    a share
 ///     1.34% (1.15 to 1.56)    a share of flips
 ///     -0.23 (-0.61 to +0.18)  points: the difference, times 100
-///     0.912 (0.887 to 0.931)   a number, such as a correlation or a ratio, with three significant digits
-///     50.9% (47.3 to 52.7, 3 runs)   of several runs: their mean, and in place of an interval the lowest and the highest
+///     0.912 (0.887 to 0.931)  a number, such as a correlation or a ratio, with three significant digits
+///     50.9% (47.3 to 52.7, 3 runs)  the mean of several runs, with the lowest and the highest instead of an interval
 ///
-/// For programs: the value under the column's key, the interval under KEY_interval (CSV: KEY_low, KEY_high), the numbers
-/// of examples and of runs under KEY_n and KEY_runs where they are known. Where low is NaN no interval is known.
+/// In JSON and CSV: the value under the column's key, the interval under KEY_interval (CSV: KEY_low, KEY_high), the
+/// numbers of examples and of runs under KEY_n and KEY_runs if they are known. A NaN in `low` means that there is no
+/// interval.
 struct Estimate {
   double value = 0;
   double low = 0;
   double high = 0;
   Quantity of = Quantity::share;
-  std::int64_t n = 0;     ///< examples that it was measured on; 0: not known
-  std::int64_t runs = 0;  ///< whose mean it is; 0: a value of one run
+  std::int64_t n = 0;     ///< examples that it was measured on; 0: unknown
+  std::int64_t runs = 0;  ///< number of runs averaged; 0: a value of one run
 };
 
-/// A probability that a test gives: "0.399", "7e-10", "< 1e-300" where the double has no more to tell.
+/// The p-value of a test: "0.399", "7e-10", "< 1e-300" below the range of a double.
 struct PValue {
   double value = 1;
 };
 
-/// Values of a few runs, in their order: shares "83.5, 82.8, 83.1%", counts "3, 7, never", where a run that never came so
-/// far is infinite. They sort by their mean. JSON has the list, CSV the mean under the column's key and each value under
-/// KEY_1, KEY_2 …
+/// Values of a few runs, in their order: shares "83.5, 82.8, 83.1%", counts "3, 7, never", where infinity means that a
+/// run never reached the goal. They sort by their mean. JSON has the list, CSV the mean under the column's key and each
+/// value under KEY_1, KEY_2 …
 struct PerRun {
   std::vector<double> values;
   Quantity of = Quantity::share;
@@ -101,17 +100,17 @@ struct PerRun {
   double mean() const;
 };
 
-/// How many there are of each name: "9 integer, 3 log". JSON has an object, CSV the number of all under the column's key and
-/// that of each name under KEY_NAME.
+/// Counts by name: "9 integer, 3 log". JSON has an object, CSV the total under the column's key and each count under
+/// KEY_NAME.
 struct Tally {
   std::vector<std::pair<std::string, std::int64_t>> counts;
 };
 
-/// What was not measured or does not apply: "–", an empty CSV field, a JSON null.
+/// A value that was not measured or does not apply: "–", an empty CSV field, a JSON null.
 struct Absent {};
 inline constexpr Absent absent;
 
-/// One cell. Text, whole numbers, lists of them (shapes) and the kinds above convert by themselves.
+/// One cell. Text, whole numbers, lists of them (shapes) and the kinds above convert implicitly.
 class Cell {
  public:
   using List = std::vector<std::int64_t>;  ///< "[8, 128]"; an array in JSON
@@ -138,13 +137,13 @@ class Cell {
   Cell(PValue value) : value_(value) {}
 
   const Value& value() const { return value_; }
-  /// Whether it reads from the left: text, tallies and lists.
+  /// Whether it is left-aligned: text, tallies and lists.
   bool is_text() const {
     return std::holds_alternative<std::string>(value_) || std::holds_alternative<Tally>(value_) ||
            std::holds_alternative<List>(value_);
   }
   bool is_absent() const { return std::holds_alternative<Absent>(value_); }
-  /// What its colour says, where there are colours.
+  /// The meaning of its color, if colors are shown.
   Tone tone = Tone::plain;
 
  private:
@@ -153,7 +152,7 @@ class Cell {
 
 inline Cell real(double value, int digits) { return Real{value, digits}; }
 inline Cell significant(double value) { return Significant{value}; }
-/// Bits per value: "8", or "8.25" in a column with such.
+/// Bits per value: "8", or "8.25" if any value of the column is fractional.
 inline Cell bits(double count) { return Real{count, 2, /*may_be_whole=*/true}; }
 inline Cell percent(double share, int digits = kShareDigits) { return Percent{share, digits}; }
 inline Cell bytes(std::int64_t count) { return Bytes{count}; }
@@ -170,7 +169,7 @@ inline Cell number_within(double value, double low, double high) {
   return Estimate{value, low, high, Quantity::number};
 }
 inline Cell p_value(double value) { return PValue{value}; }
-/// The cell in a colour that says the same as its words.
+/// Returns the cell in a color that repeats the meaning of its text.
 inline Cell toned(Cell cell, Tone tone) {
   cell.tone = tone;
   return cell;
@@ -178,14 +177,14 @@ inline Cell toned(Cell cell, Tone tone) {
 
 struct Column {
   std::string key;     ///< in CSV and JSON: "margin_snr_db"
-  std::string header;  ///< for people, of no other column: "Margin SNR (dB)"
+  std::string header;  ///< for people, unique in the table: "Margin SNR (dB)"
 };
 
 class Table {
  public:
   /// The keys must differ from one another.
   explicit Table(std::vector<Column> columns);
-  /// One cell for each column.
+  /// Adds a row with one cell for each column.
   void add_row(std::vector<Cell> cells);
 
   const std::vector<Column>& columns() const { return columns_; }
@@ -196,30 +195,30 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// A share in a sentence: "80.6% (95% CI 79.4 to 81.8)".
+/// Returns a share for a sentence: "80.6% (95% CI 79.4 to 81.8)".
 std::string sentence_text(const Estimate& share);
 
-/// What a person sees in a cell: "83.8%", "4,386,178", "∞", "–". A NaN shows as "–" too.
+/// Returns the text shown in a cell: "83.8%", "4,386,178", "∞", "–". A NaN shows as "–" too.
 std::string display_text(const Cell& cell);
-/// The same for all cells of a column, which have decimals if one of them needs them.
+/// Returns the texts of all cells of a column, with decimals if one of them needs them.
 std::vector<std::string> display_column(const Table& table, std::size_t column);
 
-/// RFC 4180 with a header line of keys; raw numbers in the shortest form that reads back the same,
-/// "inf" and "nan" where they are not finite. What a cell holds beside its value has columns of its own.
+/// Returns CSV (RFC 4180) with a header line of keys; raw numbers in the shortest form that reads back the same, "inf"
+/// and "nan" if they are not finite. Further values of a cell have columns of their own.
 std::string to_csv(const Table& table);
-/// An array with one object for each row; raw numbers, null where they are not finite.
+/// Returns an array with one object for each row; raw numbers, null if they are not finite.
 Json to_json(const Table& table);
 
-/// Lines for people, UTF-8, each ending in a newline: aligned columns, to the left if they have any text. A table that is wider than `style` has columns takes the first of
-/// these forms that fits; none leaves a column out or breaks a header:
-/// - long texts shortened in the middle, by which all stay apart that differ (`shortened_apart`); prose, and of a table of
-///   two columns the second, is broken into lines instead;
-/// - the first column on lines of its own, above the others, and these on one to four lines;
-/// - a record for each row: the first cell, then a line for each other cell that is not absent, after its header. Cells of
-///   several words are broken into lines.
+/// Returns lines of UTF-8, each ending in a newline: aligned columns, to the left if they contain text. A table wider
+/// than `style.columns` takes the first of these forms that fits; none leaves out a column or breaks a header:
+/// - long texts are shortened in the middle, so that different ones remain different (`shortened_apart`); prose, and
+///   the second column of a table with two, is broken into lines instead;
+/// - the first column is on lines of its own, above the others, and these are on one to four lines;
+/// - a record for each row: the first cell, then a line for each other cell that is not absent, after its header. Cells
+///   of several words are broken into lines.
 std::string to_text(const Table& table, const TextStyle& style = {});
 
-/// Tables that are read beside each other, all in one form: the first that fits every one of them.
+/// Lays out tables that belong together in one form: the first that fits all of them.
 std::vector<std::string> to_texts(const std::vector<Table>& tables, const TextStyle& style = {});
 
 }  // namespace hone

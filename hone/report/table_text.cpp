@@ -5,19 +5,18 @@
 #include "hone/base/printable.h"
 #include "hone/report/table.h"
 
-// Tables for terminals. Everything is cut to its width in plain text first; colours come last, where lines are put
-// together.
+// Tables for terminals. Plain text is cut to its width first; colors are added last, when lines are assembled.
 namespace hone {
 namespace {
 
 constexpr std::size_t kColumnGap = 2;  // spaces between two columns
-// Texts are not shortened below these: the first column says which row it is, and prose is to be read.
+// Texts are not shortened below these widths: the first column identifies the row, and prose must stay readable.
 constexpr std::size_t kShortestText = 28, kShortestName = 14;
 constexpr std::size_t kMostLines = 4;    // of a row under its name
 constexpr std::size_t kMostOfProse = 6;  // lines of a cell
 constexpr std::string_view kIndent = "  ";
 
-/// A piece of text that fills a column's line, and its colour.
+/// A piece of text that fills a column's line, and its color.
 struct Piece {
   std::string text;
   Tone tone = Tone::plain;
@@ -28,7 +27,7 @@ struct TextColumn {
   bool text = false;              ///< whether cells may be shortened
   bool prose = false;             ///< whether cells are broken into lines instead
   bool row_names = false;         ///< the first column
-  std::size_t shortest_text = 0;  ///< how far
+  std::size_t shortest_text = 0;  ///< the least width of its cells
   std::size_t width = 0;
   std::string header;
   std::vector<Piece> cells;
@@ -65,7 +64,7 @@ TextColumns text_columns(const Table& table) {
   return columns;
 }
 
-/// Columns that stand on several lines, as many of them on each, below each other: column i in slot i % slots.
+/// Columns on several lines below each other, with the same number on each: column i in slot i % slots.
 struct Stack {
   std::size_t slots = 1;
 
@@ -99,8 +98,8 @@ std::size_t total_width(const TextColumns& columns) {
   return Stack{columns.size()}.total_width(columns);
 }
 
-// Cuts the cells to at most `width` columns; false where some would look alike that are not. Names of rows keep their
-// end, by which layers are known: where that does not tell them apart they get lines of their own.
+// Shortens the cells to at most `width` columns; returns false if different ones would become equal. Names of rows keep
+// their end, which identifies layers; if that makes some equal, they get lines of their own.
 bool shorten(TextColumn& column, std::size_t width) {
   std::vector<std::string> texts, ends;
   for (const Piece& cell : column.cells) {
@@ -118,14 +117,14 @@ bool shorten(TextColumn& column, std::size_t width) {
   return true;
 }
 
-// Whether the column is prose that takes few lines.
+// Whether the column is prose that needs few lines.
 bool is_broken(const TextColumn& column) {
   return column.prose && std::ranges::all_of(column.cells, [&](const Piece& cell) {
            return broken_line(cell.text, column.width).size() <= kMostOfProse;
          });
 }
 
-// Columns of which the texts are shortened, always the widest, until they fit into `room`; nothing where they do not.
+// Shortens the texts, always of the widest column, until the columns fit into `room`; none if they cannot.
 std::optional<TextColumns> shortened_to(TextColumns columns, const Stack& stack, std::size_t room) {
   while (stack.total_width(columns) > room) {
     TextColumn* widest = nullptr;
@@ -151,7 +150,7 @@ std::string rule(std::size_t width) {
   return text;
 }
 
-// One line of a table: a piece for each column, aligned; without spaces at its end.
+// Returns one line of a table: aligned pieces, one for each column, without trailing spaces.
 std::string line_of(const TextColumns& columns, const std::vector<Piece>& pieces,
                     const TextStyle& style) {
   std::string line, space;
@@ -180,7 +179,7 @@ std::string rule_line(const TextColumns& columns, std::string_view indent, const
   return std::string(indent) + line_of(columns, rules, style) + "\n";
 }
 
-// One line, or as many as its prose takes.
+// Returns a row on one line, or on as many as its prose needs.
 std::string row_lines(const TextColumns& columns, std::size_t row, const TextStyle& style) {
   std::vector<std::vector<std::string>> cells;
   std::size_t lines = 1;
@@ -206,20 +205,20 @@ std::string grid(const TextColumns& columns, std::size_t rows, const TextStyle& 
   return text;
 }
 
-// Names and what they are: the second column is broken into lines.
+// Lays out names with descriptions: the second column is broken into lines.
 std::string facts(TextColumns columns, std::size_t rows, const TextStyle& style) {
   columns[1].prose = true;
   columns[1].width = style.columns - columns[0].width - kColumnGap;
   return grid(columns, rows, style);
 }
 
-// Whether no cell can be broken into lines, so that what is too long is to be shortened.
+// Whether no cell can be broken into lines, so that long ones must be shortened.
 bool is_of_words(const TextColumn& column) {
   return std::ranges::none_of(
       column.cells, [](const Piece& cell) { return cell.text.find(' ') != std::string::npos; });
 }
 
-// The name of a row on lines of its own, each as wide as the terminal.
+// Returns the name of a row on lines of its own, each as wide as the terminal.
 std::string name_lines(const Piece& name, const TextStyle& style) {
   std::string text;
   for (const std::string& line : broken_line(name.text, style.columns))
@@ -227,7 +226,7 @@ std::string name_lines(const Piece& name, const TextStyle& style) {
   return text;
 }
 
-// The first column on lines of its own, where it is as wide as the terminal.
+// Lays out the first column on lines of its own, as wide as the terminal.
 std::string under_names(const TextColumn& names, const std::vector<TextColumns>& lines,
                         std::size_t rows, const TextStyle& style) {
   TextColumn whole = names;
@@ -267,7 +266,7 @@ std::string records(const Table& table, TextColumns columns, const TextStyle& st
       if (table.rows()[row][i].is_absent()) continue;
       const Piece& cell = columns[i].cells[row];
       const std::string& header = columns[i].header;
-      // What is too long beside its header stands below it, unless it is prose.
+      // A value too long to follow its header goes below it, unless it is prose.
       const bool prose =
           table.rows()[row][i].is_text() && widest_word(cell.text) <= room_after(before);
       const bool beside = prose || display_width(cell.text) <= room_after(before);
@@ -288,7 +287,7 @@ std::string records(const Table& table, TextColumns columns, const TextStyle& st
   return text;
 }
 
-/// The ways to lay a table out, from the one that is read best to the one that always fits.
+/// The forms of a table, from the most readable one to the one that always fits.
 struct Form {
   enum Kind { whole, facts, shortened, under_names, records } kind = whole;
   std::size_t lines = 1;  ///< of a row under its name
@@ -308,13 +307,13 @@ std::optional<std::string> stacked_under_names(const TextColumns& columns, std::
     return std::nullopt;
   const TextColumns figures(columns.begin() + 1, columns.end());
   const Stack stack = Stack::of(figures, lines);
-  if (lines > 1 && stack.slots == 1) return std::nullopt;  // records say it better
+  if (lines > 1 && stack.slots == 1) return std::nullopt;  // records are more readable
   const auto cut = shortened_to(figures, stack, style.columns - kIndent.size());
   if (!cut) return std::nullopt;
   return under_names(columns[0], stack.lines(*cut), rows, style);
 }
 
-// Nothing where the table does not fit in this form.
+// Returns none if the table does not fit in this form.
 std::optional<std::string> laid_out(const Table& table, const Form& form, const TextStyle& style) {
   const std::size_t rows = table.rows().size();
   const TextColumns columns = text_columns(table);

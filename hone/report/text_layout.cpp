@@ -30,7 +30,7 @@ std::vector<Glyph> glyphs_of(std::string_view text) {
       const utf8proc_ssize_t length =
           utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                            static_cast<utf8proc_ssize_t>(text.size()), &character);
-      // A broken byte shows as one character.
+      // An invalid byte shows as one character.
       glyph = length > 0 ? Glyph{text.substr(0, static_cast<std::size_t>(length)),
                                  static_cast<std::size_t>(utf8proc_charwidth(character))}
                          : Glyph{text.substr(0, 1), 1};
@@ -51,7 +51,7 @@ struct Word {
   std::string text;
 };
 
-// Columns of the beginning that stay when a text is shortened.
+// Returns the columns of the beginning that remain when a text is shortened.
 std::size_t usual_head(std::string_view text, std::size_t columns) {
   const std::size_t room = columns - std::min<std::size_t>(columns, 1);
   return text.find(' ') == std::string_view::npos ? room / 3 : room / 2;
@@ -76,7 +76,7 @@ std::string shortened_to(std::string_view text, std::size_t columns, std::size_t
   return head + std::string(kEllipsis) + tail;
 }
 
-// Whether the space at `i` stands between an option and its value.
+// Whether the space at `i` separates an option from its value.
 bool is_before_value(std::string_view line, std::size_t i, std::string_view word) {
   return word.size() > 1 && word.starts_with('-') && word.find_first_of(" =") == word.npos &&
          i + 1 < line.size() && line[i + 1] != '-' && line[i + 1] != ' ';
@@ -106,7 +106,7 @@ std::vector<Word> words_of(std::string_view line, bool shell) {
   return words;
 }
 
-// Options and their values as words of their own where both together are wider than `columns`.
+// Splits an option from its value if both together are wider than `columns`.
 std::vector<Word> split_pairs(const std::vector<Word>& words, std::size_t columns) {
   std::vector<Word> split;
   for (const Word& word : words) {
@@ -172,7 +172,7 @@ std::optional<std::vector<std::string>> shortened_apart(const std::vector<std::s
   const std::size_t different = std::set<std::string>(texts.begin(), texts.end()).size();
   std::size_t usual = 0;
   for (const std::string& text : texts) usual = std::max(usual, usual_head(text, columns));
-  // The usual beginning first, then longer ones: parameters of formats stand in the order of their weight.
+  // The usual beginning first, then longer ones: the most important parameters of formats come first.
   std::vector<std::size_t> heads;
   for (std::size_t head = usual; head < columns; ++head) heads.push_back(head);
   for (std::size_t head = usual; head-- > 0;) heads.push_back(head);

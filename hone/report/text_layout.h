@@ -6,52 +6,54 @@
 #include <string_view>
 #include <vector>
 
-/// Text for terminals: how wide it is, and how it is made to fit.
+/// Width and layout of text for terminals.
 namespace hone {
 
-/// What text is written for. The defaults suit files and pipes.
+/// The target of a text. The defaults suit files and pipes.
 struct TextStyle {
-  std::size_t columns = 0;  ///< no line gets longer; 0: lines may have any length
-  bool colour = false;      ///< by escape sequences that terminals know
+  std::size_t columns = 0;  ///< maximum length of lines; 0: unlimited
+  bool colour = false;      ///< by terminal escape sequences
 };
 
-/// What a colour means: the reader's eye finds it, and the words beside it say the same.
+/// The meaning of a color. It guides the eye; the text always says the same.
 enum class Tone {
   plain,
-  good,     ///< green: kept
-  bad,      ///< red: lost
-  unclear,  ///< yellow: cannot tell
+  good,     ///< green: within limits
+  bad,      ///< red: beyond limits
+  unclear,  ///< yellow: inconclusive
   quiet,    ///< dim: headers
 };
 
-/// The text in the colour of `tone`, if `style` has colours.
+/// Returns the text in the color of `tone`, if `style` has colors.
 std::string toned(std::string text, Tone tone, const TextStyle& style);
 
-/// Columns of a terminal that the text takes: wide characters two, combining ones and escape sequences for colours none.
+/// Returns the columns of a terminal that the text occupies: two for wide characters, none for combining ones and
+/// escape sequences for colors.
 std::size_t display_width(std::string_view text);
 
-/// The text in at most `columns` columns: where it is longer, "…" stands for its middle. Of a name, which has no spaces,
-/// more of the end is kept than of the beginning: "bert.enc…attention.self.query".
+/// Shortens the text to at most `columns` columns by replacing its middle with "…". Keeps more of the end than of the
+/// beginning of a name without spaces: "bert.enc…attention.self.query".
 std::string shortened(std::string_view text, std::size_t columns);
 
-/// All texts in at most `columns` columns, of the same number of columns at their beginning (see `shortened`), by which
-/// those stay apart that differ: "int(bits=8…namic)" and "int(bits=4…namic)". Nothing where no beginning does that.
+/// Shortens all texts to at most `columns` columns, keeping the same number of columns at their beginning (see
+/// `shortened`), so that different ones remain different: "int(bits=8…namic)" and "int(bits=4…namic)". None if no
+/// beginning achieves that.
 std::optional<std::vector<std::string>> shortened_apart(const std::vector<std::string>& texts,
                                                         std::size_t columns);
 
-/// Whether the space at this place is part of a figure, so that no line ends there: "4,000", "62.5%", "n = 36".
+/// Whether the space at this position belongs to a number, so that no line may end there: "4,000", "62.5%", "n = 36".
 bool is_within_figure(std::string_view text, std::size_t space);
 
-/// The lines of one line that is broken at spaces, but not within figures, so that none is wider than `columns`, but for
-/// words that are; lines after the first begin with the spaces the first begins with. `columns` 0: the line itself.
+/// Breaks a line at spaces, but not within numbers, so that no line is wider than `columns`, except for longer words.
+/// Further lines begin with as many spaces as the first one. `columns` 0: returns the line itself.
 std::vector<std::string> broken_line(std::string_view line, std::size_t columns);
 
-/// The parts with two spaces between them, on as many lines as it takes, those after the first indented; a part is
-/// broken only where it is wider than a line. `columns` 0: one line.
+/// Joins the parts with two spaces, on as many lines as necessary; further lines are indented. Breaks a part only if it
+/// is wider than a line. `columns` 0: one line.
 std::string stacked(const std::vector<std::string>& parts, std::size_t columns);
 
-/// Text of several lines, each broken as above. A line that is a command ("  hone train …") is broken so that a shell
-/// reads it as one: with a backslash at the end of its lines, and not within quotes or between an option and its value.
+/// Breaks each line of a text like `broken_line`. A command ("  hone train …") is broken so that a shell reads it as
+/// one: with a backslash at the end of its lines, and not within quotes or between an option and its value.
 std::string fitted(std::string_view text, std::size_t columns);
 
 }  // namespace hone

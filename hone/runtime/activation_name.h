@@ -6,7 +6,7 @@
 
 namespace hone {
 
-/// What the attribute `activation` of an operation means to kernels.
+/// Returns the kernels' activation for the attribute `activation` of an operation.
 kernels::Activation activation_called(std::string_view name);
 
 }  // namespace hone

@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-// Of weights (B, N, S, T) that some operand is the random key of.
+// Returns the dropout of weights (B, N, S, T); the operand `key` is the random key.
 kernels::WeightDropout weight_dropout(const Call& call, const Sizes& weights, std::size_t key) {
   const Shape& limits = call.attributes.get<Shape>("limits");
   const Sizes words = contiguous_strides(limits.empty() ? weights : resolve(limits, call.bindings));
@@ -19,7 +19,7 @@ kernels::WeightDropout weight_dropout(const Call& call, const Sizes& weights, st
           words[2]};
 }
 
-// What is larger than its limits is the reference's to report.
+// The reference reports weights larger than their limits.
 bool fits_limits(const Call& call, const Sizes& weights) {
   const Shape& limits = call.attributes.get<Shape>("limits");
   return limits.empty() ||

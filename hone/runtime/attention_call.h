@@ -3,17 +3,17 @@
 #include "hone/ir/call.h"
 #include "hone/kernels/attention.h"
 
-/// Calls of `attention` and its gradient, taken apart as kernels want them.
+/// Converts calls of `attention` and its gradient to the arguments of kernels.
 namespace hone {
 
-/// What they read behind `operands` operands.
+/// The arguments of a call, including the inputs after its first `operands` operands.
 struct AttentionCall {
   kernels::AttentionShape shape;
   float scale = 1;
   kernels::KeyMask mask = {};
   kernels::WeightDropout dropout = {};
   kernels::TextRuns runs = {};
-  bool is_right = true;  ///< what is not is the reference's to report
+  bool is_right = true;  ///< if false, the reference reports the error
 
   AttentionCall(const Call& call, std::size_t operands);
 
@@ -21,7 +21,7 @@ struct AttentionCall {
   void take_runs(const Call& call, std::size_t texts_at);
 };
 
-/// Makes results of tokens that are no text's zero, before those of texts are written.
+/// Zeroes the results if the batch has tokens that belong to no text, because kernels do not write those.
 void clear_rest(Call& call);
 
 /// An operand (B, T, N, D), which may be strided.

@@ -3,7 +3,7 @@
 #include "hone/runtime/attention_call.h"
 #include "hone/runtime/cpu_kernels.h"
 
-// Attention of floats.
+// Attention in f32.
 namespace hone {
 namespace {
 

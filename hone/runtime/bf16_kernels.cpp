@@ -21,7 +21,7 @@
 #include "hone/runtime/run_reference.h"
 
 namespace hone {
-// The rows of floats have the same names.
+// The f32 kernels have the same names.
 namespace bf16 {
 namespace {
 
@@ -66,7 +66,7 @@ std::int64_t bytes_of_words(std::size_t words) {
 }
 std::uint32_t* workspace(const Call& call) { return static_cast<std::uint32_t*>(call.workspace); }
 
-// The weight as products read it: as many bytes again, and none of them moved in a run.
+// Packs the weight for products. The copy is as large as the weight, and no run rearranges it.
 std::shared_ptr<const void> packed_weight(const Call& call) {
   const Tensor& weight = call.input(1);
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
@@ -128,8 +128,8 @@ void linear_weight_gradient(Call& call) {
                      {}, workspace(call));
 }
 
-// Matrices by matrices, as scores are of heads, each by one thread where what that works in stays in a cache of its own, else one
-// after the other.
+// Returns whether each product of a batch runs on one thread, because its workspace fits into the thread's own cache.
+// Otherwise products run one after the other on all threads.
 bool are_one_threads(const kernels::GemmShape& each) {
   constexpr std::size_t kMostWords = std::size_t{1} << 18;
   return kernels::gemm_bf16_workspace_words(each) <= kMostWords;
@@ -140,8 +140,8 @@ std::string_view bf16_in_two_batch_dimensions(const CallSite& site) {
   return refusal.empty() ? two_batch_dimensions(site) : refusal;
 }
 
-// Whether rows of the first operand are multiplied by one matrix is known when they have come, so it is as much as either
-// way takes.
+// Only the call shows whether all rows of the first operand are multiplied by one matrix, so this is the maximum of
+// both cases.
 std::int64_t matmul_workspace(const CallSite& site, const Bindings& bindings) {
   const Sizes a = resolve(site.inputs[0].shape, bindings),
               y = resolve(site.outputs[0].shape, bindings);
@@ -186,7 +186,7 @@ void matmul(Call& call) {
   });
 }
 
-// ---- between products: some rows at a time, in floats that stay in the first caches
+// ---- between products: a few rows at a time, in floats that stay in the L1 and L2 caches
 
 constexpr std::int64_t kPieceElements = 8192;
 
@@ -198,8 +198,8 @@ void widen(std::int64_t n, const std::uint16_t* x, float* y) {
   kernels::half_to_float(kernels::Half::bfloat16, n, x, y);
 }
 
-// y = body(first row, rows, floats of the inputs, floats for y), of a whole piece at a time. Kernels that the body calls run on
-// the thread that does the piece.
+// Calls body(first row, rows, floats of the inputs, floats for y) for each piece. Kernels that the body calls run on
+// the thread of that piece.
 template <std::size_t kInputs, typename Body>
 void in_pieces(Call& call, std::int64_t rows, std::int64_t columns, Body&& body) {
   std::array<const std::uint16_t*, kInputs> inputs;
@@ -269,7 +269,7 @@ std::string_view rows_say_where_they_stand(const CallSite& site) {
 void dropout(Call& call) {
   const Sizes limits = resolve(call.attributes.get<Shape>("limits"), call.bindings);
   const Tensor& x = call.input(0);
-  // What is larger than its limits is the reference's to report.
+  // The reference reports tensors larger than their limits.
   if (!limits.empty() && !std::ranges::equal(x.sizes(), limits, std::less_equal<>()))
     return run_reference(call);
   const RandomStream stream{

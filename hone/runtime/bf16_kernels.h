@@ -4,8 +4,9 @@
 
 namespace hone {
 
-/// The CPU kernels of values in bfloat16, for mixed precision: products of pairs (kernels/gemm_bf16.h), and what lies between
-/// them, piece by piece in floats. What has no row here is widened as a whole (`run_widened`).
+/// CPU kernels for bfloat16 values in mixed precision: products of bf16 pairs (kernels/gemm_bf16.h), and the
+/// operations between products, computed in floats a piece at a time. Operations without a row here are widened as a
+/// whole (`run_widened`).
 KernelTable bf16_kernels();
 
 }  // namespace hone

@@ -13,12 +13,13 @@ std::size_t rounded(std::size_t size_bytes) {
   return std::max<std::size_t>(1, (size_bytes + kGrain - 1) / kGrain) * kGrain;
 }
 
-// What the pool may hold when its tensors needed so much at once: small tensors lie beside large pieces that wait.
+// Returns how much the pool may hold. The extra sixteenth lets small tensors get their own memory next to large free
+// pieces.
 std::size_t limit_for(std::size_t peak_used_bytes) {
   return peak_used_bytes + peak_used_bytes / 16;
 }
 
-/// Memory taken from the device in one go.
+/// One allocation from the device.
 struct Segment {
   StoragePointer memory;
   std::pmr::map<std::size_t, std::size_t> free;  // offset -> size; neighbours are merged
@@ -34,10 +35,11 @@ struct BufferPool::State {
   using BySize = std::pmr::multimap<std::size_t, Piece>;
 
   Device& device;
-  // What is known of pieces and tensors lies in memory of its own, so that lending one asks nothing of the heap.
+  // Records of pieces and tensors use their own memory resource, so that handing out a piece does not allocate on the
+  // heap.
   std::pmr::unsynchronized_pool_resource records = {};
   std::map<Segment*, std::unique_ptr<Segment>> segments = {};
-  BySize free{&records};  // of equal ones the newest last
+  BySize free{&records};  // newest last among equal sizes
   std::size_t reserved_bytes = 0, peak_reserved_bytes = 0;
   std::size_t used_bytes = 0, peak_used_bytes = 0;
 
@@ -83,7 +85,7 @@ BufferPool::State::Piece BufferPool::State::reserve(std::size_t size_bytes) {
   return {pointer, 0};
 }
 
-// Gives segments that nothing lies in back to the device, the largest first, until there is room.
+// Returns unused segments to the device, the largest first, until there is room.
 void BufferPool::State::release_segments(std::size_t wanted_bytes, std::size_t limit) {
   for (auto at = free.end(); at != free.begin() && reserved_bytes + wanted_bytes > limit;) {
     const auto [size, piece] = *--at;
@@ -136,7 +138,7 @@ void BufferPool::State::give_back(Piece piece, std::size_t size_bytes) {
 
 namespace {
 
-/// Takes memory of a pool's records, and keeps the pool's state for as long as there is one.
+/// Allocates from a pool's records, and keeps the pool's state alive.
 template <typename T, typename State>
 struct RecordAllocator {
   using value_type = T;
@@ -165,7 +167,7 @@ struct RecordAllocator {
 
 }  // namespace
 
-// A piece that a tensor has; it goes back with the last view.
+// A piece that a tensor owns; it returns to the pool with the last view.
 struct BufferPool::Loan : Storage {
   Loan(std::shared_ptr<State> from, State::Piece what, std::size_t size, std::size_t taken)
       : Storage{&from->device, what.segment->memory->pointer + what.offset, size},

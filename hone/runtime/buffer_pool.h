@@ -6,29 +6,28 @@
 
 namespace hone {
 
-/// Memory of one device that is allocated once and handed out again and again. A tensor returns its piece when its last
-/// view goes, even after the pool itself is gone. For one thread.
+/// A caching allocator for the memory of one device. A tensor returns its piece when its last view is destroyed, even
+/// after the pool itself is gone. Not thread-safe.
 ///
-/// A request gets the free piece that fits best, of equal ones the newest, which is the likeliest to be cached still, and
-/// leaves what is too much of it to others. A piece of more than twice the size is kept whole for what needs it as long
-/// as there is room; there is none where the pool would hold much more than its tensors ever needed at once. So batches
-/// of all shapes share the memory of the largest. Pieces of one block that was prepared for them fill it; those that were
-/// taken one by one leave gaps where the next is larger.
+/// A request takes the best-fitting free piece, among equal ones the newest, which is most likely still in the cache,
+/// and splits off the rest. A piece of more than twice the size is kept whole as long as the pool may still grow: up
+/// to slightly more than its tensors ever needed at once. So batches of all shapes share the memory of the largest.
+/// Pieces cut from one prepared block fill it; pieces allocated one by one leave gaps when the next one is larger.
 class BufferPool {
  public:
   explicit BufferPool(Device& device);
 
   Tensor allocate(DType dtype, Sizes sizes);
-  /// Makes a block of so many bytes ready that tensors are cut from, each a multiple of `kGrainBytes`, and gives blocks that
-  /// wait back for it, unless there is one of that size.
+  /// Reserves a block of this size that tensors are cut from, each a multiple of `kGrainBytes`, unless a free piece
+  /// of that size exists. First returns unused blocks to the device.
   void prepare(std::size_t size_bytes);
 
   static constexpr std::size_t kGrainBytes = 256;  ///< keeps vectors and cache lines whole
-  /// What tensors have of it now.
+  /// Memory that tensors use now.
   std::size_t used_bytes() const;
-  /// All memory held from the device, in use or waiting.
+  /// All memory allocated from the device, in use or free.
   std::size_t reserved_bytes() const;
-  /// The most that `reserved_bytes` has been.
+  /// The maximum of `reserved_bytes` so far.
   std::size_t peak_reserved_bytes() const;
 
  private:

@@ -12,10 +12,10 @@
 
 namespace hone {
 
-/// What every job works with: the tables, the threads, the device, and where progress and messages are shown.
+/// Everything a job needs: the tables, the threads, the device, and the outputs for progress and messages.
 struct Context {
-  /// `plugins` are paths of shared libraries that add to the tables, and `watch_of` says who looks at the passes that are
-  /// there then. `choose_device` is called last. Throws `UserError` for a plugin that cannot be loaded.
+  /// `plugins` are paths of shared libraries that extend the tables. `watch_of` returns the observer of the passes
+  /// then available. `choose_device` is called last. Throws `UserError` for a plugin that cannot be loaded.
   explicit Context(int threads, bool quiet = false, const std::vector<std::string>& plugins = {},
                    const std::function<PassWatch(const PassTable&)>& watch_of = {},
                    std::function<void(std::string_view)> say_to = {},
@@ -32,7 +32,7 @@ struct Context {
   Library library;
   ThreadPool pool;
   ProgressOutput progress;
-  /// Told what is worth knowing while a job runs, a line or more at a time. Null: nobody is.
+  /// Receives messages while a job runs, one or more lines at a time. Null: messages are dropped.
   std::function<void(std::string_view)> say = {};
   PassWatch watch = {};
   Device* device = &cpu();  ///< graphs run there
@@ -51,10 +51,11 @@ struct Context {
   }
 };
 
-/// "note: …", a line for each of `notes`, unless progress is not wanted either.
+/// Prints "note: …", one line per note, unless the job is quiet.
 void tell_notes(const Context& context, const std::vector<std::string>& notes);
 
-/// "warning: …", a line for each of `warnings`; empty ones are left out. A pipeline whose stage this process is has them, too.
+/// Prints "warning: …", one line per nonempty warning. If this process is a stage of a pipeline, the pipeline
+/// receives them, too.
 void tell_warnings(const Context& context, const std::vector<std::string>& warnings);
 
 }  // namespace hone

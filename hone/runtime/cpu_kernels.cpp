@@ -9,7 +9,7 @@ namespace hone {
 
 KernelTable cpu_kernels() {
   kernels::choose_vector_target();
-  // Those of bfloat16 come first, for those that take f32 alone would take all by widening it.
+  // bfloat16 kernels come first, because f32 kernels would accept all their calls by widening.
   KernelTable table = bf16_kernels();
   for (const KernelTable& more :
        {attention_kernels(), dropout_kernels(), element_kernels(), gather_kernels(), loss_kernels(),

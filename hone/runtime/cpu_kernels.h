@@ -4,11 +4,11 @@
 
 #include "hone/runtime/kernel.h"
 
-/// The CPU kernels of hone/kernels as rows of the kernel table, a file for each kind of work: each takes the tensors of a call
-/// apart into pointers and sizes. A kernel here refuses what it does not take, and hands on what the reference is to report.
+/// The CPU kernels of hone/kernels as rows of the kernel table, one file per kind of work. Each one extracts pointers
+/// and sizes from the tensors of a call. It rejects unsupported calls, and passes invalid ones to the reference,
+/// which reports the error.
 namespace hone {
 
-// Rows of one file each.
 KernelTable attention_kernels();
 KernelTable dropout_kernels();
 KernelTable element_kernels();
@@ -18,11 +18,10 @@ KernelTable product_kernels();
 KernelTable row_kernels();
 KernelTable training_kernels();
 
-// What they share.
 inline const float* floats(const Call& call, std::size_t index) {
   return call.input(index).data<float>();
 }
-/// Null when the input was left out.
+/// Returns null if the input was omitted.
 inline const float* optional_floats(const Call& call, std::size_t index) {
   return call.has_input(index) ? floats(call, index) : nullptr;
 }

@@ -6,17 +6,17 @@
 #include "hone/kernels/dropped_product.h"
 #include "hone/runtime/cpu_kernels.h"
 
-// Dropout, and products of dropped rows.
+// Dropout, and linear products after dropout.
 namespace hone {
 namespace {
 
-// The shape in whose places elements draw: see hone/ops/dropout_factors.h.
+// Returns the shape whose positions select the random words of elements: see hone/ops/dropout_factors.h.
 Sizes dropout_limits(const Call& call) {
   const Shape& limits = call.attributes.get<Shape>("limits");
   return limits.empty() ? call.input(0).sizes() : resolve(limits, call.bindings);
 }
 
-// Rows of x that say themselves where they would stand.
+// Applies dropout to rows whose positions are given by an input.
 void dropout_of_places(Call& call, const RandomStream& stream) {
   const double probability = call.attributes.get<double>("p");
   const std::int64_t columns = row_length(call.input(0));
@@ -36,7 +36,7 @@ void dropout_of_places(Call& call, const RandomStream& stream) {
 }
 
 void dropout(Call& call) {
-  // What is larger than its limits is the reference's to report.
+  // The reference reports tensors larger than their limits.
   if (!std::ranges::equal(call.input(0).sizes(), dropout_limits(call), std::less_equal<>()))
     return call.op.reference(call);
   const RandomStream stream{
@@ -49,7 +49,7 @@ void dropout(Call& call) {
                    call.output().data<float>());
 }
 
-// The words that rows of x begin with.
+// Returns the index of the first random word of each row of x.
 std::vector<std::int64_t> first_words(const Call& call, std::size_t places_at) {
   if (call.has_input(places_at)) {
     const std::span<const std::int64_t> places = call.input(places_at).values<std::int64_t>();

@@ -4,7 +4,7 @@
 #include "hone/runtime/cpu_kernels.h"
 #include "hone/runtime/operand_strides.h"
 
-// Element by element: arithmetic, activations, masks, thresholds and quantizers.
+// Elementwise operations: arithmetic, activations, masks, thresholds and quantizers.
 namespace hone {
 namespace {
 
@@ -65,7 +65,7 @@ void quantize(Call& call) {
   const Format& format = call.attributes.get<Format>("format");
   std::vector<Tensor> state;
   for (std::size_t i = 1; i < call.inputs.size(); ++i) state.push_back(call.input(i));
-  // A second Tensor of x would keep its memory from being taken for the result.
+  // A second Tensor that shares the memory of x would keep the result from reusing it.
   const QuantizerInput input{format, call.input(0).sizes(), call.input(0).values<float>(), state};
   format.def->quantize(input, call.pool(), call.output().values<float>());
 }

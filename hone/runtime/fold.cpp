@@ -23,14 +23,14 @@ double bytes_of(const Type& type) {
          static_cast<double>(info(type.dtype).size_bytes);
 }
 
-// What is larger than all it is made of, as values are of packed codes, is not worth its memory.
+// A result that is larger than all its inputs together, such as decoded weights, is not worth its memory.
 bool grows(const Node& node) {
   double read = 0;
   for (const Value& input : node.inputs()) read += bytes_of(input.type());
   return bytes_of(node.types()[0]) > read;
 }
 
-// Operations all of whose inputs are parameters or such operations.
+// Returns the operations whose inputs are all parameters or such operations.
 std::set<const Node*> foldable_nodes(const Graph& graph) {
   std::set<const Node*> foldable;
   for (const auto& node : graph.nodes()) {
@@ -46,8 +46,8 @@ std::set<const Node*> foldable_nodes(const Graph& graph) {
   return foldable;
 }
 
-// The parameter that a node was made of and whose bits its result has, as a mask has whose zeros the weight has already, or the
-// quantizer of rounded values; null for none. Where it is in a file, kernels lay it out anew and release its pages.
+// Returns the input parameter of a node whose bits equal its result, as for a mask of weights that are zero already,
+// or a quantizer of rounded values; null for none. Kernels can repack a file-backed parameter and release its pages.
 Node* parameter_with_bits(const Node& node, const Tensor& result,
                           const ParameterStore& parameters) {
   if (!result.device().host_accessible()) return nullptr;
@@ -65,7 +65,7 @@ Node* parameter_with_bits(const Node& node, const Tensor& result,
 
 bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& session) {
   const std::set<const Node*> foldable = foldable_nodes(graph);
-  std::vector<std::string> frontier;  // folded values that something else reads
+  std::vector<std::string> frontier;  // folded values with other readers
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     const bool read = std::ranges::any_of(
         node->users(), [&](const Node* user) { return !foldable.contains(user); });
@@ -79,7 +79,7 @@ bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& se
   remove_dead_code(constants);
   for (auto& [name, tensor] : session.executable(constants)->run({}, parameters)) {
     Node& node = *graph.find(name);
-    // A view (a folded transpose) would be a strided parameter, which no other device takes.
+    // A view (a folded transpose) would be a strided parameter, which other devices do not support.
     Tensor result = dense_on(tensor, session.device);
     Value folded{parameter_with_bits(node, result, parameters), 0};
     if (folded.node == nullptr) {
@@ -90,7 +90,7 @@ bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& se
     graph.replace_uses({&node, 0}, folded);
   }
   remove_dead_code(graph);
-  // What nothing reads any more would lie in memory beside what was made of it.
+  // Otherwise unused sources would stay in memory next to the values computed from them.
   for (const Node* made_of : constants.of_kind(NodeKind::parameter))
     if (graph.find(made_of->name()) == nullptr && parameters.contains(made_of->name()))
       release_pages(parameters.at(made_of->name()));

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kOp = "native_linear_codes";
 
-// The product whose results the encoder alone reads; null: it is none, or others read them, too.
+// Returns the product whose results only the encoder reads; null if there is none.
 Node* product_of(const Graph& graph, const Node& encoder) {
   Node* product = encoder.inputs()[0].node;
   const bool alone =
@@ -36,7 +36,8 @@ bool fuse_product(Graph& graph, Node& encoder, const Session& session) {
   return true;
 }
 
-// Whoever reads the values of the norm reads them on. States of the format are parameters, or their operations might come later.
+// Readers of the norm's values keep them. States of the format must not be operations, which might run only after the
+// norm.
 bool fuse_norm(Graph& graph, Node& encoder, const Session& session) {
   constexpr std::string_view kNorm = "layer_norm_codes";
   Node* norm = encoder.inputs()[0].node;

@@ -4,10 +4,10 @@
 
 namespace hone {
 
-/// Lets every `native_linear` whose results an `encode_rows` alone reads give the codes itself, as `native_linear_codes`, wherever the
-/// table of kernels has a fast one that does; the floats in between then stand nowhere. Behind `fuse_unpack`, which makes both, and
-/// `merge_equal`, which makes one of what several products read. A `layer_norm` becomes `layer_norm_codes` in the same way, and still
-/// gives its values. Returns whether anything changed.
+/// Turns every `native_linear` whose results only an `encode_rows` reads into a `native_linear_codes` that returns
+/// the codes itself, if the table of kernels has a fast one; the floats in between are never stored. Runs after
+/// `fuse_unpack`, which creates both, and `merge_equal`, which merges the encoders of several products. A
+/// `layer_norm` likewise becomes `layer_norm_codes`, and still returns its values. Returns whether anything changed.
 bool fuse_codes(Graph& graph, const Session& session);
 
 PassDef fuse_codes_pass();

@@ -10,18 +10,18 @@
 namespace hone {
 namespace {
 
-// Of `linear` and `fused_linear`.
+// Operands of `linear` and `fused_linear`.
 constexpr std::size_t kInput = 0, kWeight = 1, kBias = 2, kResidual = 3;
-constexpr std::size_t kIds = 0, kTable = 1;  // of `embedding`
-constexpr std::size_t kSliced = 0;           // of `slice`
+constexpr std::size_t kIds = 0, kTable = 1;  // operands of `embedding`
+constexpr std::size_t kSliced = 0;           // operand of `slice`
 constexpr std::string_view kEncoder = "encode_rows";
 
-// What may stand in a node's place, with all of its attributes.
+// An operation that can replace a node, with all of its attributes.
 struct Replacement {
   std::string_view op;
   std::vector<Value> inputs;
   Attributes attributes;
-  const Node* quantizer = nullptr;  // of the first input, which is encoded in its stead; null: none
+  const Node* quantizer = nullptr;  // of the first input, replaced by an encoder; null: none
 };
 
 bool is_fast(const Replacement& replacement, const Node& node, const Session& session) {
@@ -35,7 +35,7 @@ bool is_fast(const Replacement& replacement, const Node& node, const Session& se
   return has_fast_kernel(replacement.op, replacement.attributes, inputs, node.types(), session);
 }
 
-// Puts the replacement into the place of the node, behind what encodes its input.
+// Replaces the node, and inserts the encoder of its input before it.
 void replace(Graph& graph, Node& node, Replacement replacement) {
   if (const Node* quantizer = replacement.quantizer)
     replacement.inputs[kInput] = graph.add(kEncoder, quantizer->inputs(), quantizer->attributes(),
@@ -44,7 +44,7 @@ void replace(Graph& graph, Node& node, Replacement replacement) {
                           replacement.attributes);
 }
 
-// Whether the node alone reads a packed matrix as its input `index`.
+// Returns whether the node is the only reader of the packed matrix that is its input `index`.
 bool reads_packed(const Graph& graph, const Node& node, std::size_t index) {
   const Node& weight = *node.inputs()[index].node;
   return is_unpacked(weight) && weight.users().size() == 1 && !graph.is_output(weight) &&
@@ -78,8 +78,8 @@ Replacement of_slice(const Node& slice) {
 
 enum class RoundedBy { encoder, product };
 
-// With the quantizer of its input, whose work is done by an operation of its own or by the product; null: with the values that
-// it gives.
+// Returns the replacement of a product. An encoder or the product itself does the work of the quantizer of its input;
+// null: the product reads the input's floats.
 Replacement of_product(const Node& linear, const Node* quantizer = nullptr,
                        RoundedBy by = RoundedBy::encoder) {
   const Node& weight = *linear.inputs()[kWeight].node;
@@ -125,7 +125,7 @@ std::vector<Replacement> replacements(const Graph& graph, const Node& node) {
   return all;
 }
 
-// What the replacement reads in its place.
+// Erases a node that the replacement made redundant.
 void erase_unread(Graph& graph, Node& node) {
   const bool taken_on = is_unpacked(node) || is_quantizer(node);
   if (taken_on && node.users().empty() && !graph.is_output(node)) graph.erase(node);

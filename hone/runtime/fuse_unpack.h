@@ -5,15 +5,13 @@
 
 namespace hone {
 
-/// Lets products, embeddings and slices of rows read packed weights themselves, which they alone read, wherever the
-/// session's table of kernels has a fast one that does: a linear becomes a `packed_linear`, or, where kernels multiply
-/// codes of its input, too, a `native_linear` behind an `encode_rows` in place of the input's quantizer; an embedding becomes a `packed_embedding`, a slice a `packed_rows`.
-/// What no kernel takes stays: a weight is unpacked as a whole then, an input
-/// rounded once for all who read it.
-/// For inference. Returns whether the graph changed.
+/// Lets products, embeddings and slices of rows read packed weights directly, if they are their only reader and the
+/// session's table of kernels has a fast kernel for it. A linear becomes a `packed_linear`, or, if kernels multiply
+/// codes of its input, too, a `native_linear` after an `encode_rows` that replaces the input's quantizer. An
+/// embedding becomes a `packed_embedding`, a slice a `packed_rows`. Without such a kernel, a weight is unpacked as a
+/// whole, and an input rounded once for all its readers. For inference. Returns whether the graph changed.
 bool fuse_unpack(Graph& graph, const Session& session);
 
-/// Its record.
 PassDef fuse_unpack_pass();
 
 }  // namespace hone

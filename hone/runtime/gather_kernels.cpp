@@ -3,11 +3,11 @@
 #include "hone/kernels/embedding.h"
 #include "hone/runtime/cpu_kernels.h"
 
-// Rows of tables of embeddings.
+// Lookups in embedding tables.
 namespace hone {
 namespace {
 
-// Ids outside the table are the reference's to report.
+// The reference reports ids outside the table.
 bool valid_ids(const Call& call, std::int64_t rows) {
   return std::ranges::all_of(call.input(0).values<std::int64_t>(),
                              [rows](std::int64_t id) { return id >= 0 && id < rows; });

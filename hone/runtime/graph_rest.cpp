@@ -20,14 +20,14 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
          std::memcmp(left.device_pointer(), right.device_pointer(), left.size_bytes()) == 0;
 }
 
-/// Finds out which nodes of a variant are those of its base.
+/// Finds the nodes of a variant that equal those of its base.
 class Correspondence {
  public:
   Correspondence(const Graph& base, const ParameterStore& base_parameters,
                  const ParameterStore& variant_parameters)
       : base_(base), base_parameters_(base_parameters), variant_parameters_(variant_parameters) {}
 
-  /// Nodes come in their order.
+  /// Call this in the order of nodes.
   void look_at(const Node& node) {
     const Node* twin = base_.find(node.name());
     if (twin != nullptr && same(node, *twin)) same_.insert(&node);

@@ -8,30 +8,31 @@
 
 namespace hone {
 
-/// A graph cut where it becomes another than one that has been run: values that are live across the cut are inputs of the
-/// rest. So what a graph and its variants (a layer in a format, a pruned one) have in common is computed once.
+/// The part of a graph that differs from one that has already run. Values live across the cut are inputs of the rest.
+/// So computation common to a graph and its variants (a layer in another format, a pruned one) happens once.
 ///
 ///     GraphRest rest = rest_of(variant, variant_parameters, base, parameters);
 ///     const Graph kept = giving(base, rest.shared);                    // the base, for these values alone
 ///     NamedTensors values = session.executable(kept)->run(batch, parameters);
-///     session.executable(rest.graph)->run(values, rest.parameters);    // what the variant gives
+///     session.executable(rest.graph)->run(values, rest.parameters);    // the outputs of the variant
 struct GraphRest {
-  Graph graph;  ///< the outputs of the variant, from the shared values and what it computes itself
-  ParameterStore parameters;  ///< those that it reads
+  Graph graph;                ///< computes the outputs of the variant from shared values
+  ParameterStore parameters;  ///< the parameters that `graph` reads
   std::vector<std::string>
-      shared;  ///< the values of the base that it takes as inputs, by `value_name`
+      shared;  ///< values of the base that `graph` takes as inputs, by `value_name`
 };
 
-/// The name of a value; of a first result that of its node.
+/// Returns the name of a value; for a node's first result, the name of the node.
 std::string value_name(const Value& value);
 
-/// What `variant` computes otherwise than `base`. A value is the same in both where nodes of one name have the same operation,
-/// attributes and types and read the same values; parameters are the same where their bytes are. What is not seen to be the
-/// same is in the rest, so that it gives the bits of the whole variant, whatever was changed. Both are inference graphs.
+/// Returns the part of `variant` that differs from `base`. A value is the same in both if nodes of one name have the
+/// same operation, attributes and types and read the same values; parameters are the same if their bytes are.
+/// Everything not proven the same belongs to the rest, so its outputs are bit-identical to those of the whole
+/// variant, whatever was changed. Both are inference graphs.
 GraphRest rest_of(const Graph& variant, const ParameterStore& variant_parameters, const Graph& base,
                   const ParameterStore& base_parameters);
 
-/// The graph for these values alone, called as in `value_name`; they must be there.
+/// Returns the graph that computes only these values, named as by `value_name`; they must exist.
 Graph giving(const Graph& graph, const std::vector<std::string>& values);
 
 }  // namespace hone

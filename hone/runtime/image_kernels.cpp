@@ -23,7 +23,7 @@ std::int64_t float_bytes(std::size_t count) {
 
 // ---- convolutions
 
-// One way to compute convolutions.
+// An algorithm for convolutions.
 struct Convolution {
   std::size_t (*packed_floats)(const kernels::ConvolutionShape&);
   void (*pack)(ThreadPool&, const kernels::ConvolutionShape&, const float* weight, float* packed);
@@ -54,7 +54,7 @@ kernels::ConvolutionShape input_gradient_shape(const CallSite& site, const Bindi
                                 resolve(site.inputs[0].shape, bindings), site.attributes);
 }
 
-// Images of any number: what decides does not depend on it.
+// Binds the batch size to 1: the choice of an algorithm does not depend on it.
 Bindings one_image(const Type& images) {
   return images.dim(0).symbol == 0 ? Bindings() : Bindings{{images.dim(0).symbol, 1}};
 }
@@ -73,8 +73,7 @@ std::int64_t convolution_workspace(const CallSite& site, const Bindings& binding
   return float_bytes(kConvolution.packed_floats(shape_of(site, bindings)));
 }
 
-// The weight as the product reads it. It is held beside the weight, but where that lies in a file, whose pages go back to the
-// system.
+// Packs the weight for the product. Memory holds both, except for a file-backed weight, whose pages are released.
 template <const Convolution& kConvolution>
 std::shared_ptr<const void> packed_convolution_weight(const Call& call) {
   const Tensor& weight = call.input(1);
@@ -167,7 +166,7 @@ void batch_norm(Call& call) {
 
 void batch_norm_training(Call& call) {
   const kernels::BatchNormShape shape = norm_shape(call);
-  if (shape.count() < 2) return call.op.reference(call);  // says what is wrong
+  if (shape.count() < 2) return call.op.reference(call);  // reports the error
   const float* const x = values_of(call, 0);
   kernels::batch_norm_training(call.pool(), shape, x, values_of(call, 1), values_of(call, 2),
                                norm_epsilon(call), call.output().data<float>(),
@@ -218,7 +217,7 @@ void global_average_pool_gradient(Call& call) {
                                  dx.data<float>());
 }
 
-// 16 products instead of 36.
+// Winograd needs 16 products instead of 36.
 constexpr double kWinogradShare = 16.0 / 36;
 
 // A convolution with a constant weight, which is packed once.

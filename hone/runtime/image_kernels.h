@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// The CPU kernels of images: convolutions, batch norms and pooling.
+/// CPU kernels for images: convolutions, batch norms and pooling.
 KernelTable image_kernels();
 
 }  // namespace hone

@@ -13,8 +13,9 @@
 namespace hone {
 namespace {
 
-// What the operation reads as weights and states, where all of it are parameters that the graph does not write: what is
-// prepared may be made of any of them. Not where others read a float weight as it is, as gradients do: memory would hold both.
+// Returns the weights and states of an operation if all are parameters that the graph does not write, since prepared
+// data may derive from any of them. Returns none if another operation reads a float weight directly, as gradients do:
+// memory would hold both copies.
 std::vector<const Node*> constant_weights(const Node& node, const std::set<const Node*>& updated) {
   std::vector<const Node*> weights;
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
@@ -36,7 +37,7 @@ bool suits(Layout layout, const Tensor& tensor) {
          (tensor.strides()[rank - 1] == 1 || tensor.strides()[rank - 2] == 1);
 }
 
-// The same elements without gaps, by all threads where they are the usual ones.
+// Copies a tensor without gaps; f32 on the CPU uses all threads.
 template <typename Allocate>
 Tensor made_dense(const Tensor& tensor, ThreadPool& pool, const Allocate& allocate) {
   constexpr std::int64_t kMaxRank = 6;
@@ -144,7 +145,7 @@ std::vector<PreparedCopy> prepared_copies(const Graph& graph, const ParameterSto
   return copies;
 }
 
-// Work on the queue may still read what was prepared. What it throws then is nobody's to hear.
+// Queued work may still read prepared data. There is no one left to report its errors to.
 Interpreter::~Interpreter() {
   try {
     device_.wait();
@@ -188,7 +189,7 @@ void Interpreter::load_parameters(ParameterStore& parameters, Bindings& bindings
   }
 }
 
-// Where no extent is larger than in a run before, neither is what is needed.
+// A run whose extents do not exceed those of an earlier run needs no more memory.
 void Interpreter::prepare_buffers(const Bindings& bindings) {
   const auto covers = [&](const Bindings& before) {
     return std::ranges::all_of(
@@ -238,7 +239,7 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
     inputs[i] = &dense[i];
   }
   const auto outputs = std::span(slots_).subspan(step.first_output_slot, node.types().size());
-  // A reference may read what it has written already, so it gets memory of its own.
+  // A reference may read elements that it has already overwritten, so its outputs never share memory with its inputs.
   Call call{node.op(),
             node.attributes(),
             inputs,
@@ -272,7 +273,7 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
 }
 
 NamedTensors Interpreter::run(const NamedTensors& inputs, ParameterStore& parameters) {
-  // Whatever way the run ends, no slot may keep a parameter alive: its next writer would have to copy it.
+  // However the run ends, no slot may keep a parameter alive: its next writer would have to copy it.
   struct Clear {
     std::vector<Tensor>&slots, &dense;
     ~Clear() {

@@ -11,11 +11,11 @@
 
 namespace hone {
 
-/// Runs a graph operation by operation. Slow to start nothing, simple to trust: the truth the compiler is held against.
+/// Runs a graph operation by operation. It starts at once and is simple to trust: the compiler is tested against it.
 ///
-/// The graph and the library must outlive it and not change. Memory for intermediate values is taken from the device
-/// once and reused by every later run; values are released after their last use. A run like one before it asks the heap for
-/// nothing but the map of outputs that it returns.
+/// The graph and the library must outlive it and not change. Memory for intermediate values is allocated once and
+/// reused by later runs; values are released after their last use. Repeated runs of the same shapes allocate nothing
+/// on the heap except the returned map of outputs.
 class Interpreter final : public Executable {
  public:
   Interpreter(const Graph& graph, const Library& library, ThreadPool& pool, Device& device = cpu());
@@ -26,10 +26,10 @@ class Interpreter final : public Executable {
   NamedTensors run(const NamedTensors& inputs, ParameterStore& parameters) override;
   void record(std::vector<OperationSpan>* spans) override { spans_ = spans; }
 
-  /// Gives what is held between runs back to the device; the next run takes it anew.
+  /// Frees memory held between runs; the next run allocates it again.
   void release_memory();
 
-  /// Memory held for intermediate values and for what kernels work in, and the most that it has been.
+  /// Memory held for intermediate values and for the workspace of kernels, and its maximum so far.
   std::size_t reserved_bytes() const { return buffers_.reserved_bytes() + workspace_size_bytes(); }
   std::size_t peak_reserved_bytes() const {
     return buffers_.peak_reserved_bytes() + workspace_size_bytes();
@@ -39,7 +39,7 @@ class Interpreter final : public Executable {
   // It never shrinks.
   std::size_t workspace_size_bytes() const { return workspace_ ? workspace_->size_bytes : 0; }
 
-  /// What a kernel made of the constant weights of a node, and of which versions of them.
+  /// Data that a kernel prepared from the constant weights of a node, and the versions of these weights.
   struct Preparation {
     std::vector<std::size_t> slots;  // of those weights
     std::vector<std::uint64_t> versions;
@@ -49,17 +49,17 @@ class Interpreter final : public Executable {
   struct Step {
     const Node* node;
     const Kernel* kernel;  // null: the reference
-    bool is_widened;       // takes f32 alone and is given halves
+    bool is_widened;       // the kernel supports only f32 and receives halves
     std::vector<std::size_t> input_slots;
     std::vector<char> input_dies;
     std::size_t first_output_slot;
     Preparation preparation;
   };
-  /// A value that a run is given.
+  /// An input or a parameter of a run.
   struct Given {
     const Node* node;
     std::size_t slot;
-    std::string what;  // in errors
+    std::string what;  // for errors
   };
   void load_inputs(const NamedTensors& inputs, Bindings& bindings);
   void load_parameters(ParameterStore& parameters, Bindings& bindings);
@@ -71,8 +71,8 @@ class Interpreter final : public Executable {
   ThreadPool& pool_;
   Device& device_;
   BufferPool buffers_;
-  StoragePointer workspace_;         // of kernels, one after the other; null: none asked
-  std::vector<Bindings> ready_for_;  // extents that memory was made ready for
+  StoragePointer workspace_;         // shared by kernels; null: none needed
+  std::vector<Bindings> ready_for_;  // extents that memory was reserved for
   std::vector<Given> inputs_, parameters_;
   std::vector<Step> steps_;
   std::map<const Node*, std::size_t> slot_of_;  // first slot of a node's results
@@ -80,23 +80,23 @@ class Interpreter final : public Executable {
   std::vector<const Node*> updated_parameters_;
   std::vector<OperationSpan>* spans_ = nullptr;
 
-  // What a run works in and leaves empty, kept so that the next one need not ask for it.
+  // Scratch containers that are empty between runs, kept to avoid allocations.
   std::pmr::unsynchronized_pool_resource records_;  // of bindings
   std::vector<const Tensor*> operands_;
   std::vector<Tensor> dense_operands_;
   std::vector<char> none_dies_;
 };
 
-/// What a kernel keeps of the constant weights of one node.
+/// Memory that a kernel keeps for the constant weights of one node.
 struct PreparedCopy {
   const Node* node = nullptr;
   std::int64_t bytes = 0;
-  std::vector<Tensor> released = {};  ///< weights in files whose pages go then (`release_pages`)
+  std::vector<Tensor> released = {};      ///< file-backed, see `release_pages`
   std::optional<WeightZeros> zeros = {};  ///< see `PreparedMemory`
 };
 
-/// Those that kernels make when a graph is run for the second time, by `Kernel::prepared_memory`, of weights among `parameters` that
-/// lie on the session's device. Reads these weights, to count their zeros.
+/// Returns the copies that kernels make when a graph runs for the second time, by `Kernel::prepared_memory`, of
+/// weights among `parameters` that are on the session's device. Reads these weights to count their zeros.
 std::vector<PreparedCopy> prepared_copies(const Graph& graph, const ParameterStore& parameters,
                                           const Session& session);
 

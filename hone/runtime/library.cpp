@@ -10,7 +10,7 @@ namespace hone {
 
 Library builtin_library() {
   PassTable passes = graph_passes();
-  // Those that need what graphs are run with.
+  // Passes that need a session.
   for (const PassDef& def :
        {fold_parameters_pass(), fuse_unpack_pass(), fuse_codes_pass(), pack_pass(), unpack_pass()})
     passes.emplace(def.name, def);

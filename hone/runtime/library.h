@@ -7,8 +7,8 @@
 
 namespace hone {
 
-/// The tables everything works from. A value: who wants more operations, formats, kernels or passes adds rows to a copy.
-/// Graphs and formats point into it, so it must outlive them.
+/// The tables of operations, formats, kernels and passes. To add more, add rows to a copy. Graphs and formats point
+/// into it, so it must outlive them.
 struct Library {
   OpTable ops;
   FormatTable formats;
@@ -16,7 +16,6 @@ struct Library {
   PassTable passes;
 };
 
-/// What this program brings along.
 Library builtin_library();
 
 }  // namespace hone

@@ -6,11 +6,10 @@
 #include "hone/kernels/mean_squared_error.h"
 #include "hone/runtime/cpu_kernels.h"
 
-// Losses.
 namespace hone {
 namespace {
 
-// Labels outside the classes are the reference's to report.
+// The reference reports labels outside the classes.
 bool valid_labels(const Call& call) {
   const std::int64_t classes = call.input(0).size(1);
   return std::ranges::all_of(call.input(1).values<std::int64_t>(), [&](std::int64_t label) {
@@ -34,7 +33,7 @@ void cross_entropy_gradient(Call& call) {
                                   call.output().data<float>(), optional_floats(call, 3));
 }
 
-// Targets that are no finite numbers are the reference's to report.
+// The reference reports targets that are not finite.
 bool finite_targets(const Call& call) {
   return std::ranges::all_of(call.input(1).values<float>(),
                              [](float target) { return std::isfinite(target); });
@@ -52,7 +51,7 @@ void mean_squared_error_gradient(Call& call) {
                                        *floats(call, 2), call.output().data<float>());
 }
 
-// Targets that are no probabilities are the reference's to report.
+// The reference reports targets that are not probabilities.
 bool targets_within_0_and_1(const Call& call) {
   return std::ranges::all_of(call.input(1).values<float>(),
                              [](float target) { return target >= 0 && target <= 1; });

@@ -15,7 +15,7 @@
 #include <cstdio>
 #include <fstream>
 
-// behind <cstdio>, which it needs
+// must follow <cstdio>
 #include <jpeglib.h>
 
 #include "hone/base/text.h"
@@ -25,7 +25,7 @@
 namespace hone {
 namespace {
 
-// Lines of a file of the system; none where it is not there or may not be read.
+// Returns the lines of a system file; none if it is missing or unreadable.
 std::vector<std::string> lines_of(const fs::path& path) {
   std::ifstream file(path);
   std::vector<std::string> lines;
@@ -72,14 +72,14 @@ std::vector<std::pair<std::string, std::string>> library_versions() {
           {"zstd", ZSTD_versionString()}};
 }
 
-// The number in a control group's file; none without the file, or where it says "max".
+// Returns the number in a control group's file; none if the file is missing or contains "max".
 std::optional<std::uint64_t> limit_in(const fs::path& file) {
   const std::vector<std::string> lines = lines_of(file);
   const std::string text = lines.empty() ? "" : lines.front();
   std::uint64_t bytes = 0;
   if (std::from_chars(text.data(), text.data() + text.size(), bytes).ec != std::errc())
     return std::nullopt;
-  // Version 1 has a number near 2^63 for "no limit".
+  // Version 1 stores a number near 2^63 for "no limit".
   return bytes < std::uint64_t{1} << 60 ? std::optional(bytes) : std::nullopt;
 }
 
@@ -96,7 +96,7 @@ std::optional<std::uint64_t> memory_limit_bytes(const fs::path& root) {
     const bool second = parts[1].empty();
     if (!second && parts[1] != "memory") continue;
     const fs::path mount = root / (second ? "sys/fs/cgroup" : "sys/fs/cgroup/memory");
-    // A group has no more than the groups it is in; inside of a container its own path may not exist.
+    // Limits of enclosing groups apply too. Inside a container, the group's own path may not exist.
     for (fs::path group = parts[2];; group = group.parent_path()) {
       const std::optional<std::uint64_t> bytes = limit_in(
           mount / group.relative_path() / (second ? "memory.max" : "memory.limit_in_bytes"));

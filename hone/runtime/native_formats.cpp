@@ -16,7 +16,7 @@ bool is_symmetric_int(const Format& format) {
          format.is("range", "symmetric") && format.is("mode", "fixed");
 }
 
-// With one scale for all, which is known before the values are.
+// With one scale for all values, known in advance.
 bool is_calibrated_int(const Format& format) {
   return is_symmetric_int(format) && !format.is("scale", "dynamic") && format.is("per", "tensor");
 }
@@ -44,7 +44,7 @@ bool is_mxint_along_rows(const Format& format, std::int64_t rank) {
          has_blocks_along_rows(format, rank) && is_block_of_sums(format["block"]);
 }
 
-// Of whole numbers in blocks along rows, with powers of two or float16 for scales, the columns of a block; else 0.
+// Returns the columns of a block, for integers in blocks along rows with powers of two or float16 as scales; else 0.
 std::int64_t integer_block(const Format& weight) {
   const std::string_view name = weight.def->name;
   std::int64_t block = 0;
@@ -64,13 +64,14 @@ bool is_int_of_rows(const Format& format) {
 
 namespace {
 
-// Weights with a scale per row or one for all, inputs rounded to `int` with a scale per token or one for all.
+// Returns whether weights have a scale per row or one for all, and inputs are rounded to `int` with a scale per token
+// or one for all.
 bool fits_per_row(const CallSite& site) {
   const Format &weight = format_of(site.attributes), &input = input_format_of(site.attributes);
   return (is_symmetric_int(weight) || is_signs(weight)) && is_int_of_rows(input);
 }
 
-// Weights and inputs in blocks of one size.
+// Returns whether weights and inputs have blocks of one size.
 bool fits_per_block(const CallSite& site) {
   const Format &weight = format_of(site.attributes), &input = input_format_of(site.attributes);
   return is_mxint_along_rows(input, site.inputs[0].rank()) &&

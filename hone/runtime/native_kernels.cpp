@@ -20,12 +20,12 @@ using kernels::Int8Weight;
 
 // ---- codes of inputs and results
 
-// The shape of rows of inputs in their format; mxint has blocks.
+// Returns the shape of rows of inputs in their format; mxint has blocks.
 Int8Shape int8_shape(std::int64_t rows, std::int64_t columns, const Format& input) {
   return {rows, columns, input.def->name == "mxint" ? input["block"] : columns};
 }
 
-// Of a format that a tensor of these sizes is rounded to: its scale, where a state says which.
+// Returns the grid of a format for a tensor of these sizes, with its scale if a state stores one.
 kernels::Int8Grid grid_of(const Format& format, const Sizes& sizes,
                           const std::vector<Tensor>& state) {
   kernels::Int8Grid grid{.bits = static_cast<int>(format["bits"])};
@@ -36,7 +36,7 @@ kernels::Int8Grid grid_of(const Format& format, const Sizes& sizes,
 kernels::Int8Blocks int8_blocks(const Format& mxint) {
   const int bits = static_cast<int>(mxint["bits"]);
   kernels::Int8Blocks blocks{.bits = bits};
-  // The smallest power of two that makes nothing saturate, see formats/mxint.cpp.
+  // The smallest power of two that avoids saturation, see formats/mxint.cpp.
   if (mxint.is("scale", "ceil")) blocks.next_from = (1u << 23) - (1u << (25 - bits)) + 1;
   return blocks;
 }
@@ -60,16 +60,16 @@ void encode_rows(Call& call) {
 
 // ---- products of integers
 
-/// A weight as products of integers read it.
+/// A weight prepared for integer products.
 struct IntegerWeight {
   Int8Weight integers = {};            ///< its pointers to codes and scales are not set
-  std::vector<float> row_scales = {};  ///< (N), where each row has one
+  std::vector<float> row_scales = {};  ///< (N), if each row has one
   std::optional<SparseIntegers> sparse =
-      {};                         ///< the same, where many are zero and rows have scales
-  kernels::Int8Grid output = {};  ///< that these round their results to
+      {};                         ///< the same weight, if many are zero and rows have scales
+  kernels::Int8Grid output = {};  ///< that results are rounded to
 };
 
-// The whole numbers that units are multiples of, and what of.
+// Sets the integers that the units are multiples of, and their common unit.
 void set_integers(const PackedWeight& weight, Int8Weight& integers) {
   const std::vector<float>& units = weight.units->units;
   const float unit = smallest_unit(*weight.units);
@@ -82,7 +82,7 @@ void set_integers(const PackedWeight& weight, Int8Weight& integers) {
           static_cast<std::uint8_t>(128 + std::lround(units[code] / unit));
 }
 
-// The whole numbers that are stored where many are zero, of weights with a scale per row.
+// Returns the integers to store sparsely if many are zero, of weights with a scale per row.
 SparseSource integers_of(const PackedWeight& weight, std::span<const Tensor* const> inputs) {
   return {weight.layout, *weight.units, inputs[kLinearCodes]->data<std::uint8_t>(),
           kernels::kMostSparseInt8Blocks};
@@ -123,7 +123,7 @@ PreparedMemory integer_memory(const CallSite& site, std::span<const Tensor* cons
   return memory;
 }
 
-// With where codes and scales of this call lie.
+// Adds the pointers to the codes and scales of this call.
 Int8Weight weight_of(const Call& call, const IntegerWeight& prepared) {
   Int8Weight weight = prepared.integers;
   weight.codes = call.input(kLinearCodes).data<std::uint8_t>();
@@ -163,7 +163,7 @@ void native_linear(Call& call) {
 
 // ---- products of signs
 
-/// Signs, and what each row of them is multiplied by.
+/// The sizes of a weight of signs, and the scale of each row.
 struct SignWeight {
   Sizes sizes;
   std::vector<float> row_scales;

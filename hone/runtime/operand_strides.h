@@ -5,23 +5,23 @@
 
 #include "hone/runtime/kernel.h"
 
-/// How operands lie beside the result that they are stretched to.
+/// Strides of operands that are broadcast to the shape of a result.
 namespace hone {
 
-/// Strides that walk an operand in step with a result of such sizes: 0 along the dimensions it is stretched over.
+/// Returns the strides for reading an operand in step with a result of the given sizes: 0 along broadcast dimensions.
 Sizes stretched(const Tensor& operand, const Sizes& sizes);
 
-/// The leading dimensions of a product of matrices, two of them, 1 where there are fewer, and how far apart the matrices of both
-/// operands and of the result are.
+/// The leading dimensions of a batched matrix product, always two, 1 for missing ones, and the distances between the
+/// matrices of both operands and of the result.
 struct MatrixBatches {
   std::array<std::int64_t, 2> counts{1, 1}, a{}, b{}, y{};
 };
-/// Of a call of `matmul` whose result has at most two leading dimensions.
+/// Returns those of a call of `matmul` whose result has at most two leading dimensions.
 MatrixBatches matrix_batches(const Call& call);
-/// "" where a result of `matmul` has no more.
+/// Returns "" if a result of `matmul` has at most two leading dimensions, else a reason.
 std::string_view two_batch_dimensions(const CallSite& site);
 
-/// Whether the first operand's rows, of whatever matrix, are multiplied by one matrix.
+/// Returns whether all rows of the first operand are multiplied by one and the same matrix.
 bool rows_times_matrix(const Call& call);
 
 }  // namespace hone

@@ -10,15 +10,15 @@
 
 #include "hone/ir/graph.h"
 
-/// What an executable records of its runs (`Executable::record`).
+/// Timings that an executable records (`Executable::record`).
 namespace hone {
 
-/// One operation of one run.
+/// One executed operation of one run.
 struct OperationSpan {
   const Node* node = nullptr;
-  std::string_view kernel;  ///< "reference": none took it
+  std::string_view kernel;  ///< "reference" if no kernel accepted it
   std::chrono::steady_clock::time_point begin, end;
-  std::int64_t value_bytes = 0;  ///< of all values that are alive behind it
+  std::int64_t value_bytes = 0;  ///< of all values alive after it
 
   double seconds() const { return std::chrono::duration<double>(end - begin).count(); }
 };
@@ -29,13 +29,13 @@ struct KernelTime {
   double seconds = 0;
 };
 
-/// How many of so many runs `of_faster_half` takes.
+/// Returns the number of runs that `of_faster_half` keeps.
 constexpr std::int64_t faster_half(std::int64_t runs) { return (runs + 1) / 2; }
-/// The spans of the faster half of so many runs, in their order, of which each has as many. A run that other programs
-/// interrupted is not among them, so shares of its operations are those of the work.
+/// Returns the spans of the faster half of `runs` runs, in order; all runs must have the same number of spans. This
+/// drops runs that other programs interrupted, so that the shares of operations are accurate.
 std::vector<OperationSpan> of_faster_half(std::span<const OperationSpan> spans, std::int64_t runs);
 
-/// The sums of what was recorded, by "operation / kernel".
+/// Returns the sums of spans by "operation / kernel".
 std::map<std::string, KernelTime> kernel_times(std::span<const OperationSpan> spans);
 
 }  // namespace hone

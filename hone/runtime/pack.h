@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// The records of `pack_weights` and `unpack_weights` (passes/pack.h), which work on the threads of a session.
+/// Return the records of `pack_weights` and `unpack_weights` (passes/pack.h), which use the threads of a session.
 PassDef pack_pass();
 PassDef unpack_pass();
 

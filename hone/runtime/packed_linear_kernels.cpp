@@ -14,19 +14,20 @@ PackedWeight prepare_product(const Call& call) {
   return product_weight_of(call.attributes, call.inputs);
 }
 
-// ---- with codes as they are decoded
+// ---- codes decoded inside the product
 
-/// What the bytes of blocks stand for: 2^(e + shift - 127) `unit`.
+/// The scales that the bytes of blocks encode: 2^(e + shift - 127) `unit`.
 struct BlockScales {
   int shift = 0;
   float unit = 1;
 };
 
-// None where shared codes stand for anything but powers of two, one after the other.
+// Returns nothing unless the shared codes encode consecutive powers of two.
 std::optional<BlockScales> block_scales_of(const CodeUnits& units) {
   const std::vector<float>& scales = units.scales;
   if (scales.size() < 2) return std::nullopt;
-  // Exponents that begin with 0 mean a block of zeros to kernels, which is as good as what 8 bits begin with.
+  // Kernels read the exponent 0 as a block of zeros. The first 8-bit exponent is as good as zero; shorter exponents
+  // are shifted away from 0.
   BlockScales found{.shift = scales.size() < 256 ? 64 : 0};
   found.unit = std::ldexp(scales[1], 126 - found.shift);
   for (std::size_t e = found.shift == 0 ? 1 : 0; e < scales.size(); ++e)
@@ -58,7 +59,7 @@ std::string_view has_scales_of_rows_or_blocks(const CallSite& site) {
              : "scales are neither of rows nor float16 or powers of two of blocks";
 }
 
-// Whole numbers are fastest: the smallest value may be their unit, where to divide by it is exact.
+// Integers are fastest: the smallest value becomes the unit if division by it is exact.
 float unit_of_values(const CodeUnits& units) {
   const float unit = smallest_unit(units);
   int exponent = 0;
@@ -115,9 +116,9 @@ void coded_linear(Call& call) {
   });
 }
 
-// ---- with some rows of a weight after the other, whatever its format
+// ---- weights in any format, decoded a few rows at a time
 
-// Rows of a weight at a time: a MiB of them, whole panels of packed codes and of float products.
+// Returns the rows of a weight to decode at a time: a MiB of them, whole panels of packed codes and of float products.
 std::int64_t rows_at_a_time(const Sizes& weight) {
   constexpr std::int64_t kElements = 256 << 10, kPanels = 96;
   const std::int64_t panels = kElements / std::max<std::int64_t>(1, kPanels * weight[1]);

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Of `packed_embedding` and of `packed_rows`; the states of the format follow.
+// Operands of `packed_embedding` and `packed_rows`; the states of the format follow.
 constexpr std::size_t kTableCodes = 1, kTableStates = 3;
 constexpr std::size_t kRowsCodes = 0, kRowsStates = 2;
 

@@ -17,10 +17,11 @@
 namespace hone {
 namespace {
 
-// Of the file and of how rates are measured (kernels/peak.cpp): a higher one forgets what was measured another way.
+// Version of the file and of the measurement (kernels/peak.cpp): a higher one discards rates that were measured
+// differently.
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kMostBytes = 1 << 20;
-// Arithmetic that does less than this share of what it did is disturbed.
+// Arithmetic below this share of its highest rate is considered disturbed by other programs.
 constexpr double kQuiet = 0.8;
 
 std::string today() {
@@ -40,7 +41,7 @@ bool is_record(const Json& peak) {
          text("date") && number("threads") && number("value") && peak["value"] > 0;
 }
 
-// The document; an empty one where there is no file or an older version, none where it is not ours.
+// Returns the document; an empty one if the file is missing or of an older version, none if hone did not write it.
 std::optional<Json> document_in(const fs::path& file) {
   const Json empty = {{"version", kVersion}, {"peaks", Json::array()}};
   std::error_code error;
@@ -107,7 +108,7 @@ Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::pat
       {"threads", threads},
       {"kind", to_string(kind)}};
   Json& peaks = (*document)["peaks"];
-  // What fewer threads did, more of them can do.
+  // A rate of fewer threads is also possible with more of them.
   Peak highest = measured;
   Json* own = nullptr;
   for (Json& peak : peaks) {
@@ -128,7 +129,7 @@ Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::pat
                           "programs before you measure latency",
                           100 * kQuiet));
   if (own != nullptr && (*own)["value"] >= measured_now) return highest;
-  // Threads that wait for each other tell nothing of the machine.
+  // Oversubscribed threads say nothing about the machine.
   if (threads > available_processors()) return highest;
   Json record = key;
   record["value"] = measured_now;

@@ -10,8 +10,8 @@
 namespace hone {
 namespace {
 
-/// Keeps how this thread rounds: a library that was built with -ffast-math has numbers too small for a normal float
-/// flushed to zero from the moment it is loaded, on the thread that loads it.
+/// Restores this thread's floating-point environment: loading a library built with -ffast-math makes the loading
+/// thread flush subnormal numbers to zero.
 class KeptRounding {
  public:
   KeptRounding() { std::fegetenv(&environment_); }
@@ -28,7 +28,7 @@ using Extend = void(Library&);
 
 void* open_library(const fs::path& path) {
   user_check(path_exists(path), "no such file; a plugin is a shared library (.so)");
-  // A name without a slash would be looked for among the system's libraries.
+  // dlopen searches the system's libraries for a name without a slash.
   void* handle = ::dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) fail("cannot be loaded: {}", ::dlerror());
   return handle;
@@ -98,7 +98,7 @@ void check_rows(std::string_view kind, const Table& added, const Table& table) {
 }  // namespace
 
 void load_plugin(const fs::path& path, Library& library) {
-  if (path_exists(path)) MappedFile file(path);  // refuses a pipe, which would never answer
+  if (path_exists(path)) MappedFile file(path);  // rejects a pipe, which could block forever
   const KeptRounding kept;
   with_context(path.string(), [&] {
     void* handle = open_library(path);

@@ -11,34 +11,33 @@
 #include "hone/runtime/library.h"
 #include "hone/runtime/session.h"
 
-/// Formats, operations, kernels and passes of a user's own, in a shared library that the program loads with
-/// `--plugin FILE`. All that a plugin's source needs is this header and its records:
+/// User-defined formats, operations, kernels and passes in a shared library that the program loads with `--plugin
+/// FILE`. A plugin's source needs only this header and its records:
 ///
 ///     HONE_PLUGIN(library) {
 ///       const hone::FormatDef def = apot_format();
 ///       library.formats.emplace(def.name, def);
 ///     }
 ///
-/// A plugin is compiled against the headers of the program that loads it and links nothing of it:
-/// what it calls it finds in the program. See docs/developers/adding-a-format.md.
+/// A plugin is compiled against the headers of the program that loads it and links no part of it: its symbols resolve
+/// to those of the program. See docs/developers/adding-a-format.md.
 namespace hone {
 
-/// Loads a plugin and adds its rows to the tables; its kernels go before those that are there. The
-/// plugin stays loaded for the life of the process.
+/// Loads a plugin and adds its rows to the tables; its kernels precede the existing ones. The plugin stays loaded
+/// until the process ends.
 ///
-/// Throws `UserError` for a file that is missing, is no shared library or no plugin, or was built
-/// with other headers; for a row whose name is taken, since nothing may silently mean something
-/// else; and for a record that lacks a function. The library is then as it was.
+/// Throws `UserError` for a file that is missing, is no shared library or no plugin, or was built with other headers;
+/// for a row whose name is taken; and for a record that lacks a function. The library is then unchanged.
 void load_plugin(const fs::path& path, Library& library);
 
 namespace detail {
 
-/// To be raised when a record or a class keeps its size and still means something else: members
-/// that change places, or hide in what was padding.
+/// Increment this when a record or a class changes its meaning but not its size: members that swap places, or use
+/// what was padding.
 inline constexpr std::uint64_t kPluginInterface = 8;
 
-// What a plugin and its program hand to each other or call inline. Their sizes tell headers, and
-// standard libraries and their debug modes, apart.
+// Hashes the sizes of the types that a plugin and the program exchange or use inline. They distinguish headers,
+// standard libraries and their debug modes.
 template <typename... Types>
 consteval std::uint64_t fingerprint() {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, over numbers in place of bytes
@@ -47,8 +46,8 @@ consteval std::uint64_t fingerprint() {
   return hash;
 }
 
-/// The text that program and plugin compare. `consteval`, so that a plugin holds the text of its
-/// own headers: of functions that exist at run time the linker would take the program's for both.
+/// Returns the text that program and plugin compare. It is `consteval` so that a plugin contains the text of its own
+/// headers; for a function that exists at run time, the linker would use the program's for both.
 consteval auto plugin_version() {
   constexpr std::string_view kName = "hone plugin ";
   constexpr int kDigits = 16;
@@ -68,8 +67,8 @@ consteval auto plugin_version() {
 }  // namespace detail
 }  // namespace hone
 
-/// Begins the function of a plugin that adds its rows to `library`, which is an empty table, and
-/// leaves the mark by which the program knows which headers the plugin was built with.
+/// Begins the plugin function that adds rows to `library`, which is an empty table, and stores the version text that
+/// identifies the headers it was built with.
 #define HONE_PLUGIN(library)                                                            \
   extern "C" __attribute__((visibility("default"))) const char* hone_plugin_version() { \
     static constexpr auto kVersion = ::hone::detail::plugin_version();                  \

@@ -12,8 +12,8 @@
 namespace hone {
 namespace {
 
-// How products read a weight that they keep a copy of: without its zeros where these are many, else dense. Where a product has fewer
-// rows than pay for the sparse one, it reads the weight itself.
+// The copy of a weight that products read: sparse if many weights are zero, else dense. Products of too few rows for
+// the sparse kernel read the weight itself.
 struct LinearCopy {
   std::optional<kernels::SparseFloatMatrix> sparse = {};
   std::size_t bytes = 0;
@@ -22,8 +22,9 @@ struct LinearCopy {
   bool replaces_weight() const { return min_rows == 1; }
 };
 
-// A dense copy is made only of a file's weight: its plain pages go back to the system, so memory holds one of the two, where a
-// weight in other memory would be held twice. A sparse copy takes little. Products of few rows may still read the weight beside it.
+// Returns the kind of copy to make. A dense copy is made only of a file-backed weight, whose own pages can be
+// released; other weights would be in memory twice. A sparse copy is small, and products of few rows may still read
+// the weight itself.
 std::optional<LinearCopy> linear_copy(const Tensor& weight, ThreadPool& pool) {
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
   const float* const values = weight.data<float>();
@@ -77,7 +78,7 @@ std::int64_t bytes_of(std::size_t float_count) {
   return static_cast<std::int64_t>(float_count * sizeof(float));
 }
 
-// Sizes of the operands of a call, known before it is made.
+// Returns the sizes of an operand of a call, before it is made.
 Sizes sizes_of(const CallSite& site, std::size_t input, const Bindings& bindings) {
   return resolve(site.inputs[input].shape, bindings);
 }
@@ -130,7 +131,8 @@ Kernel linear_kernel(std::string_view op, void (*run)(Call&)) {
           .prepared_memory = prepared_linear_memory};
 }
 
-// Of few inputs, as those of low-rank adapters, a product gives the transpose: rows of dy are read as they lie.
+// With few inputs, as in low-rank adapters, the product computes the transpose, which reads rows of dy in storage
+// order.
 bool is_narrow(std::int64_t inputs, std::int64_t outputs) {
   constexpr std::int64_t kFewInputs = 32;
   return inputs <= kFewInputs && inputs < outputs;
@@ -173,8 +175,8 @@ kernels::ConstMatrix matrix(const Tensor& tensor) {
   return {tensor.data<float>(), tensor.strides()[last - 1], tensor.strides()[last]};
 }
 
-// Whether rows of the first operand are multiplied by one matrix is known when they have come, so it is as much as either
-// way takes.
+// Only the call shows whether all rows of the first operand are multiplied by one matrix, so this is the maximum of
+// both cases.
 std::int64_t matmul_workspace(const CallSite& site, const Bindings& bindings) {
   const Sizes a = sizes_of(site, 0, bindings), y = resolve(site.outputs[0].shape, bindings);
   const std::size_t batched =

@@ -5,7 +5,7 @@
 #include "hone/kernels/sum.h"
 #include "hone/runtime/cpu_kernels.h"
 
-// Row by row: softmax, layer norm and sums.
+// Row-wise operations: softmax, layer norm and sums.
 namespace hone {
 namespace {
 

@@ -17,7 +17,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// `name` is what --skip_pass calls it, `text` what a person reads.
+// --skip_pass matches `name`; messages show `text`.
 bool run_one(Graph& graph, const Session& session, std::string_view name, const std::string& text,
              const std::function<bool()>& change) {
   PassRun run{.pass = text, .nodes_before = graph.nodes().size()};
@@ -77,7 +77,7 @@ bool prepare_for_inference(Graph& graph, ParameterStore& parameters, const Sessi
 }
 
 std::string_view arithmetic_of_run(const Graph& graph, const Session& session) {
-  // Of what is quantized `simulated` says more than the type of its values.
+  // For a quantized graph, kSimulated says more than the type of its values.
   const std::string_view own = arithmetic_of(graph);
   if (own == kFloat && session.values != DType::f32)
     return session.values == DType::bf16 ? kBfloat16 : kFloat16;

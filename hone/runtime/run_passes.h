@@ -10,14 +10,13 @@
 #include "hone/passes/pass.h"
 #include "hone/runtime/session.h"
 
-/// How passes are run, in production as in tests:
+/// Runs passes, in production and in tests:
 ///
 ///     run_passes(graph, parameters, session, {"remove_dropout", "remove_dead_code"});
 namespace hone {
 
-/// What one pass did.
 struct PassRun {
-  std::string pass;  ///< its text
+  std::string pass;  ///< its name and options
   bool changed = false;
   bool skipped = false;
   std::size_t nodes_before = 0, nodes_after = 0;
@@ -25,39 +24,39 @@ struct PassRun {
   double verify_seconds = 0;
 };
 
-/// What a person wants to see of passes, and which to leave out.
+/// Which passes to skip, and who observes the others.
 struct PassWatch {
   std::set<std::string> skipped = {};  ///< names
-  /// Told of each pass when it is done, with the graph it left. May be empty.
+  /// Called after each pass with the resulting graph. May be empty.
   std::function<void(const PassRun&, const Graph&)> look = {};
 };
 
-/// Runs passes one after the other, and verifies the graph after each that changed it. An error names the pass; a graph
-/// that a pass left broken is an `InternalError` naming pass, node and fact. Returns whether anything changed.
+/// Runs passes in order, and verifies the graph after each one that changed it. Errors name the pass. A graph that a
+/// pass broke is an `InternalError` that names pass, node and fact. Returns whether anything changed.
 bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session,
                 std::span<const Pass> passes);
-/// The same for passes as text.
 bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session,
                 std::initializer_list<std::string_view> passes);
 
-/// Makes a forward graph in training mode one of the operations that answers are made by: fewer and larger ones. Parameters
-/// stay as they are. Returns whether anything changed.
+/// Turns a forward graph in training mode into an inference graph of fewer and larger operations. Parameters stay as
+/// they are. Returns whether anything changed.
 bool fuse_for_inference(Graph& graph, ParameterStore& parameters, const Session& session);
 
-/// Computes once what depends on parameters alone, and what depends on equal ones. Returns whether anything changed.
+/// Precomputes values that depend on parameters alone, and merges values that depend on equal ones. Returns whether
+/// anything changed.
 bool compute_once(Graph& graph, ParameterStore& parameters, const Session& session);
 
-/// Both: the passes that all jobs run before they predict.
+/// Runs `fuse_for_inference` and `compute_once`, as every job does before it predicts.
 bool prepare_for_inference(Graph& graph, ParameterStore& parameters, const Session& session);
 
 inline constexpr std::string_view kBfloat16 = "bf16", kFloat16 = "fp16";
 
-/// How a graph computes when it is run: `arithmetic_of`, or kNative where products of packed weights sum codes of few bits, or
-/// kBfloat16 or kFloat16 where nothing is quantized and values are these.
+/// Returns the arithmetic that a graph uses when it runs: kNative if a kernel sums the codes of packed weights,
+/// kBfloat16 or kFloat16 if nothing is quantized and values have that type, else `arithmetic_of`.
 std::string_view arithmetic_of_run(const Graph& graph, const Session& session);
 
-/// Runs a change that only code can say (a plan of many formats) as the runner runs a pass called `name`. Throws
-/// `UserError` where that is to be left out: whoever calls this was asked for it.
+/// Runs `change`, which no pass text can express (a plan of many formats), as the runner runs a pass called `name`.
+/// Throws `UserError` if the user skips that pass, since the caller needs it.
 bool run_as_pass(Graph& graph, const Session& session, std::string_view name,
                  const std::function<bool()>& change);
 

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// Between halves and f32 by all threads.
+// Converts between halves and f32 on all threads.
 Tensor converted(const Tensor& x, DType dtype, const Call& call) {
   const Tensor source = x.contiguous() ? x : x.contiguous_copy();
   if (call.host_threads == nullptr) return source.cast(dtype);
@@ -49,7 +49,7 @@ void run_widened(Call& call, void (*kernel)(Call&)) {
     if (is_wide(inputs[i])) continue;
     wide[i] = converted(*inputs[i], DType::f32, call);
     inputs[i] = &wide[i];
-    // Nobody else reads it; but references may read what they have written already.
+    // The kernel may overwrite this temporary; but references may read elements that they have already overwritten.
     dies[i] = kernel != call.op.reference ? 1 : 0;
   }
   std::vector<Type> types(call.types.begin(), call.types.end());

@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-// By code.
+// Returns the integer of each code.
 std::vector<std::int32_t> whole_numbers(const CodeUnits& units) {
   const float unit = smallest_unit(units);
   std::vector<std::int32_t> values;
@@ -15,7 +15,8 @@ std::vector<std::int32_t> whole_numbers(const CodeUnits& units) {
   return values;
 }
 
-// Whether too few codes are zero for sparse blocks to pay, so that blocks need not be counted. Codes are packed bytes or half bytes.
+// Returns whether too few codes are zero for sparse blocks to pay, so that blocks need not be counted. Codes are
+// packed bytes or half bytes.
 bool has_few_zeros(const SparseSource& source, const std::vector<std::int32_t>& values) {
   const kernels::PackedMatrix& m = source.layout.matrix;
   if (m.bits != 8 && m.bits != 4) return false;
@@ -28,7 +29,7 @@ bool has_few_zeros(const SparseSource& source, const std::vector<std::int32_t>& 
   std::int64_t zeros = 0;
   for (int byte = 0; byte < 256; ++byte)
     zeros += counts[byte] * (m.bits == 8 ? is_zero(byte) : is_zero(byte & 15) + is_zero(byte >> 4));
-  // Blocks are at least a quarter of the codes that they keep.
+  // At best, each kept block holds four nonzero codes.
   const kernels::KeptBlocks fewest{.kept = (m.rows * m.columns - zeros + 3) / 4,
                                    .all = m.rows * ((m.columns + 3) / 4)};
   return !fewest.within(source.most);

@@ -7,15 +7,15 @@
 
 namespace hone {
 
-/// Codes of a weight, in panels or rows, of a format whose values are whole numbers times a scale of their row.
+/// Codes of a weight, in panels or rows, of a format whose values are integers times a scale per row.
 struct SparseSource {
   const PackedLayout& layout;
   const CodeUnits& units;
   const std::uint8_t* packed = nullptr;
-  double most = 1;  ///< share of the blocks of 1x4 up to which it is worth to store them
+  double most = 1;  ///< share of 1x4 blocks up to which storing them pays
 };
 
-/// Those whole numbers in blocks of 1x4, without those that are zero, as `sparse_int8_product` reads them: in 4 bits where all fit.
+/// These integers in 1x4 blocks without the zero ones, as `sparse_int8_product` reads them: in 4 bits if all fit.
 struct SparseIntegers {
   kernels::SparseInt8Matrix matrix;
   StoragePointer bytes;
@@ -23,10 +23,10 @@ struct SparseIntegers {
   kernels::KeptBlocks blocks = {};  ///< of 1x4
 };
 
-/// Nothing where more than `most` of the blocks are not zero.
+/// Returns nothing if more than `most` of the blocks are nonzero.
 std::optional<SparseIntegers> sparse_integers(const SparseSource& source, ThreadPool& pool);
 
-/// What these take, without them.
+/// The size of the sparse integers, computed without storing them.
 struct SparseIntegersSize {
   std::int64_t bytes = 0;
   kernels::KeptBlocks blocks = {};  ///< of 1x4

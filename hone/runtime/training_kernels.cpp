@@ -6,7 +6,6 @@
 #include "hone/kernels/sum.h"
 #include "hone/runtime/cpu_kernels.h"
 
-// Steps of the optimizer, and what they need.
 namespace hone {
 namespace {
 
@@ -29,7 +28,7 @@ void accumulate(Call& call) {
   call.set_output(0, call.input(0));
 }
 
-/// What a step of AdamW is given behind its tensors: norm, learning rate and number of the step.
+/// Arguments of an AdamW step from the inputs after its tensors: norm, learning rate and step number.
 struct AdamWStep {
   kernels::AdamW options;
   std::int64_t step;

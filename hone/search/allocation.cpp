@@ -16,8 +16,7 @@ namespace {
 
 using Group = std::vector<std::size_t>;
 
-constexpr std::int64_t kMostCost = std::int64_t{1}
-                                   << 60;  // of all layers: sums stay far from the end
+constexpr std::int64_t kMostCost = std::int64_t{1} << 60;  // of all layers: sums cannot overflow
 
 constexpr std::size_t kOthers = std::tuple_size_v<OtherCosts>;
 
@@ -47,7 +46,7 @@ void check_problem(const AllocationProblem& problem) {
   }
 }
 
-// By their first layers; a layer that is tied to none is a group of its own.
+// Returns the groups, ordered by their first layers; a layer without ties is a group of its own.
 std::vector<Group> groups_of(const AllocationProblem& problem) {
   std::vector<Group> groups(problem.layers.size());
   std::vector<bool> tied(problem.layers.size(), false);
@@ -81,7 +80,7 @@ std::vector<AllocationOption> options_of(const AllocationProblem& problem, const
   return sums;
 }
 
-// Those that are worth a look, the cheapest first.
+// Returns the undominated options, the cheapest first.
 std::vector<GroupChoice> choices_in(const std::vector<AllocationOption>& options) {
   std::vector<AllocationSum> all;
   for (std::size_t i = 0; i < options.size(); ++i)
@@ -95,7 +94,7 @@ std::vector<GroupChoice> choices_in(const std::vector<AllocationOption>& options
   return choices;
 }
 
-// What the options of all groups cost together at least, or at most.
+// Returns the smallest or largest possible sum of other costs over all groups.
 std::int64_t sum_over(const std::vector<std::vector<AllocationOption>>& groups, std::size_t kind,
                       bool most) {
   std::int64_t sum = 0;
@@ -107,19 +106,20 @@ std::int64_t sum_over(const std::vector<std::vector<AllocationOption>>& groups, 
   return sum;
 }
 
-/// All groups' choices. Costs are those above the cheapest, the first in a unit that divides them all.
+/// The choices of all groups. Costs are relative to the cheapest choice; first costs are in a unit that divides them
+/// all.
 struct PreparedGroups {
   std::vector<std::vector<GroupChoice>> choices;
   std::int64_t least_cost = 0, unit = 0;
   std::int64_t most_units = 0;  // above the least cost
-  /// What other costs above the least may be: all of them, where no budget bounds these or what the dearest options cost is within it.
+  /// Limits of other costs above their minimum; 0, with costs of 0, for kinds that no budget restricts.
   OtherCosts most_others = {};
   bool bounded = false;
 
   std::int64_t cost_of(std::int64_t units) const { return least_cost + unit * units; }
 };
 
-// Other costs above the least of each group; 0 where nothing bounds them.
+// Makes other costs relative to the minimum of each group; sets them to 0 if no budget restricts them.
 void bound_others(std::vector<std::vector<AllocationOption>>& groups,
                   const std::vector<std::int64_t>& budgets, PreparedGroups& all) {
   for (std::size_t k = 0; k < kOthers; ++k) {
@@ -158,7 +158,8 @@ PreparedGroups prepare(const AllocationProblem& problem, const std::vector<Group
   return all;
 }
 
-// The piece of the cost axis, as a power of two, of which there are no more than 2²⁰ up to `most`.
+// Returns the width of intervals, as a power of two, that divides the cost axis up to `most` into at most 2²⁰
+// intervals.
 int piece_bits_up_to(std::int64_t most) {
   int bits = 0;
   while ((most >> bits) > (std::int64_t{1} << 20)) ++bits;
@@ -178,7 +179,7 @@ AllocationStates front_of_one(const PreparedGroups& groups, const AllocationLimi
       bits = piece_bits_up_to(groups.most_units);
       next = merge(states, choices, bits);
     }
-    // What a merge gives up for the last of a piece costs less than a piece.
+    // Merging the points of an interval costs less than the interval's width.
     if (bits > 0) front.cost_error += groups.unit << bits;
     states = std::move(next);
     front.origins.push_back(std::move(states.origins));
@@ -186,7 +187,7 @@ AllocationStates front_of_one(const PreparedGroups& groups, const AllocationLimi
   return states;
 }
 
-// None: there are more than that.
+// Returns nothing if there are more points than the limit.
 std::optional<AllocationStates> front_of_many(const PreparedGroups& groups,
                                               const AllocationLimits& limits,
                                               AllocationFront& front) {
@@ -199,7 +200,7 @@ std::optional<AllocationStates> front_of_many(const PreparedGroups& groups,
   return states;
 }
 
-// In several costs a point may be kept for another than the first alone.
+// Filters by the first cost, since a point may have been kept for another cost.
 void take_points(const PreparedGroups& groups, const AllocationStates& states,
                  AllocationFront& front) {
   for (std::size_t i = 0; i < states.costs.size(); ++i) {
@@ -211,7 +212,7 @@ void take_points(const PreparedGroups& groups, const AllocationStates& states,
   }
 }
 
-// In units above the least, rising: over the whole front, and below the budget closer together.
+// Returns costs in units above the minimum, ascending: spread over the whole front, and more densely below the budget.
 std::set<std::int64_t> costs_to_solve(std::int64_t budget, std::int64_t most) {
   constexpr std::int64_t kEach = 12;
   std::set<std::int64_t> costs = {budget, most};
@@ -222,7 +223,8 @@ std::set<std::int64_t> costs_to_solve(std::int64_t budget, std::int64_t most) {
   return costs;
 }
 
-// Behind those of lower costs. One that does no less damage than the last is none: that one answers for its cost too.
+// Appends a point after those of lower costs. A result without less damage than the last point adds none, but its
+// bound applies to the last point.
 void add_point(const PreparedGroups& groups, const WithinBudgets& found, AllocationFront& front) {
   double bound = found.bound;
   if (!front.points.empty() &&
@@ -242,7 +244,7 @@ void add_point(const PreparedGroups& groups, const WithinBudgets& found, Allocat
   front.points.push_back({cost, found.damage, static_cast<std::uint32_t>(number), bound});
 }
 
-// A point for each of some costs, of which only the budget's is worth a long look.
+// Solves for selected costs; only the budget's gets a wide search.
 void solve_costs(const PreparedGroups& groups, std::optional<std::int64_t> budget,
                  const AllocationLimits& limits, AllocationFront& front) {
   constexpr std::size_t kShort = 1000;

@@ -9,14 +9,14 @@ namespace {
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kNever = std::int64_t{1} << 62;  // above all sums
 
-/// The points before with one choice added to each, in order, as far as they are worth something.
+/// The points before, in order, each with one choice added; skips points that cannot improve the front.
 struct Stream {
   const GroupChoice* choice = nullptr;
-  std::size_t at = 0;          // in the points before
-  std::int64_t cost = kNever;  // of the sum there
+  std::size_t at = 0;          // index into the points before
+  std::int64_t cost = kNever;  // of the sum at this index
 };
 
-/// A merge of a stream for each choice.
+/// Merges one stream per choice.
 class StreamMerge {
  public:
   StreamMerge(const AllocationStates& before, const std::vector<GroupChoice>& choices,
@@ -32,7 +32,7 @@ class StreamMerge {
       for (Stream& stream : streams_)
         if (stream.cost < first->cost) first = &stream;
       if (first->cost == kNever) return std::move(after_);
-      // Up to here no other stream is to be asked; at equal costs the one of the earlier choice is.
+      // Up to this cost only this stream needs to advance; at equal costs, the stream of the earlier choice does.
       std::int64_t until = kNever;
       for (const Stream& stream : streams_)
         if (&stream != first) until = std::min(until, stream.cost + (&stream > first ? 1 : 0));
@@ -54,7 +54,7 @@ class StreamMerge {
         stream.at < before_.costs.size() ? before_.costs[stream.at] + stream.choice->cost : kNever;
   }
 
-  // Damages fall along a stream: to the first that is below what is there, in leaps and then by halves.
+  // Damages fall along a stream: skips to the first point below the current least damage, by galloping and bisection.
   void skip(Stream& stream) const {
     const std::vector<double>& damages = before_.damages;
     const auto is_lost = [&](double damage) { return damage + stream.choice->damage >= least_; };
@@ -71,7 +71,7 @@ class StreamMerge {
 
   void keep(const Stream& stream, double damage) {
     const std::int64_t piece = stream.cost >> piece_bits_;
-    // What is in the same piece does more damage, and costs as much or hardly less.
+    // The previous point of the interval has more damage, and about the same cost.
     if (piece == piece_) {
       after_.costs.pop_back();
       after_.damages.pop_back();
@@ -117,7 +117,7 @@ AllocationStates CostTable::merge(const AllocationStates& before,
     kept_.damages.resize(size);
     kept_.origins.resize(size);
   }
-  // No branches inside: which sum is better is hard to predict.
+  // Branchless, because it is hard to predict which sum is better.
   const std::int64_t* const costs = before.costs.data();
   const double* const damages = before.damages.data();
   const std::size_t sums = before.costs.size();

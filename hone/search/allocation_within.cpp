@@ -18,7 +18,7 @@ double product(const Vector& a, const Vector& b) {
   return sum;
 }
 
-/// Groups whose costs are shares of the budgets.
+/// The Lagrangian relaxation of the groups, with costs as shares of the budgets.
 class Relaxation {
  public:
   Relaxation(const std::vector<std::vector<GroupChoice>>& groups, std::int64_t most,
@@ -37,7 +37,7 @@ class Relaxation {
   }
   const Vector& budget() const { return budget_; }
 
-  // The least of damage and costs by their multipliers, of one group; adds the costs of what has it.
+  // Returns the minimum of damage plus weighted costs in one group; adds the costs of the minimizer to `costs`.
   double least(const std::vector<GroupChoice>& choices, const Vector& multipliers,
                Vector& costs) const {
     double best = HUGE_VAL;
@@ -53,7 +53,7 @@ class Relaxation {
     return best;
   }
 
-  // A bound of the damage within the budgets, and the direction in which it rises.
+  // Returns a lower bound of the damage within the budgets; sets `rise` to the direction in which it rises.
   double bound(const Vector& multipliers, Vector& rise) const {
     rise = {};
     double sum = -product(multipliers, budget_);
@@ -74,7 +74,8 @@ class Relaxation {
   Vector scale_ = {}, budget_ = {};
 };
 
-/// Where the largest bound lies: half of an ellipsoid, and the least one around it (Shor's and Yudin and Nemirovski's method).
+/// Maximizes the bound by the ellipsoid method: repeatedly encloses half of an ellipsoid in the smallest new one
+/// (Shor; Yudin and Nemirovski).
 class Ellipsoid {
  public:
   explicit Ellipsoid(double radius) {
@@ -82,7 +83,7 @@ class Ellipsoid {
   }
   const Vector& centre() const { return centre_; }
 
-  // Keeps the half in this direction; false: it is too thin to be cut.
+  // Keeps the half in this direction; returns false if it is too thin to cut.
   bool cut(const Vector& direction) {
     constexpr double n = kCosts;
     Vector step = {};
@@ -102,11 +103,11 @@ class Ellipsoid {
   std::array<Vector, kCosts> shape_ = {};
 };
 
-// None below 0. Any give a bound; these come near to the largest.
+// Returns nonnegative multipliers. Any multipliers give a valid bound; these come close to the best.
 Vector best_multipliers(const Relaxation& relaxation) {
-  constexpr int kCuts = 600;  // the ellipsoid's volume falls by an eighth each: to 10⁻³⁰
-  // Beyond this a thousandth of a budget would be worth more than all damage there is. Without any the sign of the bound tells still
-  // whether budgets can be met.
+  constexpr int kCuts = 600;  // each cut reduces the volume by an eighth: to 10⁻³⁰
+  // Beyond this radius, a thousandth of a budget would be worth more than all damage. If there is no damage, the sign
+  // of the bound still shows whether the budgets can be met.
   const double damage = relaxation.most_damage();
   Ellipsoid ellipsoid(1000 * (damage > 0 ? damage : 1));
   Vector best = {}, rise = {};
@@ -126,7 +127,7 @@ Vector best_multipliers(const Relaxation& relaxation) {
   return best;
 }
 
-/// What one look with a width finds.
+/// Searches with a limited width.
 class BoundedSearch {
  public:
   BoundedSearch(const std::vector<std::vector<GroupChoice>>& groups, std::int64_t most,
@@ -140,7 +141,7 @@ class BoundedSearch {
     rests_.assign(groups.size(), -product(multipliers_, relaxation_.budget()));
     for (std::size_t i = groups.size(); i-- > 1;)
       rests_[i - 1] = rests_[i] + relaxation_.least(groups[i], multipliers_, unused);
-    // What no damage comes up to is met by nothing.
+    // A bound above every possible damage proves that no choice meets the budgets.
     Vector rise = {};
     if (relaxation_.bound(multipliers_, rise) > relaxation_.most_damage() * (1 + 1e-9))
       found_.bound = HUGE_VAL;
@@ -151,7 +152,7 @@ class BoundedSearch {
 
   void look(std::size_t width) {
     const double known = found_.options.empty() ? HUGE_VAL : found_.damage;
-    double left_out = HUGE_VAL;  // the least bound of those
+    double left_out = HUGE_VAL;  // the lowest bound of the dropped allocations
     AllocationStates states = no_groups();
     std::vector<std::vector<AllocationOrigin>> origins;
     for (std::size_t i = 0; i < groups_.size() && !states.costs.empty(); ++i) {
@@ -165,10 +166,10 @@ class BoundedSearch {
   }
 
  private:
-  // Leaves those that may come to less than what is known, at most so many; gives the least bound of what had to go.
+  // Keeps at most `width` sums that may improve on `known`; returns the lowest bound of those dropped by the width.
   double narrow(std::vector<AllocationSum>& sums, double rest, double known,
                 std::size_t width) const {
-    constexpr double kRounding = 1e-12;  // of sums of a few hundred
+    constexpr double kRounding = 1e-12;  // rounding error of sums of a few hundred terms
     struct Bounded {
       double bound = 0, share = 0;
       std::size_t number = 0;
@@ -178,7 +179,7 @@ class BoundedSearch {
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const Vector shares = relaxation_.shares(sums[i].cost, sums[i].other_costs);
       const double bound = sums[i].damage + product(multipliers_, shares) + rest;
-      // Of equal bounds the ones that have used the least.
+      // Among equal bounds, prefers those that have used the smallest share of the budgets.
       if (bound < known * (1 - kRounding)) bounded.push_back({bound, std::ranges::max(shares), i});
     }
     double left_out = HUGE_VAL;
@@ -215,7 +216,7 @@ class BoundedSearch {
   const OtherCosts& most_others_;
   Relaxation relaxation_;
   Vector multipliers_;
-  std::vector<double> rests_;  // after each group: what the others come to at least
+  std::vector<double> rests_;  // after each group: lower bound of the rest
   WithinBudgets found_;
 };
 
@@ -225,7 +226,7 @@ WithinBudgets allocation_within(const std::vector<std::vector<GroupChoice>>& gro
                                 std::int64_t most, const OtherCosts& most_others,
                                 std::size_t width) {
   BoundedSearch search(groups, most, most_others);
-  // What a narrow look finds spares a wide one most of its work.
+  // The result of a narrow search makes a wide one much cheaper.
   constexpr std::size_t kFirst = 64, kWider = 16;
   std::size_t now = std::min(kFirst, width);
   if (search.found().bound == HUGE_VAL) return search.found();

@@ -18,7 +18,7 @@ struct Decimal {
   int exponent = 0;
 };
 
-// The shortest decimal fraction that reads back as `value`.
+// Returns the shortest decimal fraction that reads back as `value`.
 Decimal shortest_decimal(double value) {
   char shortest[40];  // "-1.25e-05"
   const auto [end, error] =
@@ -57,7 +57,7 @@ double to_double(const Decimal& decimal) {
   return decimal.digits < 0 ? -value : value;
 }
 
-// The same number with another, lower exponent; none where it has too many digits then.
+// Returns the digits of the number for a lower exponent; none if there are too many.
 std::optional<Wide> digits_at(const Decimal& decimal, int exponent) {
   constexpr Wide kMost = Wide{1} << 120;
   Wide digits = decimal.digits;
@@ -68,7 +68,7 @@ std::optional<Wide> digits_at(const Decimal& decimal, int exponent) {
   return digits;
 }
 
-// The last of low, low + step, … that is at most `high`.
+// Returns the last of low, low + step, … that is at most `high`.
 double last_step(double low, double high, double step) {
   const Decimal l = shortest_decimal(low), h = shortest_decimal(high), s = shortest_decimal(step);
   const int exponent = std::min({l.exponent, h.exponent, s.exponent});
@@ -256,7 +256,7 @@ Distribution parse_optuna_distribution(std::string_view text) {
     user_check(name == "CategoricalDistribution", "no kind is called '{}'", name);
     user_check(attributes.contains("choices") && attributes["choices"].is_array(),
                "no list 'choices'");
-    // A list that somebody else wrote may hold what ours would not: NaN is no choice twice.
+    // A list that another program wrote may contain what ours may not, such as NaN, which never equals itself.
     Distribution result;
     result.kind = DistributionKind::categorical;
     result.choices = attributes["choices"].get<std::vector<Json>>();

@@ -11,7 +11,8 @@
 
 namespace hone {
 
-/// Recursive descent over sum = product (+|- product)*, product = signed (*|/ signed)*, signed = -signed | number | name | {name} | ( sum ).
+/// Recursive-descent parser for sum = product (+|- product)*, product = signed (*|/ signed)*, signed = -signed |
+/// number | name | {name} | ( sum ).
 class FormulaParser {
  public:
   explicit FormulaParser(std::string_view text) : text_(text) {}

@@ -6,24 +6,25 @@
 #include <string_view>
 #include <vector>
 
-/// Formulas over named metrics, as people write objectives: "accuracy - 0.01*average_bits".
+/// Formulas over named metrics, used as objectives: "accuracy - 0.01*average_bits".
 namespace hone {
 
-/// Numbers, names (letters, digits, `_` and dots, or anything in braces), + - * /, signs and parentheses, with the usual precedence.
+/// A formula of numbers, names (letters, digits, `_` and dots, or anything in braces), + - * /, signs and
+/// parentheses, with the usual precedence.
 ///
 ///     const MetricFormula objective = parse_formula("accuracy - 0.01*average_bits");
 ///     objective.value({{"accuracy", 0.8}, {"average_bits", 6}})     // 0.74
 class MetricFormula {
  public:
-  /// Throws `UserError` for a name that `metrics` does not have.
+  /// Throws `UserError` for a name missing from `metrics`.
   double value(const std::map<std::string, double>& metrics) const;
-  /// The names in it, each once, in their order; those in braces with them.
+  /// Returns the distinct names in it, in order; those in braces include them.
   std::vector<std::string> names() const;
   const std::string& text() const { return text_; }
 
  private:
   friend class FormulaParser;
-  /// Of a stack machine: a number or a metric is put on the stack, an operator takes what it needs from there.
+  /// A step of a stack machine: numbers and metrics are pushed, operators pop their operands.
   struct Step {
     char operation = 0;  ///< '#' number, 'x' metric, '~' sign, + - * /
     double number = 0;
@@ -33,22 +34,23 @@ class MetricFormula {
   std::vector<Step> steps_;
 };
 
-/// Throws `UserError` that shows the text and the place that is not understood.
+/// Throws `UserError` that shows the text and the position of the error.
 MetricFormula parse_formula(std::string_view text);
 
-/// "average_bits <= 6": what must hold. Violated by as much as `left` is above `right` or, if they must be equal, differs from it.
+/// A constraint such as "average_bits <= 6". Its violation is how much `left` exceeds `right` or, for equality, their
+/// difference.
 struct FormulaConstraint {
   std::string text;
   MetricFormula left, right;
   bool equal = false;
-  /// Above 0: violated.
+  /// Returns a value above 0 if the constraint is violated.
   double violation(const std::map<std::string, double>& metrics) const {
     const double above = left.value(metrics) - right.value(metrics);
     return equal ? std::abs(above) : above;
   }
 };
 
-/// With <=, >= or = between two formulas. Throws `UserError` as `parse_formula`.
+/// Parses <=, >= or = between two formulas. Throws `UserError` as `parse_formula`.
 FormulaConstraint parse_constraint(std::string_view text);
 
 }  // namespace hone

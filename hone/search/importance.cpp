@@ -15,7 +15,7 @@ using Trials = std::vector<const Trial*>;
 
 constexpr std::size_t kMostPlaces = 50;
 constexpr double kLeastDensity = 1e-12;
-constexpr std::size_t kLeastTrials = 2;  // with one distribution, below which they say nothing
+constexpr std::size_t kLeastTrials = 2;  // with one distribution; fewer are ignored
 
 Trials usable_trials(const StudyView& study) {
   Trials trials;
@@ -37,7 +37,7 @@ LossVectors losses_of(const StudyView& study, const Trials& trials) {
   return losses;
 }
 
-// The best tenth, rounded up; of one objective with all that are as good as the last of them.
+// Marks the best tenth, rounded up; with one objective, including ties with the last of them.
 std::vector<bool> best_tenth(const StudyView& study, const Trials& trials) {
   const LossVectors losses = losses_of(study, trials);
   const auto count = static_cast<std::size_t>(std::ceil(0.1 * static_cast<double>(trials.size())));
@@ -50,7 +50,7 @@ std::vector<bool> best_tenth(const StudyView& study, const Trials& trials) {
   return best;
 }
 
-// How many places a grid over the values has: one for each of few values, and of choices.
+// Returns the number of grid points for the values: one per value if there are few, and one per choice.
 std::size_t places_of(const Distribution& distribution) {
   if (distribution.kind == DistributionKind::categorical) return distribution.choices.size();
   const double range = distribution.high - distribution.low;
@@ -64,7 +64,7 @@ std::size_t places_of(const Distribution& distribution) {
   return static_cast<std::size_t>(places);
 }
 
-// How often trials have each place; halves belong to the lower one.
+// Returns the number of trials at each grid point; halves round down.
 std::vector<double> counts_of(const std::string& name, const Distribution& distribution,
                               const Trials& trials) {
   const std::size_t places = places_of(distribution);
@@ -84,7 +84,7 @@ std::vector<double> counts_of(const std::string& name, const Distribution& distr
   return counts;
 }
 
-/// The places that trials have, and how many of them.
+/// The grid points of trials, and the number of trials at each.
 struct Observed {
   std::vector<double> places, weights;
   double count = 0;
@@ -101,8 +101,8 @@ Observed observed_of(const std::vector<double>& counts) {
   return observed;
 }
 
-// Scott's rule (Multivariate Density Estimation, 1992), by the smaller of deviation and spread of the quartiles; 90% of a kernel
-// stay within a place at least.
+// Scott's rule (Multivariate Density Estimation, 1992), with the smaller of standard deviation and scaled
+// interquartile range. At its minimum, 90% of a kernel stays within one grid point.
 double bandwidth_of(const Observed& observed) {
   constexpr double kLeast = 0.5 / 1.64;
   double sum = 0, square = 0;
@@ -124,7 +124,7 @@ double bandwidth_of(const Observed& observed) {
       kLeast, 1.059 * std::min((high - low) / 1.34, deviation) * std::pow(observed.count, -0.2));
 }
 
-// The mass of each place in a mixture of a kernel for each trial and one of the prior, as heavy as a trial.
+// Returns the mass of each grid point in a mixture of one kernel per trial and a prior with the weight of one trial.
 std::vector<double> masses_of_numbers(const Observed& observed, std::size_t places) {
   const double last = static_cast<double>(places) - 1;
   const double bandwidth = bandwidth_of(observed), all = observed.count + 1;
@@ -143,7 +143,7 @@ std::vector<double> masses_of_numbers(const Observed& observed, std::size_t plac
   return masses;
 }
 
-// Each choice that was seen is a kernel which gives a little to the others, too.
+// Each observed choice is a kernel that also gives some mass to the others.
 std::vector<double> masses_of_choices(const Observed& observed, std::size_t choices) {
   const double kernels = static_cast<double>(observed.places.size()) + 1;
   const double count = static_cast<double>(choices), all = observed.count + 1;
@@ -167,7 +167,7 @@ std::vector<double> masses_of(const std::string& name, const Distribution& distr
   return masses;
 }
 
-// Pearson's χ² of the best ones' masses against those of all.
+// Returns Pearson's χ² divergence of the masses of the best trials from those of all.
 double divergence(const std::string& name, const Distribution& distribution, const Trials& best,
                   const Trials& all) {
   const std::vector<double> top = masses_of(name, distribution, best),
@@ -180,7 +180,7 @@ double divergence(const std::string& name, const Distribution& distribution, con
   return sum;
 }
 
-/// Trials that have a parameter with one distribution, and which of these are among the best.
+/// Trials that have a parameter with one distribution, and the best among them.
 struct Regime {
   Distribution distribution;
   Trials all = {}, best = {};

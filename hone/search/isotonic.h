@@ -5,9 +5,9 @@
 
 namespace hone {
 
-/// The numbers that never fall, from the first to the last, and are nearest to `values` in the sum of squares: neighbours that are out of
-/// order share their mean (pool adjacent violators; Ayer and others, "An empirical distribution function for sampling with incomplete
-/// information", 1955).
+/// Returns the non-decreasing sequence that is closest to `values` in the sum of squares: neighbours out of order
+/// share their mean (pool adjacent violators; Ayer and others, "An empirical distribution function for sampling with
+/// incomplete information", 1955).
 std::vector<double> isotonic_fit(std::span<const double> values);
 
 }  // namespace hone

@@ -5,21 +5,21 @@
 #include <utility>
 #include <vector>
 
-/// The random numbers of numpy's RandomState, bit for bit: studies that Optuna made can be made again by them. What needs no
-/// Optuna draws by counters (`hone/base/random.h`).
+/// The random numbers of numpy's RandomState, bit for bit, so that Optuna's studies can be reproduced. Everything
+/// else uses counter-based random numbers (`hone/base/random.h`).
 namespace hone {
 
-/// MT19937 (Matsumoto, Nishimura 1998), seeded by one word as RandomState(seed) does.
+/// MT19937 (Matsumoto, Nishimura 1998), seeded with one word as by RandomState(seed).
 class NumpyRandom {
  public:
   explicit NumpyRandom(std::uint32_t seed);
 
   std::uint32_t next_word();
-  /// Uniform in [0, 1), 53 bits: `random_sample`.
+  /// Returns a uniform number in [0, 1) with 53 bits: `random_sample`.
   double uniform();
-  /// A whole number from 0 to `last`, by rejection under a mask: `randint`, and `choice` without probabilities.
+  /// Returns an integer from 0 to `last`, by rejection under a mask: `randint`, and `choice` without probabilities.
   std::uint32_t up_to(std::uint32_t last);
-  /// Fisher-Yates from the end: `shuffle`.
+  /// Shuffles by Fisher-Yates from the end: `shuffle`.
   template <typename T>
   void shuffle(std::vector<T>& items) {
     for (std::size_t i = items.size(); i > 1; --i)

@@ -7,21 +7,22 @@
 
 #include "hone/search/trial.h"
 
-/// Pruners end trials whose reports are hopeless beside those of others. The rules are Optuna's (specified for 3.1 to 5.0).
+/// Pruners end trials whose reports are much worse than those of others. The rules are Optuna's (specified for 3.1 to
+/// 5.0).
 namespace hone {
 
-/// What a pruner says of a trial.
 struct PruneDecision {
   bool prune = false;
-  std::map<std::string, Json> system_attributes = {};  ///< to be written to the trial either way
+  std::map<std::string, Json> system_attributes = {};  ///< stored in the trial in either case
 };
 
 class Pruner {
  public:
   virtual ~Pruner() = default;
-  /// `study` without `trial`, whose last report is that of its largest step; without reports nothing is pruned. Studies of several objectives have no pruner.
+  /// Decides about `trial`, which is not in `study`; its last report is that of its largest step. Without reports
+  /// nothing is pruned. Studies with several objectives have no pruner.
   virtual PruneDecision decide(const StudyView& study, const Trial& trial) const = 0;
-  /// The trials that a sampler may know of for a trial of that number (Hyperband: those of its bracket).
+  /// Returns the trials visible to a sampler for a trial with this number (Hyperband: those of its bracket).
   virtual StudyView visible_to(const StudyView& study, std::int64_t number) const;
 };
 
@@ -38,7 +39,7 @@ std::unique_ptr<Pruner> percentile_pruner(const PercentilePrunerOptions& options
 
 /// Asynchronous successive halving.
 struct SuccessiveHalvingOptions {
-  std::int64_t min_resource = 0;  ///< 0: a hundredth of the first complete trial
+  std::int64_t min_resource = 0;  ///< 0: a hundredth of the steps of the first complete trial
   std::int64_t reduction_factor = 4;
   std::int64_t min_early_stopping_rate = 0;
   std::int64_t bootstrap_count = 0;
@@ -52,7 +53,7 @@ struct HyperbandOptions {
 };
 std::unique_ptr<Pruner> hyperband_pruner(const HyperbandOptions& options);
 
-/// Asks `inner` where a trial has not become better, by `min_delta`, for so many steps; prunes then without one.
+/// Consults `inner` if a trial has not improved by `min_delta` for `patience` steps; without `inner`, prunes then.
 std::unique_ptr<Pruner> patient_pruner(std::unique_ptr<Pruner> inner, std::int64_t patience,
                                        double min_delta = 0);
 

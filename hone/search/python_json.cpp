@@ -42,8 +42,8 @@ void write(const Json& value, std::string& text) {
   }
 }
 
-// What stands for numbers that JSON has no literals for: strings that no text can be, as JSON strings hold no raw control
-// characters.
+// Stand-ins for numbers that JSON has no literals for: strings that no input can contain, because JSON strings have
+// no raw control characters.
 struct Literal {
   std::string_view literal;
   std::string_view stand_in;

@@ -5,13 +5,14 @@
 
 #include "hone/base/json.h"
 
-/// JSON as Python's module writes and reads it, which stands in the text columns of Optuna's tables.
+/// JSON as written and read by Python's json module, which Optuna's tables store in text columns.
 namespace hone {
 
-/// As json.dumps writes it: ", " and ": " between, all beyond ASCII escaped, floats with a point or an exponent, NaN and Infinity.
+/// Returns the text of json.dumps: ", " and ": " as separators, non-ASCII characters escaped, floats with a point or
+/// an exponent, NaN and Infinity.
 std::string to_python_json(const Json& value);
 
-/// Reads that. NaN and infinities are numbers. Throws `UserError`, opening with `where`.
+/// Parses such text. NaN and infinities are numbers. Throws `UserError` with `where` as a prefix.
 Json parse_python_json(std::string_view text, std::string_view where);
 
 }  // namespace hone

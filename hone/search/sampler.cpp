@@ -25,12 +25,12 @@ void suggest(Sampler& sampler, const StudyView& study, const SearchSpace& space,
              trial.number, to_line(fixed));
   trial.parameters.clear();
   Assignment earlier;
-  // Asked for when the first value is needed, as Optuna does: a trial all of whose values are fixed draws nothing.
+  // Drawn when the first value is needed, as in Optuna: a trial with only fixed values draws nothing.
   std::optional<JointDraw> joint;
   for (const SpaceParameter& parameter : space.parameters) {
     const auto& [name, distribution, active] = parameter;
     if (active && !active(earlier)) continue;
-    double value = distribution.low;  // of a single one
+    double value = distribution.low;  // of a single value
     if (fixed.contains(name)) {
       value = fixed_value(parameter, fixed[name]);
     } else if (!distribution.single()) {

@@ -21,8 +21,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Between two looks at the storage: an eighth of the time that was waited already, never so long that an interrupted worker seems to
-// hang.
+// Pause between two reads of the storage: an eighth of the time waited so far, but short enough that an interrupted
+// worker does not seem to hang.
 class Pause {
  public:
   void rest() const {
@@ -41,7 +41,7 @@ Study study_of(StudyStorage& storage, const SearchOptions& options) {
     try {
       return storage.create_study(options.study, options.directions);
     } catch (const UserError&) {
-      // Another worker made it just now; any other failure comes again.
+      // Another worker has just created it; any other failure recurs.
       study = storage.find_study(options.study);
       if (!study) throw;
     }
@@ -58,7 +58,7 @@ Study study_of(StudyStorage& storage, const SearchOptions& options) {
   return *study;
 }
 
-/// What one call of `run_search` does, step by step.
+/// The state of one call of `run_search`.
 class Worker {
  public:
   Worker(StudyStorage& storage, Sampler& sampler, const Pruner& pruner, const Objective& objective,
@@ -94,7 +94,8 @@ class Worker {
     return options_.seconds > 0 && seconds_since(start_) >= options_.seconds;
   }
 
-  // The next trial of this worker, with its parameters. None: the end is reached, or the queue gave one that cannot be run.
+  // Returns the next trial of this worker, with its parameters. None: the end is reached, or the queued trial cannot
+  // be run.
   std::optional<Trial> next() {
     for (Pause pause;; pause.rest()) {
       stop_if_interrupted();
@@ -116,7 +117,7 @@ class Worker {
         return std::nullopt;
       }
       proposal.trial->user_attributes["worker"] = me_;
-      // None: another worker was faster, and the next number is another one.
+      // None: another worker was faster, and the next number is taken.
       if (std::optional<Trial> made =
               storage_.create_numbered_trial(study_.id, std::move(*proposal.trial)))
         return made;
@@ -131,11 +132,11 @@ class Worker {
     return false;
   }
 
-  // A claimed trial with its parameters, as soon as it may know of those before it. None: it cannot be run.
+  // Returns a claimed trial with its parameters, once the trials that it may know are ready. None: it cannot be run.
   std::optional<Trial> started(Trial trial) {
     bool complete = false;
     try {
-      // What finished before it still has: only who draws looks at the trials between.
+      // Finished trials stay finished; only a trial that draws needs those since the last read.
       const bool draws = !proposer_.is_fixed(trial);
       if (draws || next_number(table_) <= trial.number) read();
       if (!may_start(trial.number, draws)) wait_for_others(trial, draws);
@@ -159,7 +160,7 @@ class Worker {
     return std::nullopt;
   }
 
-  // Says that the worker of a running trial lives. What the storage throws is left to whoever writes to the trial next.
+  // Sends heartbeats for a running trial. Errors of the storage are left to the next write to the trial.
   Periodic beating(std::int64_t trial) {
     return Periodic(options_.beat_seconds, [this, trial] { storage_.beat(trial); });
   }
@@ -193,7 +194,7 @@ class Worker {
     if (const Trial* finished = trial_numbered(table_, number)) callbacks_.on_trial(*finished, all);
   }
 
-  // False: somebody took this worker for dead, or ran the trial as well.
+  // Returns false if another worker considered this one dead, or also ran the trial.
   bool finish(const Trial& trial, const TrialEnd& end) {
     try {
       storage_.finish(trial.id, end);
@@ -204,7 +205,7 @@ class Worker {
     }
   }
 
-  // Reads the table, and ends what nobody runs any more: of this machine at once, of others when it has been silent for long.
+  // Reads the table, and ends trials whose worker is gone: on this machine at once, on others after a long silence.
   void sweep() {
     read();
     const bool all = swept_ == Clock::time_point{} ||
@@ -230,7 +231,7 @@ class Worker {
     try {
       storage_.finish(trial->id, end);
     } catch (const FinishedTrialError&) {
-      return;  // it ended after all, or another worker swept
+      return;  // it ended after all, or another worker ended it
     }
     const bool again = end.change.system_attributes.contains(kRunAgain);
     warn(fmt::format("trial {} failed: {}{}", number,
@@ -240,7 +241,7 @@ class Worker {
 
   void make_owed_copies() {
     while (std::optional<Trial> copy = owed_copy(table_)) {
-      // Where the number is another one by now, somebody else may have made it.
+      // If the number is taken by now, another worker may have created the copy.
       storage_.create_numbered_trial(study_.id, std::move(*copy));
       read();
     }
@@ -264,7 +265,7 @@ class Worker {
   Json me_;
   TrialTable table_;
   std::optional<EndReason> reason_;
-  std::int64_t trials_ = 0;  // that this call ran
+  std::int64_t trials_ = 0;  // run by this call
   Clock::time_point start_ = Clock::now();
   Clock::time_point swept_ = {};
 };

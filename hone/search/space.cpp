@@ -17,14 +17,14 @@ class PointWalk {
             std::uint64_t most, const Json& fixed)
       : space_(space), visit_(visit), left_(most), fixed_(fixed) {}
 
-  // False: there are more points than are to be looked at.
+  // Returns false if there are more points than the limit.
   bool run() {
     below(0);
     return !spent_;
   }
 
  private:
-  // False: no more.
+  // Returns false to stop.
   bool below(std::size_t depth) {
     if (depth == space_.parameters.size()) {
       if (left_-- == 0) {
@@ -48,7 +48,7 @@ class PointWalk {
     return true;
   }
 
-  // A fixed value may be off by what decimal fractions are as doubles.
+  // A fixed value may be off by the rounding error of decimal fractions.
   bool is_wanted(const std::string& name, const Distribution& distribution, double value) const {
     return !fixed_.contains(name) || std::abs(distribution.internal(fixed_[name]) - value) <
                                          distribution.step.value_or(1) / 2;
@@ -107,7 +107,7 @@ Assignment assignment_of(const std::vector<TrialParameter>& parameters) {
 std::string key_of(const std::vector<TrialParameter>& parameters) {
   std::map<std::string_view, double> sorted;
   for (const auto& [name, distribution, value] : parameters)
-    // A stepped value may be off by what decimal fractions are as doubles.
+    // A stepped value may be off by the rounding error of decimal fractions.
     sorted[name] =
         distribution.step
             ? distribution.low +
@@ -139,7 +139,7 @@ std::optional<std::uint64_t> count_points(const SearchSpace& space, std::uint64_
     }
     return count;
   }
-  constexpr std::uint64_t kLooks = 16;  // at points that may be objected to, for each that counts
+  constexpr std::uint64_t kLooks = 16;  // points examined per counted point
   count = 0;
   const auto count_one = [&](const Point&) { return ++count <= limit; };
   const bool all = walk_points(space, count_one, kLooks * (limit + 1));

@@ -6,7 +6,8 @@
 
 namespace hone {
 
-/// A function of known shape that samplers are tried on; less is better. "cont" has four floats, "mixed" nine parameters of all kinds.
+/// A function of known shape for testing samplers; lower is better. "cont" has four floats, "mixed" nine parameters
+/// of all kinds.
 struct TestFunction {
   std::string_view name;
   SearchSpace space;
@@ -14,7 +15,7 @@ struct TestFunction {
 };
 
 const std::vector<TestFunction>& test_functions();
-/// Throws `UserError`, naming those that there are.
+/// Throws `UserError` for an unknown name, and lists the known ones.
 const TestFunction& find_test_function(std::string_view name);
 
 }  // namespace hone

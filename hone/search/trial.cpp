@@ -12,7 +12,7 @@ bool may_win(const Trial& trial, const StudyView& study) {
          trial.violation() == 0;
 }
 
-// At least as good everywhere, and better somewhere.
+// Returns whether a is at least as good as b for every objective, and better for one.
 bool dominates(const Trial& a, const Trial& b, const std::vector<Direction>& directions) {
   bool better = false;
   for (std::size_t i = 0; i < directions.size(); ++i) {
@@ -64,7 +64,7 @@ const TrialParameter* Trial::parameter(std::string_view name) const {
 
 double Trial::violation() const {
   constexpr std::string_view kPrefix = "constraints:";
-  std::map<std::string, double> constraints;  // by key; Optuna counts those of the list by number
+  std::map<std::string, double> constraints;  // by key; list indices are keys, as in Optuna
   if (const auto list = system_attributes.find("constraints");
       list != system_attributes.end() && list->second.is_array())
     for (std::size_t i = 0; i < list->second.size(); ++i)

@@ -26,8 +26,8 @@ double log_cdf_far_below(double x) {
 // ln(e^a − e^b) for a ≥ b.
 double log_difference(double a, double b) { return a + std::log1p(-std::exp(b - a)); }
 
-// The x ≤ 0 with ln Φ(x) = y, y ≤ ln ½: a rational guess (Abramowitz, Stegun 26.2.23; off by at most 4.5e-4), then Newton's steps
-// on ln Φ, which is smooth and concave, so that each squares the error.
+// Returns the x ≤ 0 with ln Φ(x) = y, y ≤ ln ½: a rational approximation (Abramowitz, Stegun 26.2.23; error at most
+// 4.5e-4), then Newton steps on ln Φ, which is smooth and concave, so that each squares the error.
 double lower_quantile(double y) {
   const double t = std::sqrt(-2 * y);
   double x = -(t - (2.515517 + t * (0.802853 + t * 0.010328)) /
@@ -42,7 +42,7 @@ double lower_quantile(double y) {
   return x;
 }
 
-// The x with ln Φ(x) = y.
+// Returns the x with ln Φ(x) = y.
 double log_quantile(double y) {
   if (y <= -std::numbers::ln2) return lower_quantile(y);
   if (y >= 0) return kEndless;

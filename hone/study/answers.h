@@ -7,14 +7,15 @@
 #include "hone/data/data_set.h"
 #include "hone/metrics/task.h"
 
-/// What a model says of one text, and what is right, as people read it.
+/// Readable texts for a prediction and its target.
 namespace hone {
 
-/// The class of the largest output; the labels that are given, by comma, or "none of them"; the number, or "a 0.25, b 1.5" of
-/// several; "none (not a number)" where an output is none. `scheme.names` are those of the outputs.
+/// Returns the prediction as text: the class of the largest output; the predicted labels, separated by commas, or "none
+/// of them"; the number, or "a 0.25, b 1.5" for several; "none (not a number)" if an output is not finite.
+/// `scheme.names` name the outputs.
 std::string answer_text(const LabelScheme& scheme, std::span<const float> outputs);
 
-/// The right answer to an example in the same words.
+/// Returns the target of an example in the same form.
 std::string truth_text(const LabelScheme& scheme, const Example& example);
 
 }  // namespace hone

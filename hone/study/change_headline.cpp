@@ -13,13 +13,13 @@
 namespace hone {
 namespace {
 
-// "0.5 points", "1 point"
+// Returns "0.5 points" or "1 point".
 std::string points_of(double share) {
   const double points = std::abs(100 * share);
   return fmt::format("{:g} point{}", points, points == 1 ? "" : "s");
 }
 
-// With its change in points behind it: where rounding makes both values alike, one of them.
+// For use before the change in points: if both values round to the same text, returns it once.
 std::string values_before_points(double before, double after) {
   const bool alike = before != after && share_text(before) == share_text(after);
   return alike ? share_text(after) : values_text(before, after);

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// No column leaves: those of two models are compared.
+// Keeps equal columns, so that the tables of two models can be compared.
 Table table_of_classes(const char* label) {
   return Table({{"label", label},
                 {"support", "Examples"},
@@ -23,7 +23,7 @@ Table table_of_classes(const char* label) {
                 {"f1", "F1"}});
 }
 
-// Read by rows and by columns, so that none leaves.
+// Keeps equal columns, because it is read by rows and by columns.
 Table table_of_confusion(const std::vector<std::string>& labels) {
   std::vector<Column> columns = {{"label", "Examples of"}};
   for (std::size_t c = 0; c < labels.size(); ++c)
@@ -31,7 +31,8 @@ Table table_of_confusion(const std::vector<std::string>& labels) {
   return Table(std::move(columns));
 }
 
-// As scikit-learn's `samples` with `zero_division=0`: a text without labels, or to which none is given, has nothing found.
+// Like scikit-learn's `samples` average with `zero_division=0`: a text without true labels, or without predicted ones,
+// counts as 0.
 constexpr const char* kMeanOverTexts = "mean over texts (0 where none)";
 
 std::vector<Cell> mean_row(const char* name, const PrecisionRecall& mean) {
@@ -94,14 +95,14 @@ Cell spread_cell(const std::vector<double>& shares) {
   return s.interval ? percent_within(s.mean, s.interval->low, s.interval->high) : percent(s.mean);
 }
 
-// Of a few seeds each, as the shares beside: "412, 409, 415".
+// Returns the counts of a few seeds, like the shares in the same row: "412, 409, 415".
 Cell count_cell(const std::vector<std::int64_t>& texts) {
   if (std::ssize(texts) < kFewestSeeds) return fmt::format("{}", fmt::join(texts, ", "));
   const double all = std::reduce(texts.begin(), texts.end(), 0.0);
   return real(all / static_cast<double>(texts.size()), 1);
 }
 
-// A row for each of the classes or labels under `key`, and for each of the means.
+// Returns a row for each class or label under `key`, and for each mean.
 Table table_of_seeds(const std::vector<Json>& results, const std::string& key, const char* classes,
                      const char* label,
                      const std::vector<std::pair<const char*, const char*>>& means) {

@@ -15,7 +15,7 @@ std::string metric_sentence(const TaskEvaluation& e) {
 
 namespace {
 
-// "0.00% flips, 95%: 0.00 to 0.38"; "predictions move by 0.02 on average"
+// Returns "0.00% flips, 95%: 0.00 to 0.38", or "predictions move by 0.02 on average".
 std::string difference_sentence(const TaskComparison& c) {
   if (!c.counted) return fmt::format("predictions move by {:.3g} on average", c.mean_shift);
   const Interval& flips = c.counted->flip_interval;

@@ -11,31 +11,32 @@
 
 namespace hone {
 
-/// One line of a table of results: a model beside the parent it was made from.
+/// A row of a results table: a model compared with its baseline.
 struct ComparedModel {
   std::string label;
   double average_weight_bits = 32;  ///< of its quantized weights; 32: full precision
   Measurement measurement;
-  std::optional<TaskComparison> comparison;  ///< none: it is the parent
+  std::optional<TaskComparison> comparison;  ///< none: it is the baseline
   std::string_view arithmetic = kSimulated;  ///< as `arithmetic_of` says
-  std::optional<Verdict> verdict = {};       ///< none: it is the parent, or nothing is judged
+  std::optional<Verdict> verdict = {};       ///< none: it is the baseline, or there is no limit
 };
 
-/// A row for each model, the first the baseline: the metric, its change, predictions changed, the result, loss, bits per weight,
-/// and arithmetic (fp32, simulated, …). `models` have one task, and there is one at least.
+/// Returns a row for each model, the baseline first: the metric, its change, predictions changed, the result, loss,
+/// bits per weight, and arithmetic (fp32, simulated, …). `models` has at least one row, and all have the same task.
 Table comparison_table(const std::vector<ComparedModel>& models);
 
-/// McNemar's p, where there are classes, and the margin SNR of each model but the baseline.
+/// Returns the margin SNR of each model but the baseline, and McNemar's p for classes.
 Table statistics_table(const std::vector<ComparedModel>& models);
 
-/// What tables say of a model of a task that is judged by this figure: the figure, its change and flips against the parent
-/// with their 95% intervals (of numbers how far they move), of accuracy McNemar's p, verdict, loss, margin SNR.
+/// Returns the columns of a model's row for a task with this main metric: the metric, its change and flips against the
+/// baseline with their 95% intervals (for regression the mean shift), McNemar's p for accuracy, verdict, loss, margin
+/// SNR.
 std::vector<Column> figure_columns(const MetricName& figure);
-/// The cells of these columns.
+/// Returns the cells of these columns.
 std::vector<Cell> figure_cells(const ComparedModel& model);
 
-/// What has to be known before any row of the table is looked at (see `concerns` of an evaluation), with the model's
-/// label in front.
+/// Returns the warnings about each model's evaluation (see `concerns` of an evaluation), each with the model's label in
+/// front.
 std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
                                   const std::vector<std::string>& labels);
 
@@ -50,7 +51,7 @@ const Fields& fields_of(const NamedMetrics*);
 /// `labels` are the names of the classes.
 NamedMetrics named_metrics(const ComparedModel& model, const std::vector<std::string>& labels);
 
-/// A model among several that were made from one, in results.
+/// One of several models made from the same baseline, in results.
 struct MeasuredModelResult {
   NamedMetrics metrics;
   std::optional<ComparisonResult> comparison = {};
@@ -61,20 +62,20 @@ MeasuredModelResult measured_model(const ComparedModel& model,
 std::vector<MeasuredModelResult> measured_models(const std::vector<ComparedModel>& models,
                                                  const std::vector<std::string>& labels);
 
-/// Cells of such tables, each with its 95% interval.
+/// Returns a cell with the value and its 95% interval.
 Cell figure_cell(const TaskEvaluation& evaluation);
-/// The same in a sentence: "80.6% (95% CI 79.4 to 81.8)".
+/// Returns the same for a sentence: "80.6% (95% CI 79.4 to 81.8)".
 std::string metric_sentence(const TaskEvaluation& evaluation);
 Cell change_cell(const MetricChange& change);
-/// What a candidate changes, in a sentence: "+0.00 points, 95%: -0.38 to +0.38; 0.00% flips, 95%: 0.00 to 0.38".
+/// Returns the changes of a candidate: "+0.00 points, 95%: -0.38 to +0.38; 0.00% flips, 95%: 0.00 to 0.38".
 std::string change_sentence(const TaskComparison& comparison);
-/// By how much answers differ: the share of flips; of numbers how far they move on average.
+/// Returns how much predictions differ: the share of flips; for regression the mean shift.
 Cell difference_cell(const TaskComparison& comparison);
 Column difference_column(const MetricName& figure);
-/// "within limit", "exceeds limit", "inconclusive".
+/// Returns "within limit", "exceeds limit" or "inconclusive".
 Cell verdict_cell(const Verdict& verdict);
 
-/// The colour of a verdict's sentence.
+/// Returns the color of a verdict's sentence.
 Tone tone_of(const Verdict& verdict);
 
 }  // namespace hone

@@ -12,10 +12,10 @@
 namespace hone {
 namespace {
 
-// Wider or longer tables help nobody.
+// The longest table of details and the widest confusion matrix that are shown.
 constexpr std::size_t kTerminalRows = 12, kPageColumns = 30;
 
-/// How details of a task are headed and read.
+/// Heading and explanation of a task's details.
 struct DetailWords {
   const char* heading;
   const char* note;
@@ -42,15 +42,15 @@ DetailWords words_of(Task task) {
           "their means, which have no interval, 0/0 counts as 0."};
 }
 
-/// What is shown of one evaluation, or of one over several seeds.
+/// The details of one evaluation, or of an evaluation over several seeds.
 struct Details {
   Task task = Task::single_label;
   std::string caption;  ///< "Test, n = 1,200"
   Table figures;
   std::size_t count = 0;                ///< classes, labels or numbers
-  std::size_t means = 0;                ///< rows at the end of the figures
+  std::size_t means = 0;                ///< rows at the end of `figures`
   std::optional<Table> confusion = {};  ///< of classes
-  std::string sentence = {};            ///< without its full stop
+  std::string sentence = {};            ///< without a full stop
   std::optional<Table> lost = {};       ///< classes or labels that lost recall
 };
 
@@ -110,7 +110,7 @@ std::vector<Details> details_of(const std::vector<NamedEvaluation>& measured,
   return all;
 }
 
-// "Test, n = 1,200: mean of 5 seeds (95%, where they differ, for other seeds on the same texts)"
+// Returns "Test, n = 1,200: mean of 5 seeds (95%, where they differ, for other seeds on the same texts)".
 std::string caption_of_seeds(const std::vector<Json>& results, const NamedFigures& figures) {
   const auto count = static_cast<std::int64_t>(results.size());
   return capitalized(fmt::format(

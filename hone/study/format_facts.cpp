@@ -18,7 +18,7 @@ constexpr int kListedBits = 16;
 constexpr std::int64_t kLongestFill = 4096;
 constexpr std::int64_t kMoreThanABlock = std::int64_t{1} << 40;
 
-// A dense tensor of one dimension with the state and the codes it has in a format.
+// A dense one-dimensional tensor with its state and codes in a format.
 struct Coded {
   Sizes sizes;
   std::vector<float> x;
@@ -26,7 +26,7 @@ struct Coded {
   Codes codes;
 };
 
-// The least count from `count` on that the format takes: some want whole blocks.
+// Returns the smallest count of at least `count` that the format supports: some need whole blocks.
 Sizes fitting_sizes(const Format& format, std::int64_t count) {
   for (std::int64_t more = 0; more < kLongestFill; ++more) {
     try {
@@ -35,7 +35,7 @@ Sizes fitting_sizes(const Format& format, std::int64_t count) {
     } catch (const UserError&) {
     }
   }
-  format.def->layout(format, {count});  // says why not
+  format.def->layout(format, {count});  // throws the reason
   return {count};
 }
 
@@ -55,7 +55,7 @@ std::string binary(std::uint32_t code, int bits) {
   return text;
 }
 
-// What the tensor becomes when `element` is the code of its first value.
+// Returns the first value of the tensor if its code is `element`.
 float decoded(const Format& format, const Coded& tensor, std::uint32_t element) {
   Codes codes = tensor.codes;
   codes.elements[0] = element;
@@ -64,17 +64,17 @@ float decoded(const Format& format, const Coded& tensor, std::uint32_t element) 
   return y[0];
 }
 
-// The tensor that a grid is of: what is asked about, the lowest and the highest value.
+// Returns the tensor of a grid: the value to examine, then the lowest and the highest value.
 Coded frame_of(const Format& format) { return coded(format, {-1, -1, 1}); }
 
-// What x becomes in the frame in place of its first value; none where other values would come to share another code.
+// Quantizes x as the frame's first value. Returns none if that changes the shared codes, or the result is not finite.
 std::optional<float> quantized(const Format& format, Coded& frame, float x) {
   frame.x[0] = x;
   const QuantizerInput input{format, frame.sizes, frame.x, frame.state};
   if (!frame.codes.shared.empty()) {
     try {
       if (format.def->encode(input).shared != frame.codes.shared) return std::nullopt;
-    } catch (const UserError&) {  // a value without code
+    } catch (const UserError&) {  // a value without a code
       return std::nullopt;
     }
   }
@@ -89,7 +89,7 @@ void sort_out(std::vector<float>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-// Finite values of the codes, rising.
+// Returns the finite values of the codes, ascending.
 std::vector<float> values_of_codes(const Format& format, const Coded& frame,
                                    const std::vector<std::uint32_t>& codes) {
   std::vector<float> values;
@@ -101,8 +101,8 @@ std::vector<float> values_of_codes(const Format& format, const Coded& frame,
   return values;
 }
 
-// Quantizing the values of all codes finds those that come out. Formats whose values move when they are quantized again,
-// or that give values without a code, show the others between two of them.
+// Quantizes the values of all codes, which finds the values that quantization writes. Some formats change values that
+// are quantized again, or write values without a code: quantizing the midpoints finds these.
 std::vector<float> written_values(const Format& format, Coded frame,
                                   const std::vector<float>& candidates) {
   std::vector<float> written;
@@ -117,8 +117,7 @@ std::vector<float> written_values(const Format& format, Coded frame,
   return written;
 }
 
-// The codes to try: all of them, or, where those are too many, the ones at the ends in two's complement and in sign and
-// magnitude.
+// Returns the codes to try. If all are too many, those at the ends of two's complement and of sign and magnitude.
 std::vector<std::uint32_t> tried_codes(int bits) {
   const std::uint32_t sign = std::uint32_t{1} << (bits - 1);
   if (bits > kListedBits) return {sign - 1, sign, sign + 1, sign | (sign - 1)};
@@ -132,12 +131,12 @@ std::string part_text(const CodeField& field, std::uint32_t code) {
   return field.bias ? fmt::format("{} = {} - {}", bits, code, *field.bias) : bits;
 }
 
-// Shared codes of a tensor of `count` numbers.
+// Returns the number of shared codes of a tensor of `count` numbers.
 std::int64_t shared_count(const Format& format, std::int64_t count) {
   return format.def->layout(format, fitting_sizes(format, count)).shared_count;
 }
 
-// The shared codes that count for value `index`: groups lie one after the other.
+// Returns the shared codes of value `index`: groups are stored in order.
 std::string shared_text(const Format& format, const Coded& tensor, std::size_t index) {
   const auto each = static_cast<std::size_t>(shared_count(format, 1));
   const auto end =
@@ -149,14 +148,14 @@ std::string shared_text(const Format& format, const Coded& tensor, std::size_t i
   return fmt::format("{}", fmt::join(texts, " "));
 }
 
-// Whether value `index`, which becomes `y`, is beyond what its scale reaches by more than half a step.
+// Whether value `index`, quantized to `y`, exceeds the range of its scale by more than half a step.
 bool saturates(const Format& format, const Coded& tensor, std::size_t index, float y) {
   const float x = tensor.x[index];
   if (!std::isfinite(y) || std::isnan(x) || std::abs(x) <= std::abs(y)) return false;
   Codes codes = tensor.codes;
   std::vector<float> decoded(tensor.x.size());
   const double sign = std::signbit(x) ? -1 : 1;
-  std::set<double> values;  // with the side of x above
+  std::set<double> values;  // signed so that the direction of x is positive
   for (const std::uint32_t code :
        tried_codes(format.def->layout(format, tensor.sizes).element_bits)) {
     codes.elements[index] = code;
@@ -207,7 +206,7 @@ FormatGrid format_grid(const Format& format) {
   grid.scaled = !frame.codes.shared.empty() || !frame.state.empty();
   const int bits = format.def->layout(format, frame.sizes).element_bits;
   std::vector<float> coded = values_of_codes(format, frame, tried_codes(bits));
-  if (bits > kListedBits) {  // what is too much saturates where nothing is shared
+  if (bits > kListedBits) {  // without shared codes, larger values saturate
     coded.insert(coded.begin(), std::numeric_limits<float>::lowest());
     coded.push_back(std::numeric_limits<float>::max());
   }
@@ -217,11 +216,12 @@ FormatGrid format_grid(const Format& format) {
   if (bits > kListedBits) return grid;
   std::ranges::set_difference(coded, written, std::back_inserter(grid.unwritten));
   grid.values = written;
-  constexpr float kTiny = 0x1.234566p-30f;  // needs more bits than the formats of these lists have
+  constexpr float kTiny =
+      0x1.234566p-30f;  // needs more bits than the formats with listed values have
   Coded tiny = frame;
   grid.passes_tiny =
       quantized(format, tiny, kTiny) == kTiny && !std::ranges::binary_search(written, kTiny);
-  // Equal steps differ by how values are rounded to fp32, the least near 0: there the step is known best.
+  // Rounding to fp32 makes equal steps differ, least near 0: the most accurate step is there.
   float most = 0;
   for (std::size_t i = 1; i < grid.values.size(); ++i) {
     const float low = grid.values[i - 1], high = grid.values[i], step = high - low;

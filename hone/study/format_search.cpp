@@ -11,12 +11,12 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kReach = 8;  // how far a parameter goes in one step of the descent
+constexpr std::int64_t kReach = 8;  // the largest change of a parameter in one step of the descent
 constexpr int kRounds = 4;          // over all parameters
 constexpr std::int64_t kSampleValues = 65536;
-constexpr double kStateBits = 1e-3;  // what state of a whole tensor adds to its bits at most
+constexpr double kStateBits = 1e-3;  // the most that state of a whole tensor adds to its bits
 
-// What calibration decides stays with calibration.
+// Returns the values to try. Parameters that calibration chooses are left to it.
 std::set<std::int64_t> neighbours(const FormatParameterDef& parameter, std::int64_t value) {
   std::set<std::int64_t> values;
   if (value == kAuto) return values;
@@ -31,8 +31,8 @@ std::set<std::int64_t> neighbours(const FormatParameterDef& parameter, std::int6
   return values;
 }
 
-// The format with one parameter changed, and with defaults that follow from others found anew when
-// `reset`; none when the format refuses that.
+// Returns the format with one parameter changed; with `reset`, recomputes the defaults that depend on other parameters.
+// None if the format rejects the result.
 std::optional<Format> changed(const Format& format, std::size_t index, std::int64_t value,
                               bool reset) {
   Format candidate = format;
@@ -54,10 +54,10 @@ std::optional<Format> changed(const Format& format, std::size_t index, std::int6
 struct Candidate {
   Format format;
   double bits;    // per element
-  double excess;  // of them above those allowed
+  double excess;  // bits above the limit
   double noise;
 
-  // Allowed bits that gain nothing by themselves make room for the next parameter to gain by.
+  // Prefers more bits at equal noise: they give the next parameter room to improve.
   bool better_than(const Candidate& other) const {
     return std::tuple(excess, noise, -bits) < std::tuple(other.excess, other.noise, -other.bits);
   }
@@ -114,7 +114,7 @@ class Descent {
   Context& context_;
 };
 
-// After calibration on them.
+// Quantizes the values after calibration on them.
 std::vector<float> rounded(const Format& format, const Tensor& values, Context& context) {
   const std::span<const float> x = values.values<float>();
   const std::vector<Tensor> state = calibrate_tensor(format, values.sizes(), x);
@@ -128,7 +128,7 @@ std::vector<float> rounded(const Format& format, const Tensor& values, Context& 
 double bits_of_format(const Format& format) { return average_bits(format, {768, 768}); }
 
 bool has_zero(const Format& format, Context& context) {
-  // Every fourth value is 0, in whatever blocks and rows they are taken together.
+  // Every fourth value is 0, whatever blocks and rows the format forms.
   constexpr std::int64_t kSide = 64;
   constexpr float kPattern[] = {1.0F, -0.75F, 0.0F, 0.5F};
   std::vector<float> x(kSide * kSide);
@@ -152,8 +152,8 @@ Format best_parameters(const Format& start, const Tensor& values, double most_bi
 
 namespace {
 
-// Of the best formats for each of several tensors that are one operand (both factors of a matmul),
-// the one that loses the least share of all: the given one where it is allowed and no other gains.
+// Several tensors may be one operand (both factors of a matmul). Among the best formats for each, returns the one that
+// loses the smallest total share: the given one if it is allowed and no other is better.
 Format best_for_all(std::span<const OperandSample> samples, const Format& before, double bits,
                     Context& context) {
   const auto lost_share = [&](const Format& format) {

@@ -22,7 +22,7 @@
 namespace hone {
 namespace {
 
-// Gates without their points, of metrics that are counted in points.
+// Returns the beginnings of gates, without points, on metrics where higher is better.
 std::vector<std::string> gate_beginnings() {
   std::vector<std::string> beginnings;
   for (const std::string& name : metric_names())
@@ -34,7 +34,7 @@ std::vector<std::string> gate_beginnings() {
   return beginnings;
 }
 
-// What `gate_result` kept of it.
+// Restores the change from a result of `gate_result`.
 MetricChange change_from(const Gate& gate, const GatedChangeResult& result) {
   MetricChange change;
   const std::int64_t examples = result.examples.value();
@@ -68,13 +68,13 @@ std::int64_t effective_of(const MetricChange& change) {
   return effective_examples(change.examples, change.evidence);
 }
 
-// "= 0.012", "< 1e-300"
+// Returns "= 0.012" or "< 1e-300".
 std::string p_text(double p) {
   const std::string text = display_text(p_value(p));
   return text.starts_with('<') ? text : "= " + text;
 }
 
-// "recall of legal within 2 points (81.2% → 80.9%)", over seeds "… (-0.30 points)".
+// Returns "recall of legal within 2 points (81.2% → 80.9%)"; over seeds "… (-0.30 points)".
 std::string headline_of(const JudgedGates& judged, std::size_t gate) {
   const Verdict& verdict = judged.verdict.gates[gate];
   if (std::isnan(verdict.change)) return fmt::format("{} is not defined", verdict.figure.text);
@@ -94,7 +94,7 @@ std::optional<double> least_points(const MetricChange& change, const Verdict& ha
   return std::nullopt;
 }
 
-// ", although the whole interval is within the limit: …"; "": the interval says it already.
+// Returns ", although the whole interval is within the limit: …"; "" if the interval already shows why.
 std::string why_inconclusive(const Verdict& v) {
   if (v.conclusion != Conclusion::inconclusive) return "";
   const bool within = v.change_interval && v.change_interval->low >= -v.margin;
@@ -104,7 +104,7 @@ std::string why_inconclusive(const Verdict& v) {
   return fmt::format("{}: the test is corrected for {} comparisons", although, v.candidates);
 }
 
-// The verdict, with the reason in a word where the interval says otherwise: "inconclusive (corrected p = 0.054)".
+// Returns the verdict, with the reason if the interval suggests another one: "inconclusive (corrected p = 0.054)".
 Cell gate_verdict_cell(const Verdict& v) {
   if (v.conclusion != Conclusion::inconclusive || !v.change_interval ||
       v.change_interval->low < -v.margin)
@@ -115,7 +115,7 @@ Cell gate_verdict_cell(const Verdict& v) {
                                 : toned("inconclusive on the split that decides", Tone::unclear);
 }
 
-// "may drop by up to 2 points", "must rise by at least 1 point"
+// Returns "may drop by up to 2 points" or "must rise by at least 1 point".
 std::string allowed_text(double margin) {
   if (margin == 0) return "may not drop";
   const double points = 100 * std::fabs(margin);
@@ -123,7 +123,7 @@ std::string allowed_text(double margin) {
                      points, points == 1 ? "" : "s");
 }
 
-// The one gate is on the metric by which the task is judged, so that headline and table tell all of it.
+// Whether the only gate is on the task's main metric, so that headline and table already show all of it.
 bool is_told_already(const JudgedGates& judged) {
   const MetricName& figure = judged.gates.front().figure;
   return judged.gates.size() == 1 && (figure == kAccuracy || figure == kR2 || figure == kMicroF1);
@@ -222,7 +222,7 @@ ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, 
       std::ssize(asked.verdict.gates))
     judged.points_that_show =
         least_points(changes[static_cast<std::size_t>(gate - gates.begin())], judged.hardest);
-  std::int64_t low = 0, high = evaluations;  // the more evaluations, the harder
+  std::int64_t low = 0, high = evaluations;  // more evaluations make it harder
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
     (shows(middle) ? low : high) = middle;
@@ -516,7 +516,7 @@ std::string lost_class_text(const std::vector<LostClass>& lost,
 
 namespace {
 
-// Hardly any dataset is large enough for such a limit; whoever gives it may mean a share.
+// Warns about a limit that hardly any dataset is large enough for: it may be meant as a fraction.
 std::string warning_of_share(const std::string& text) {
   constexpr double kShareLike = 0.1;
   const double points = std::stod(text);

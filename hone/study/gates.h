@@ -16,88 +16,90 @@
 #include "hone/report/table.h"
 #include "hone/report/text_layout.h"
 
-/// What a compressed model may lose against its parent: `--max_drop` and `--gate` of every command that has a parent to
-/// compare with.
+/// Limits on the loss of a compressed model against its baseline: `--max_drop` and `--gate` of every command that
+/// compares with a baseline.
 namespace hone {
 
-/// As they are given.
+/// The limits on the command line.
 struct GateOptions {
-  std::optional<double> max_drop_points = {};  ///< of the metric by which the task is judged
-  std::vector<std::string> gates = {};         ///< as `parse_gate` takes them: "recall(legal)>=-2"
+  std::optional<double> max_drop_points = {};  ///< of the task's main metric
+  std::vector<std::string> gates = {};         ///< as `parse_gate` reads them: "recall(legal)>=-2"
   std::optional<double> usual_drop_points =
-      {};  ///< of that metric, where neither of them limits it
+      {};  ///< default for that metric, if neither option limits it
 
   bool any() const { return max_drop_points || !gates.empty(); }
 };
 
 /// `--max_drop` and `--gate`.
 Options options_of(const GateOptions*);
-/// The same with a remark on `--max_drop`: "allowed drop of accuracy, R2 or F1; native: needs a test split".
+/// The same with `remark` appended to the help of `--max_drop`.
 Options gate_options(std::string_view remark);
 
-/// The gates of these options for a model that says this: that of `max_drop_points` first. Throws `UserError`, as `parse_gate` does,
-/// and for two limits on one metric.
+/// Returns the gates for a model with this label scheme, that of `max_drop_points` first. Throws `UserError`, as
+/// `parse_gate` does, and for two limits on one metric.
 std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& scheme);
 
-/// What of the metric by which a task is judged may be lost: the margin of the gate on it, else `kUsualMargin`.
+/// Returns the allowed loss of the task's main metric: the margin of the gate on it, else `kUsualMargin`.
 double margin_for(const std::vector<Gate>& gates, const MetricName& figure);
 
-/// The gate that is the hardest to pass: of the greatest p-value. There is one at least.
+/// Returns the verdict with the greatest p-value. There is at least one gate.
 const Verdict& hardest(const GateVerdict& verdict);
 
-/// Gates, and how they were judged on one part. Without gates there is no verdict.
+/// Gates and their verdicts on one split. Without gates there is no verdict.
 struct JudgedGates {
   std::vector<Gate> gates = {};
-  std::vector<MetricChange> changes = {};  ///< of each gate; over seeds empty
+  std::vector<MetricChange> changes = {};  ///< of each gate; empty over seeds
   GateVerdict verdict = {};
-  /// The same on `Truth::unseen`, where that has rows.
+  /// The verdict on `Truth::unseen`, if that has rows.
   std::optional<GateVerdict> unseen = {};
 
   bool any() const { return !gates.empty(); }
 };
 
-/// The gates by what two models say of the same examples. Verdicts are corrected for `evaluations`: how many candidates are judged
-/// in all.
+/// Judges the gates by the predictions of two models for the same examples. Verdicts are corrected for `evaluations`,
+/// the number of candidates judged in all.
 JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Logits& candidate,
                   const Truth& truth, std::int64_t evaluations = 1);
 
-/// How many different examples of the same kind would show that the gates hold that are not shown to, power 80%, of `effective` at hand:
-/// as many as the gate needs that needs most, whose class is as frequent among them as here. Nothing where all gates are decided, and
-/// where more examples would not show it of one of them: it exceeds its limit, or is too close to it.
+/// Returns how many different examples of the same kind would show with power 80% that the undecided gates hold, given
+/// `effective` examples. It is the largest number that any gate needs, assuming that its class is as frequent as here.
+/// None if all gates are decided, or if more examples would not help a gate: it exceeds its limit, or is too close to
+/// it.
 std::optional<std::int64_t> examples_needed(const JudgedGates& judged, std::int64_t effective);
 
-/// What the gates that allow a loss say of the parent beside itself: where they are not shown to be passed, no candidate can be
-/// expected to pass. A gate that asks for a gain, or allows no loss, is not for the parent to pass; and of a metric of numbers, such as
-/// R², the parent beside itself says nothing: a candidate whose numbers move little has a narrow interval.
+/// The gates that allow a loss, judged for the baseline against itself: if they are not shown to pass, no candidate can
+/// be expected to. Gates that require a gain or allow no loss are left out. So are metrics of numbers, such as R²: a
+/// candidate whose numbers move little has a narrow interval.
 struct ParentJudged {
   bool passes = true;
-  Verdict hardest = {};      ///< the gate that is the hardest to pass
-  std::string counted = {};  ///< what its `examples_needed` are: "examples of legal"
-  std::optional<std::int64_t> examples_needed = {};  ///< see there
+  Verdict hardest = {};      ///< the gate with the greatest p-value
+  std::string counted = {};  ///< unit of its `examples_needed`: "examples of legal"
+  std::optional<std::int64_t> examples_needed = {};  ///< see `hone::examples_needed`
   std::int64_t evaluations_that_show =
-      0;  ///< so many, fewer than those asked for, would show it; 0: not even one
-  /// The least limit of that gate, in half points, that the parent is shown to pass; none: above 10 points, or another gate is not
-  /// passed either.
+      0;  ///< the largest number of evaluations that would show it; 0: not even one
+  /// The smallest limit of that gate, in half points, that the baseline is shown to pass; none: above 10 points, or
+  /// another gate fails too.
   std::optional<double> points_that_show = {};
 };
-/// There is one gate at least.
+/// There is at least one gate.
 ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, const Truth& truth,
                           std::int64_t evaluations);
-/// What would show it, where it does not pass: "about 1,400 examples for accuracy, or --trials 3"; `option` is what limits evaluations.
+/// Returns what would show that the gates hold: "about 1,400 examples for accuracy, or --trials 3"; `option` limits
+/// evaluations.
 std::string needed_text(const ParentJudged& judged, const std::string& option);
-/// "Too few examples: on validation, n = 300, not even the baseline compared with itself would be shown to be within the limit in 10
-/// evaluations.", with `evaluations` as "10 evaluations"; "" where it passes.
+/// Returns "Too few examples: on validation, n = 300, not even the baseline compared with itself would be shown to be
+/// within the limit in 10 evaluations.", with "10 evaluations" from `evaluations`; "" if it passes.
 std::string too_few_sentence(const ParentJudged& judged, const std::string& measured_on,
                              const std::string& evaluations);
 
-/// The same of candidates of which one is to be chosen: verdicts are corrected for all gates of all candidates (Holm). `gates`,
+/// Judges candidates to choose one from. Verdicts are corrected for all gates of all candidates (Holm). `gates`,
 /// `changes`: of each candidate.
 std::vector<JudgedGates> judge_choice(const std::vector<std::vector<Gate>>& gates,
                                       const std::vector<std::vector<MetricChange>>& changes);
 
 /// A gate in results. Counts are those of one seed, null over seeds.
 struct GatedChangeResult {
-  std::string gate;  ///< as it was typed
+  std::string gate;  ///< as on the command line
   std::optional<std::string> of_class = {};
   Verdict verdict = {};
   std::optional<std::int64_t> examples = {};
@@ -118,37 +120,39 @@ struct GateResult {
 const Fields& fields_of(const GatedChangeResult*);
 const Fields& fields_of(const GateResult*);
 GateResult gate_result(const JudgedGates& judged);
-/// The same where there are gates.
+/// Returns the result of the gates, none if there are none.
 std::optional<GateResult> gate_result_if_any(const JudgedGates& judged);
 
-/// The gates over the seeds of a repeated job, from the `gate` of each result.
+/// Judges the gates over the seeds of a repeated job, from the `gate` of each result.
 JudgedGates judge_seeds(const std::vector<Gate>& gates, const std::vector<Json>& results);
 
-/// A row for each gate: which examples it counts, how many there are and how many they count for, the metric before and after, the change
-/// with its interval, the verdict, and how many examples would tell.
+/// Returns a row for each gate: the examples it counts, their number and effective number, the metric before and after,
+/// the change with its interval, the verdict, and the number of examples needed.
 Table gate_table(const JudgedGates& judged);
-/// "passed", "failed" or "inconclusive".
+/// Returns "passed", "failed" or "inconclusive".
 Cell gates_cell(const JudgedGates& judged);
-/// "Gates on test, n = 200: passed; …". Of a single gate on the metric of the headline the word alone.
+/// Returns "Gates on test, n = 200: passed; …". For a single gate on the main metric, which the headline shows, returns
+/// its limit and the outcome.
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on);
-/// The same with the table, for a document; nothing without gates.
+/// The same with the table, for a document; empty without gates.
 std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& measured_on);
 
-/// How the gates ended, for a headline. Of one gate: "recall of legal within 2 points (81.2% → 80.9%)". Of several those that decide: "1 of 2
-/// gates failed: macro F1 dropped by more than 0.5 points (89.7% → 88.0%)". There is one gate at least.
+/// Returns the outcome of the gates for a headline. One gate: "recall of legal within 2 points (81.2% → 80.9%)".
+/// Several: those that decide, "1 of 2 gates failed: macro F1 dropped by more than 0.5 points (89.7% → 88.0%)". There
+/// is at least one gate.
 std::string gate_headline(const JudgedGates& judged);
 Tone tone_of(const JudgedGates& judged);
-/// The verdict to show of the metric by which the task is judged: that of the gate on it. Nothing without one: nobody asked for a limit.
+/// Returns the verdict of the gate on this metric; none without one.
 std::optional<Verdict> shown_verdict(const JudgedGates& judged, const MetricName& figure);
-/// How sure the change of that metric is, with the verdict that is shown: its summary, else the change alone. `notes` follow that;
-/// `differs`: an exact test finds a change too.
+/// Returns the evidence for the change of the main metric: the summary of its gate, else of the change without a limit.
+/// `notes` are appended to the latter; `differs`: an exact test finds a change too.
 std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,
                             const std::string& notes);
-/// The same on `Truth::unseen`, a sentence with a space in front: " Without the 203 examples seen in training or used for choices, n =
-/// 2,414: accuracy changed by …"; empty where that has no rows.
+/// The same on `Truth::unseen`, a sentence after a space: " Without the 203 examples seen in training or used for
+/// choices, n = 2,414: accuracy changed by …"; "" if that has no rows.
 std::string unseen_change_sentence(const JudgedGates& judged, const TaskComparison& comparison);
 
-/// The work is done, and its result does not pass a gate. The program then ends with `kGateFailed`, for scripts.
+/// Thrown after a job whose result does not pass a gate. The program then exits with `kGateFailed`, for scripts.
 class GateFailure : public Error {
   using Error::Error;
 };
@@ -159,7 +163,7 @@ struct GateOutcome {
   bool passed = true;
   std::string summary = {};  ///< a clause
 };
-/// Nothing where there are no gates.
+/// Returns none if there are no gates.
 std::optional<GateOutcome> outcome_of(const JudgedGates& judged);
 
 /// A class, or label, whose recall fell significantly.
@@ -173,10 +177,11 @@ struct LostClassResult {
 const Fields& fields_of(const LostClassResult*);
 std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lost,
                                                 const std::vector<std::string>& labels);
-/// A row for each of them: its examples, the change of its recall, and p.
+/// Returns a row for each of them: its examples, the change of its recall, and p.
 Table lost_class_table(const std::vector<LostClass>& lost, const std::vector<std::string>& labels);
-/// A clause on the first two and the number of the rest, without its full stop: "recall of 'tech' fell by 4.09 points (…), of 'art' by 3.20
-/// points (…), and of 6 others (see the report); p: McNemar's test, …". There is one at least.
+/// Returns a clause about the first two and the number of the others, without a full stop: "recall of 'tech' fell by
+/// 4.09 points (…), of 'art' by 3.20 points (…), and of 6 others, listed in the report; p: McNemar's test, …". There is
+/// at least one.
 std::string lost_class_text(const std::vector<LostClass>& lost,
                             const std::vector<std::string>& labels);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kSampleRows = 512;
 
-// The unquantized graph with the values that the layers read for its outputs.
+// Returns the unquantized graph with the layers' inputs as its outputs.
 Graph observed(const Model& model, const std::vector<std::string>& layers) {
   Graph graph = plain_graph(model);
   graph.clear_outputs();
@@ -30,7 +30,7 @@ Graph observed(const Model& model, const std::vector<std::string>& layers) {
   return graph;
 }
 
-/// Gathers the rows of one value, text by text.
+/// Collects the rows of one value, text by text.
 class Gatherer {
  public:
   explicit Gatherer(std::int64_t texts)
@@ -54,7 +54,7 @@ class Gatherer {
       sample_.insert(sample_.end(), at, at + shape.columns);
     }
   }
-  // What the samples of all outputs of a graph take.
+  // Returns the size of the samples of all outputs of a graph.
   static double bytes_of(const Graph& graph) {
     double bytes = 0;
     for (const auto& [name, value] : graph.outputs())

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// log of the softmax.
+// Returns the log of the softmax.
 std::vector<double> log_shares(std::span<const float> row) {
   const double most = static_cast<double>(*std::ranges::max_element(row));
   double sum = 0;
@@ -31,7 +31,7 @@ double of_classes(std::span<const float> model, std::span<const float> changed) 
   return sum;
 }
 
-// log of the sigmoid.
+// Returns the log of the sigmoid.
 double log_yes(double x) {
   return x >= 0 ? -std::log1p(std::exp(-x)) : x - std::log1p(std::exp(x));
 }
@@ -46,7 +46,7 @@ double of_labels(std::span<const float> model, std::span<const float> changed) {
   return sum;
 }
 
-// Of each output over the examples.
+// Returns the variance of each output over the examples.
 std::vector<double> variances(const Logits& model) {
   std::vector<double> mean(static_cast<std::size_t>(model.classes)), squares(mean.size());
   const auto n = static_cast<double>(model.examples());
@@ -83,7 +83,6 @@ void prune_layer(Variant& variant, const std::string& layer, const LayerChange& 
     prune(variant.graph, variant.parameters, prune_options(layer, change.sparsity));
 }
 
-// What one layer in this way is called in the plan, and pruned as.
 Variant changed(const Variant& model, const std::string& layer, const LayerChange& change) {
   Variant variant = model;
   prune_layer(variant, layer, change);
@@ -91,7 +90,7 @@ Variant changed(const Variant& model, const std::string& layer, const LayerChang
   return variant;
 }
 
-/// All layers in one format, calibrated once: where a variant takes its states from.
+/// A model with all layers in one format, calibrated once. Variants take their states from it.
 struct CalibratedModel {
   Graph graph;
   ParameterStore parameters;
@@ -119,7 +118,7 @@ CalibratedModel calibrated(const Variant& model, const QuantizationPlan& plan,
   return all;
 }
 
-// By change; none for one without formats. All look at the same texts, which are run once.
+// Returns a calibrated model for each change; none for one without formats. All use the same texts, which are run once.
 std::vector<std::optional<CalibratedModel>> calibrated_in_each(
     const Variant& model, const std::vector<LayerChange>& changes, const EncodedSet& training,
     const CalibrationRun& calibration, Context& context) {
@@ -143,7 +142,7 @@ Divergence divergence(const Logits& model, const Logits& changed, const Truth& t
   const auto n = static_cast<double>(values.size());
   Divergence result;
   result.mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  std::map<std::int64_t, double> errors;  // of a text, of its part in the sum
+  std::map<std::int64_t, double> errors;  // by text: the sum of its deviations
   for (std::size_t i = 0; i < values.size(); ++i)
     errors[truth.texts.empty() ? static_cast<std::int64_t>(i) : truth.texts[i]] +=
         values[i] - result.mean;
@@ -222,7 +221,7 @@ std::vector<Divergence> measure_allocations(
     return variant;
   };
   const ExampleSource source = text_examples(data);
-  // The model itself is a variant too.
+  // The unchanged model is the last variant.
   Progress progress(
       "swaps", std::ssize(allocations) * data.size(),
       {.unit = std::string(data.noun()), .end = ProgressEnd::vanishes, .output = context.progress});
@@ -242,11 +241,11 @@ std::vector<Divergence> measure_allocations(
 
 namespace {
 
-// The most sensitive first.
+// Returns the layers, the most sensitive first.
 std::vector<const LayerSensitivity*> ranked(const SensitivityStudy& study) {
   std::vector<const LayerSensitivity*> layers;
   for (const LayerSensitivity& one : study.layers) layers.push_back(&one);
-  const auto rank = [](const LayerSensitivity* one) {  // what is no number at all comes first
+  const auto rank = [](const LayerSensitivity* one) {  // NaN comes first
     return std::isnan(one->divergence.mean) ? -HUGE_VAL : -one->divergence.mean;
   };
   std::ranges::stable_sort(layers, {}, rank);
@@ -256,7 +255,7 @@ std::vector<const LayerSensitivity*> ranked(const SensitivityStudy& study) {
 }  // namespace
 
 Table sensitivity_table(const SensitivityStudy& study) {
-  constexpr int kDigits = 6;  // of 8 bits and more divergences are of millionths
+  constexpr int kDigits = 6;  // divergences of 8 bits and more are around 1e-6
   const MetricName& figure = study.model.figure;
   Table table({{"layer", "Layer"},
                {"change", "Alone in"},

@@ -13,35 +13,36 @@
 #include "hone/train/calibration.h"
 #include "hone/train/variants.h"
 
-/// What a change of one layer alone does to the answers of a model. (`measure_noise` of sensitivity.h says what a format does
-/// to the operands of the layer itself.)
+/// How the change of a single layer affects a model's predictions. (`measure_noise` of sensitivity.h measures how a
+/// format affects the operands of the layer itself.)
 namespace hone {
 
-/// What one layer is changed to: so many of its smallest weights gone, and a format for all that it reads.
+/// A change of a layer: pruning its smallest weights, and a format for all its operands.
 struct LayerChange {
   std::string label;  ///< "bf16", "50%"
   std::optional<LayerFormats> formats = {};
-  LayerSparsity sparsity = {};  ///< first, where there are both
+  LayerSparsity sparsity = {};  ///< applied first
 
   bool changes() const { return formats || sparsity.share > 0; }
 };
 
-/// How far the answers are from those of the model as it stands. Of one example, with p its answer and q that of the changed
-/// model:
+/// The divergence of predictions from those of the unchanged model. For one example, with p its prediction and q that
+/// of the changed model:
 ///
 ///     single labels     Σ p log(p / q) over the classes of the softmax, in nats (Kullback and Leibler 1951)
-///     several labels    the same of every label, yes or no, added up
+///     several labels    the same for every label, yes or no, added up
 ///     numbers           half the squared difference in units of the standard deviation that the model's own numbers have
 ///                       over these examples, added up: the divergence of normal distributions of that deviation
 struct Divergence {
-  double mean = 0;  ///< NaN where an output is not a number
+  double mean = 0;  ///< NaN if an output is NaN
   double
       low = 0,
       high =
-          0;  ///< 95%, Student's t over the texts, whose rows count as one observation; NaN for less than two
+          0;  ///< 95%, Student's t over the texts, whose rows count as one observation; NaN for fewer than two
 };
 
-/// The mean over examples. Both are (examples, outputs) in one order; `truth` says the task and which rows are of one text.
+/// Returns the mean over examples. Both are (examples, outputs) in one order; `truth` has the task and the rows of each
+/// text.
 Divergence divergence(const Logits& model, const Logits& changed, const Truth& truth);
 
 struct LayerSensitivity {
@@ -52,24 +53,24 @@ struct LayerSensitivity {
 };
 
 struct SensitivityStudy {
-  TaskEvaluation model;  ///< as it stands
+  TaskEvaluation model;  ///< unchanged
   std::vector<LayerSensitivity>
       layers;  ///< layer by layer in the order of the graph, each with all changes
-  std::vector<std::vector<float>> outputs;  ///< (examples, outputs) of each of them
-  VariantRows cost;                         ///< without its rows: how much was shared
+  std::vector<std::vector<float>> outputs;  ///< (examples, outputs) for each of `layers`
+  VariantRows cost;                         ///< without its rows: how much work was shared
 };
 
-/// Changes each linear layer alone, in every way, over all of `data`. What formats want to know of their operands is taken
-/// from the texts of `training` that calibration looks at, once for each format; objections are not heeded. `model` is not
-/// quantized. Throws `UserError` without texts.
+/// Measures each change of each linear layer alone, over all of `data`. Calibrates every format once, on the texts of
+/// `training` that calibration samples, and ignores its objections. `model` is not quantized. Throws `UserError`
+/// without texts.
 SensitivityStudy measure_sensitivity(const Model& model, const std::vector<LayerChange>& changes,
                                      const EncodedSet& data, const EncodedSet& training,
                                      const CalibrationRun& calibration, const VariantRuns& runs,
                                      Context& context);
 
-/// How far the answers of whole models are from those of `model`, in the order of `allocations`: each says for every one of `layers`
-/// which of the changes it takes, by its number; one without format and sparsity is none. What formats want to know of their operands
-/// is taken as by `measure_sensitivity`. The first allocation is the one that the others have most in common with.
+/// Returns the divergences of whole models from `model`, in the order of `allocations`. An allocation has the index of
+/// a change for each of `layers`; a change without format and sparsity changes nothing. Calibrates like
+/// `measure_sensitivity`. The first allocation is the one that the others share most with.
 std::vector<Divergence> measure_allocations(
     const Model& model, const std::vector<std::string>& layers,
     const std::vector<LayerChange>& changes,
@@ -77,10 +78,10 @@ std::vector<Divergence> measure_allocations(
     const EncodedSet& training, const CalibrationRun& calibration, const VariantRuns& runs,
     Context& context);
 
-/// The layers, the most sensitive first.
+/// Returns the layers, the most sensitive first.
 Table sensitivity_table(const SensitivityStudy& study);
 
-/// A row of the same in results.
+/// A row of that table in results.
 struct LayerSensitivityResult {
   std::string layer, change;
   double divergence = 0;

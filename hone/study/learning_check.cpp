@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// A tenth of the steps at each end is compared, of short trainings five steps or one half: single batches differ by chance.
+// Compares a tenth of the steps at each end; in short trainings five steps, since single batches differ by chance.
 constexpr std::size_t kTenths = 10;
 constexpr std::size_t kFewestSteps = 5;
 
@@ -23,7 +23,7 @@ double mean_loss(std::span<const StepRecord> steps) {
   return sum / static_cast<double>(steps.size());
 }
 
-// "always predicting 'good' scores 50.1%"
+// Returns "always predicting 'good' scores 50.1%".
 std::string constant_prediction(const TaskEvaluation& e, const std::vector<std::string>& labels) {
   const Evaluation* classes = e.classes();
   if (classes == nullptr) return baseline_text(e);
@@ -35,9 +35,9 @@ std::string constant_prediction(const TaskEvaluation& e, const std::vector<std::
 
 std::string figure_sign(const std::string& part, const TaskEvaluation& e,
                         const std::vector<std::string>& labels) {
-  if (e.examples == 0 || !(e.baseline < 1)) return "";  // nothing to tell apart
+  if (e.examples == 0 || !(e.baseline < 1)) return "";  // nothing to compare
   if (e.interval.low > e.baseline) return "";
-  // `concerns` has said so.
+  // `concerns` reports this.
   if (std::holds_alternative<RegressionEvaluation>(e.figures) && e.value <= e.baseline) return "";
   std::string text = fmt::format(
       "{}: the {} does not show that the model has learned: {}, n = {}; {}", part, e.figure.text,
@@ -65,7 +65,7 @@ std::optional<LossEnds> loss_ends(const std::vector<StepRecord>& steps) {
                   mean_loss(all.last(count))};
 }
 
-// What to try where the loss did not fall.
+// Returns what to try if the loss did not fall.
 std::string advice(const std::string& guessed) {
   return guessed.empty() ? "try more steps or another learning rate" : guessed;
 }

@@ -12,7 +12,7 @@
 
 namespace hone {
 
-/// What a model did on a data set.
+/// A model's outputs and metrics on a dataset.
 struct Measurement {
   std::vector<float> logits;  ///< (examples, outputs)
   std::int64_t outputs = 0;
@@ -22,28 +22,30 @@ struct Measurement {
   Logits view() const { return {logits, outputs}; }
 };
 
-/// Runs the model (quantized if it is) over `data`. `title` names the progress line.
+/// Runs the model, with its formats, over `data`. `title` names the progress line.
 Measurement measure(const Model& model, const EncodedSet& data, std::int64_t batch_size,
                     Context& context, const std::string& title,
                     ProgressEnd end = ProgressEnd::stays);
 
-/// "Accuracy 80.6% (95% CI 79.4 to 81.8) on test, n = 4,000; always predicting the most frequent class scores 50.1%."
+/// Returns "Accuracy 80.6% (95% CI 79.4 to 81.8) on test, n = 4,000; always predicting the most frequent class scores
+/// 50.1%."
 std::string metric_headline(const std::string& measured_on, const TaskEvaluation& evaluation);
 
-/// "Without the 203 examples seen in training or used for choices, n = 2,414": what `TaskEvaluation::unseen` is measured on.
+/// Returns "Without the 203 examples seen in training or used for choices, n = 2,414": the examples of
+/// `TaskEvaluation::unseen`.
 std::string unseen_text(std::int64_t seen, std::int64_t examples, double evidence);
-/// The metric on these: "Without the 203 examples …, n = 2,414: accuracy 74.9% (95% CI 73.1 to 76.6)."; empty where there are
-/// none.
+/// Returns the metric on these: "Without the 203 examples …, n = 2,414: accuracy 74.9% (95% CI 73.1 to 76.6)."; "" if
+/// there are none.
 std::string unseen_sentence(const TaskEvaluation& evaluation);
 
-/// The figure at the begin of a sentence: "Accuracy", "R²", "Micro F1".
+/// Returns the metric's name for the start of a sentence: "Accuracy", "R²", "Micro F1".
 std::string metric_title(const MetricName& figure);
 
-/// The name of the figure by which what a result has measured is judged (`eval_metric`).
+/// Returns the main metric of an evaluation in results (`eval_metric`).
 MetricName figure_of(const Json& measurement);
-/// Its value and interval there; NaN where it is not defined.
+/// Returns its value and interval; NaN if it is not defined.
 Estimate metric_estimate(const Json& measurement);
-/// The baseline of what a result has measured (NaN where it is not defined), and `baseline_text` of it.
+/// Return the baseline of an evaluation in results (NaN if it is not defined), and `baseline_text` of it.
 double baseline_of(const Json& measurement);
 std::string baseline_text(const Json& measurement);
 
@@ -61,7 +63,7 @@ struct LabelResult {
   double auc = 0;
   Interval auc_interval = {};
 };
-/// Metrics of one number of a regression.
+/// Metrics of one output of a regression.
 struct OutputResult {
   double r2 = 0, rmse = 0, mae = 0, pearson = 0;
   Interval pearson_interval = {};
@@ -72,7 +74,7 @@ const Fields& fields_of(const ClassResult*);
 const Fields& fields_of(const LabelResult*);
 const Fields& fields_of(const OutputResult*);
 
-/// The metric by which a task is judged, on the examples that neither training nor choices used, in results.
+/// The task's main metric on the examples that neither training nor choices used, in results.
 struct UnseenResult {
   std::int64_t samples = 0, effective_samples = 0;
   double value = 0;
@@ -80,13 +82,13 @@ struct UnseenResult {
 };
 const Fields& fields_of(const UnseenResult*);
 
-/// A measurement in results, with the keys of Hugging Face's Trainer: eval_loss, eval_accuracy, … What does not apply to the task is
-/// null.
+/// A measurement in results, with the keys of Hugging Face's Trainer: eval_loss, eval_accuracy, … Values that do not
+/// apply to the task are null.
 struct EvaluationResult {
   template <typename T>
   using ByName = std::vector<std::pair<std::string, T>>;
 
-  MetricName metric = kAccuracy;    ///< by which the task is judged
+  MetricName metric = kAccuracy;    ///< the task's main metric
   ByName<double> metrics = {};      ///< of the task, see hone/metrics/metric.h
   ByName<Interval> intervals = {};  ///< of those that have one
   double baseline = 0;              ///< `TaskEvaluation::baseline`
@@ -105,7 +107,7 @@ const Fields& fields_of(const EvaluationResult*);
 EvaluationResult evaluation_result(const Measurement& measurement,
                                    const std::vector<std::string>& labels);
 
-/// Two models on the same examples in results. What does not apply to the task is null.
+/// A comparison of two models on the same examples, in results. Values that do not apply to the task are null.
 struct ComparisonResult {
   std::optional<std::int64_t> flips = {};
   std::optional<double> flip_share = {};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kDigits = 4, kCorrelationDigits = 3;
 
-// No column leaves: those of two models are compared.
+// Keeps equal columns, so that the tables of two models can be compared.
 Table table_of_numbers() {
   return Table({{"output", "Number"},
                 {"r2", "R²"},
@@ -68,7 +68,7 @@ bool any_undefined(const std::vector<double>& values) {
   return std::ranges::any_of(values, [](double value) { return std::isnan(value); });
 }
 
-// Of a few seeds each, else their mean with its interval: "0.512 (0.498 to 0.526)".
+// Returns the values of a few seeds, else their mean with its interval: "0.512 (0.498 to 0.526)".
 Cell spread_cell(const std::vector<double>& values, int digits) {
   if (any_undefined(values)) return absent;
   const auto text = [&](double value) { return fmt::format("{:.{}f}", value, digits); };

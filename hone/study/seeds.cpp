@@ -15,8 +15,8 @@
 namespace hone {
 namespace {
 
-constexpr const char* kShared = "before";  // a model that no seed has a part in
-constexpr double kBesideDots = 0.3;        // of the room of a part
+constexpr const char* kShared = "before";  // the key of a model that may be the same for all seeds
+constexpr double kBesideDots = 0.3;        // distance of the mean from the dots, in rows
 
 std::vector<double> values(const std::vector<Json>& results, const std::string& part,
                            const char* key) {
@@ -61,7 +61,7 @@ std::string metric_headline_of_seeds(const std::vector<Json>& results,
 
 namespace {
 
-// A figure of a result with its interval, in `cell`; results without it have none.
+// Returns a metric of a result with its interval in a `cell`; absent without an interval.
 Cell with_interval(const Json& figures, const std::string& key, const std::string& interval_key,
                    Cell (*cell)(double, double, double)) {
   const Json& interval = figures.at(interval_key);
@@ -189,7 +189,7 @@ double evidence_of(const Json& measurement) {
          static_cast<double>(samples_of(measurement));
 }
 
-// By the counts of a result, as far as a verdict needs them.
+// Returns the counts of a result that a verdict needs.
 Comparison counted(const Json& measurement, const Json& comparison) {
   return {.examples = samples_of(measurement),
           .evidence = evidence_of(measurement),
@@ -259,7 +259,7 @@ SeedChangeResult seed_change_result(const SeedChanges& changes, const Verdict& v
 
 namespace {
 
-// What speaks against the figures of one seed, in words that are the same of every seed of which it does.
+// Returns doubts about the metrics of one seed, in the same words for every seed with that doubt.
 std::vector<std::string> doubts_of(const Json& figures) {
   std::vector<std::string> doubts;
   const Json only = figures.value("eval_only_predicts", Json());

@@ -11,56 +11,57 @@
 #include "hone/study/measure.h"
 #include "hone/study/result.h"
 
-/// A job repeated with several seeds: a folder and results of its own for each, and what they say together.
+/// A job repeated with several seeds: a folder and results for each, and their summary.
 namespace hone {
 
-/// The part of an output folder that one seed fills.
+/// The subfolder of an output folder for one seed.
 struct SeedFolder {
   std::uint64_t seed = 0;
   fs::path path;      ///< OUT/seed-SEED
-  bool done = false;  ///< by an earlier run: it has results.json
+  bool done = false;  ///< an earlier run has written its results.json
 };
 
-/// Makes the folders of `count` seeds from `first` on, those that are missing.
+/// Creates the missing folders of `count` seeds from `first` on, and returns all.
 std::vector<SeedFolder> seed_folders(const fs::path& folder, std::uint64_t first,
                                      std::int64_t count);
 
-/// The figures by which one part ("test", "after", …) of every result is judged, in their order. A result is what results.json
-/// has.
+/// Returns the main metric of one split or model ("test", "after", …) in every result. A result has the contents of
+/// results.json.
 std::vector<double> figures_of_seeds(const std::vector<Json>& results, const std::string& part);
 
-/// A row per seed: that figure with its interval and loss of all `figures` that are there, and where the results compare two
-/// models the flips and the change with theirs.
+/// Returns a row per seed: the metric with its interval and the loss for each of `figures` in the results. If they
+/// compare two models, also the flips and the change with their intervals.
 Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures);
 
-/// A dot for the figure of each seed of all `figures` that are there, beside them their mean, from five seeds on with its
-/// 95% interval. What all seeds share, "before", is one line.
+/// Draws a dot for each seed's metric, for each of `figures` in the results. Next to them is their mean, from five
+/// seeds on with its 95% interval. "before" is one line if all seeds share that model.
 Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigures>& figures,
                    const std::string& title);
 
-/// The figures of one part over the seeds.
+/// Returns the spread of the main metric of one split or model over the seeds.
 SeedSpread metric_spread(const std::vector<Json>& results, const std::string& part);
-/// "Accuracy on test, n = 500: 83.2% on average over 5 seeds …; the most frequent class alone makes 50.1%."
+/// Returns "Accuracy on test, n = 500: 83.2% on average over 5 seeds …; always predicting the most frequent class
+/// scores 50.1%."
 std::string metric_headline_of_seeds(const std::vector<Json>& results, const NamedFigures& figures);
 
-/// Metric and loss over the seeds in results, by what was measured ("test", "after", …).
+/// Metric and loss over the seeds in results, by split or model ("test", "after", …).
 struct SeedSpreads {
   EvaluationResult::ByName<SeedSpread> metric = {}, loss = {};
 };
 const Fields& fields_of(const SeedSpreads*);
-/// Of those `parts` that the results have.
+/// Returns the spreads of those `parts` that the results contain.
 SeedSpreads seed_spreads(const std::vector<Json>& results, const std::vector<std::string>& parts);
 
-/// "83.20% on average over 5 seeds (95% for other seeds on the same texts: 82.90 to 83.50; standard deviation 0.24 points,
-/// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10% with 3 seeds; it
-/// takes 5 to tell a spread".
+/// Returns "83.20% on average over 5 seeds (95% for other seeds on the same texts: 82.90 to 83.50; standard deviation
+/// 0.24 points, 82.80 to 83.50)". For fewer than five seeds, or if all are equal, only the values: "83.50, 82.80,
+/// 83.10% with 3 seeds; it takes 5 to tell a spread".
 std::string seed_sentence(const SeedSpread& figures);
 
-/// Of results that compare the figures called `before` with those called `after`.
+/// Returns the changes in results that compare the metrics under `before` and `after`.
 SeedChanges seed_changes(const std::vector<Json>& results, const std::string& before = "before",
                          const std::string& after = "after");
 
-/// The change seed by seed in results.
+/// The change of a metric paired by seed, in results.
 struct SeedChangeResult {
   SeedSpread spread;
   std::optional<double> paired_t_test_p = {};
@@ -69,12 +70,12 @@ struct SeedChangeResult {
 const Fields& fields_of(const SeedChangeResult*);
 SeedChangeResult seed_change_result(const SeedChanges& changes, const Verdict& verdict);
 
-/// What speaks against the `figures`, a sentence for all seeds of which it does: "after, test: the model predicts one class
-/// only, 'good', with 3 of 10 seeds (42, 43, 46)".
+/// Returns doubts about the `figures`, a sentence for all seeds with the same doubt: "after, test: the model predicts
+/// one class only, 'good', with 3 of 10 seeds (42, 43, 46)".
 std::vector<std::string> seed_concerns(const std::vector<Json>& results,
                                        const std::vector<NamedFigures>& figures);
 
-/// "with 3 of 10 seeds (42, 43, 46)", "with each of 10 seeds".
+/// Returns "with 3 of 10 seeds (42, 43, 46)" or "with each of 10 seeds".
 std::string seeds_text(const std::vector<std::int64_t>& seeds, std::size_t of);
 
 }  // namespace hone

@@ -18,7 +18,7 @@
 namespace hone {
 namespace {
 
-// One comparison to make on every batch: two outputs of the graph.
+// A comparison on every batch: two outputs of the graph.
 struct Probe {
   std::string before;
   std::string after;
@@ -26,8 +26,7 @@ struct Probe {
   OperandNoise result;
 };
 
-/// A graph as it stands in which every layer of a plan has a quantized twin beside it that
-/// reads what the layer reads and that nobody reads.
+/// A graph in which every layer of a plan has a quantized twin that reads the same inputs. Nothing reads the twin.
 class TwinGraph {
  public:
   TwinGraph(Graph graph, const QuantizationPlan& plan) : graph_(std::move(graph)) {
@@ -85,7 +84,7 @@ class TwinGraph {
   std::vector<Probe> probes_;
 };
 
-// Calls body(outputs) for the batches that calibration looks at.
+// Calls body(outputs) for the batches of calibration, until it returns false.
 template <typename Body>
 void for_batches(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                  const CalibrationRun& run, Context& context, Body&& body) {
@@ -166,7 +165,7 @@ std::vector<OperandSample> sample_operands(const Model& model, const Quantizatio
         const Tensor values = dense_on(tensor, cpu());
         const Rows rows = rows_of(values.sizes());
         std::vector<float>& all = gathered[name];
-        // Rows as long as the texts of a batch are (of scores) are of one length: that of the first batch.
+        // Rows as long as the texts of a batch (of scores) must have one length: that of the first batch.
         const std::int64_t width = columns.try_emplace(name, rows.columns).first->second;
         const std::int64_t room = std::max<std::int64_t>(1, most_values / width) -
                                   static_cast<std::int64_t>(all.size()) / width;

@@ -12,29 +12,30 @@
 
 namespace hone {
 
-/// What a format does to one operand of one layer, alone: everything before the layer runs in full
-/// precision. For outputs, what the quantized operands of the layer do to its result.
+/// The error of a format in one operand of one layer alone: everything before the layer runs in full precision. For
+/// outputs, the error that the layer's quantized operands cause in its result.
 struct OperandNoise {
   std::string layer;
   Operand operand;
-  Format format;  ///< without a record for outputs that have none of their own
+  Format format;  ///< without a definition for outputs without a format
   Noise noise;
 };
 
-/// Measures every layer of the plan on its own, over the training texts that calibration looks at too; objections of formats are not heeded. In the order of the plan: what the layer reads, then its output.
+/// Measures every layer of the plan on its own, over the training texts of calibration. Ignores objections of formats.
+/// Returns the operands of each layer in the order of the plan: its inputs, then its output.
 std::vector<OperandNoise> measure_noise(const Model& model, const QuantizationPlan& plan,
                                         const EncodedSet& data, const CalibrationRun& run,
                                         Context& context);
 
-/// Values that layers read: weights and biases whole, inputs as some of their rows.
+/// Values that a layer reads: all of a weight or bias, some rows of an input.
 struct OperandSample {
   std::string layer;
   Operand operand;
   Tensor values;
 };
 
-/// The operands the plan quantizes. Inputs are the first rows, up to `most_values` values, of what
-/// the texts give that calibration looks at.
+/// Returns the operands that the plan quantizes. Inputs are the first rows from the texts of calibration, up to
+/// `most_values` values.
 std::vector<OperandSample> sample_operands(const Model& model, const QuantizationPlan& plan,
                                            const EncodedSet& data, const CalibrationRun& run,
                                            std::int64_t most_values, Context& context);

@@ -12,7 +12,7 @@ namespace hone {
 namespace {
 
 constexpr double kAlphas[] = {0.25, 0.5, 0.75};
-constexpr double kMostExponent = 20;  // far from overflow, and more than any model wants
+constexpr double kMostExponent = 20;  // far from overflow, and more than any model needs
 
 /// Values as rows along their last axis, on the host.
 struct Matrix {
@@ -43,21 +43,21 @@ std::vector<float> product(const Matrix& x, const Matrix& w, ThreadPool& pool) {
   return y;
 }
 
-/// One linear of a group with what it gives in full precision.
+/// One linear of a group with its output in full precision.
 struct Linear {
   Matrix weight;
   Format format;
   std::vector<float> output;
 };
 
-/// A linear whose rows are divided: it rounds others then, too.
+/// A linear whose rows are divided by the scales, which changes its rounding too.
 struct Writer {
   Matrix weight, input;
   Format format;
   std::vector<float> output;
 };
 
-/// What a group does to its outputs.
+/// The rounding error of a group's outputs, as a function of its scales.
 struct Trial {
   Matrix input;
   Format input_format;
@@ -66,7 +66,7 @@ struct Trial {
   const CalibrationOptions& options;
   ThreadPool& pool;
 
-  // The mean over the linears of noise in shares of signal.
+  // Returns the mean over the linears of noise relative to signal.
   double noise(std::span<const float> scales) const {
     Matrix x = input;
     for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] /= scales[i % scales.size()];

@@ -21,7 +21,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kExponents = 256;  // of a float; the sign stands above them
+constexpr std::size_t kExponents = 256;  // of a float; the sign is the next higher bit
 constexpr int kExponentBias = 127, kFractionBits = 23;
 
 }  // namespace
@@ -58,7 +58,7 @@ double ValueStatistics::zero_share() const {
 }
 
 std::vector<ValueStatistics::Bin> ValueStatistics::histogram() const {
-  // Exponent 0 has zero and what is too small for a normal float, the last one infinities and NaN.
+  // Exponent 0 has zero and subnormals, the last one infinities and NaN.
   const auto end_of = [](std::size_t exponent) {
     return exponent == 0 ? 0.0 : std::ldexp(1.0, static_cast<int>(exponent) - kExponentBias);
   };
@@ -99,10 +99,10 @@ std::vector<const Node*> layers_called(const Graph& graph, const std::vector<std
   return layers;
 }
 
-/// What a run gives: a value of the graph and the rows that are about it.
+/// The outputs of a run: each value of the graph with the rows about it.
 using RowsOfValues = std::map<std::string, std::vector<std::size_t>>;
 
-/// A graph that gives these values and computes nothing else.
+/// Returns a graph that outputs these values and computes nothing else.
 Graph giving(const Graph& graph, const RowsOfValues& values) {
   Graph part = graph;
   part.clear_outputs();
@@ -112,7 +112,7 @@ Graph giving(const Graph& graph, const RowsOfValues& values) {
   return part;
 }
 
-// Values that are the same whatever the texts are, and as many.
+// Returns the values that do not depend on the texts or on their number.
 std::set<const Node*> constant_values(const Graph& graph) {
   std::set<const Node*> constant;
   for (const auto& node : graph.nodes()) {
@@ -125,10 +125,10 @@ std::set<const Node*> constant_values(const Graph& graph) {
   return constant;
 }
 
-/// The rows of the result, still empty, and which values they are about.
+/// The rows of the result, still empty, and the values they are about.
 struct Wanted {
   std::vector<TensorStatistics> rows;
-  std::vector<RowsOfValues> constant;  // of one layer after the other
+  std::vector<RowsOfValues> constant;  // by layer
   RowsOfValues varying;
 };
 
@@ -209,9 +209,10 @@ std::vector<TensorStatistics> measure_statistics(const Model& model,
 namespace {
 
 constexpr double kMedian = 0.5, kNearlyAll = 0.999;
-constexpr std::int64_t kFewest = 1000;  // of which 99.9% are not all
+constexpr std::int64_t kFewest =
+    1000;  // of fewer values, the 99.9th percentile would be the largest
 
-// Nothing where no value is finite.
+// Returns none if no value is finite.
 std::optional<double> if_any(const ValueStatistics& values,
                              double (*figure)(const ValueStatistics&)) {
   return values.count() == 0 ? std::nullopt : std::optional(figure(values));
@@ -317,7 +318,7 @@ Figure statistics_figure(const std::vector<TensorStatistics>& all, const std::st
       add(largest, one.max_magnitude());
     }
     panel.series = {largest, nearly_all, median};
-    // The names stand once, at the left.
+    // Only the first panel shows the names.
     for (std::size_t i = 0; i < layers.size(); ++i)
       panel.y.ticks.push_back(
           {static_cast<double>(layers.size() - i), figure.panels.empty() ? layers[i] : ""});

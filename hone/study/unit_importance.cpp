@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// The sum of w times its gradient over the columns of each unit; both (N, count width).
+// Returns the sum of w times its gradient over the columns of each unit; both (N, count width).
 std::vector<double> gate_gradients(const UnitGroup& group, const Tensor& weight,
                                    const Tensor& gradient) {
   std::vector<double> sums(static_cast<std::size_t>(group.count));
@@ -35,7 +35,7 @@ std::map<std::string, std::vector<double>> unit_importance(const Model& model,
                                                            const CalibrationRun& run,
                                                            const Session& session) {
   std::map<std::string, std::vector<double>> importance;
-  std::map<std::string, std::vector<const UnitGroup*>> read;  // by the weight that reads them
+  std::map<std::string, std::vector<const UnitGroup*>> read;  // by the weight that reads the groups
   std::vector<std::string> weights;
   for (const UnitGroup& group : groups) {
     importance[group.reader->name()].resize(static_cast<std::size_t>(group.count));

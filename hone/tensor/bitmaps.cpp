@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kMetadataKey = "bitmaps";
 constexpr std::string_view kBitmap = ".bitmap", kWords = ".words";
 constexpr std::size_t kWordBytes[] = {4, 2, 1};
-// A tensor that is mapped from its file takes no memory, which a smaller saving is not worth; nor is it worth a row of metadata.
+// Smaller savings do not outweigh a metadata entry, or the loss of the tensor's memory mapping.
 constexpr std::size_t kLeastShare = 8, kLeastBytes = 256;
 
 using Bytes = std::span<const std::uint8_t>;
@@ -27,17 +27,18 @@ Bytes bytes_of(const Tensor& tensor) {
 
 std::size_t bitmap_bytes(std::size_t words) { return (words + 7) / 8; }
 
-/// How the words of a tensor are stored.
+/// Storage parameters of a tensor.
 struct Words {
-  std::size_t bytes = 4;   ///< of a word
-  std::uint8_t fill = 0;   ///< every byte of the words that are not stored
+  std::size_t bytes = 4;   ///< size of a word
+  std::uint8_t fill = 0;   ///< every byte of the omitted words
   bool halves = false;     ///< after `split_halves`
-  std::size_t stored = 0;  ///< words
+  std::size_t stored = 0;  ///< number of stored words
   std::size_t size(std::size_t count) const { return bitmap_bytes(count) + stored * bytes; }
 };
 
-// Takes apart every four bytes: their lower halves, then the upper ones. Four codes of 4 bits in neighbouring columns (panels in
-// docs/reference/model-folder.md) become one word of two bytes. Bytes behind the last four stay. `join_halves` is the inverse.
+// Separates every four bytes into their lower halves, then the upper ones. Four 4-bit codes in neighboring columns
+// (panels in docs/reference/model-folder.md) become one two-byte word. Bytes after the last four stay. `join_halves` is
+// the inverse.
 std::vector<std::uint8_t> split_halves(Bytes x) {
   std::vector<std::uint8_t> y(x.begin(), x.end());
   for (std::size_t i = 0; i + 4 <= x.size(); i += 4) {
@@ -64,7 +65,7 @@ void join_halves(std::span<std::uint8_t> y) {
   }
 }
 
-// Calls body(index) for every word that is not made of `fill`.
+// Calls body(index) for every word that differs from `fill`.
 template <typename Word, typename Body>
 void for_each_stored(Bytes tensor, std::uint8_t fill, Body&& body) {
   Word filled;
@@ -82,7 +83,7 @@ void for_each_stored(Bytes tensor, const Words& words, Body&& body) {
   for_each_stored<std::uint8_t>(tensor, words.fill, body);
 }
 
-// The words, of the bytes as they are, that take the least; none where they do not save enough.
+// Returns the smallest representation of these bytes, or nothing if it does not save enough.
 std::optional<Words> best_words(Bytes tensor, bool halves) {
   std::size_t counts[256] = {};
   for (const std::uint8_t byte : tensor) ++counts[byte];
@@ -115,7 +116,7 @@ void store(TensorMap& tensors, const std::string& name, Bytes tensor, const Word
   });
 }
 
-// Removes one of the two parts of a tensor from the file.
+// Removes and returns one of the two parts of a tensor.
 Tensor take_part(Safetensors& file, const std::string& name) {
   const auto found = file.tensors.find(name);
   user_check(found != file.tensors.end() && found->second.dtype() == DType::u8 &&

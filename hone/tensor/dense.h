@@ -6,10 +6,10 @@
 
 namespace hone {
 
-/// The same elements without gaps and in row-major order, in memory of `device`: the tensor itself where it is so already.
+/// Returns the elements as a contiguous, row-major tensor in memory of `device`; the tensor itself if it already is.
 Tensor dense_on(const Tensor& tensor, Device& device);
 
-/// The bytes of such a tensor on the host, whatever its elements are.
+/// Returns the bytes of a contiguous host tensor of any type.
 inline std::span<const std::byte> host_bytes(const Tensor& dense) {
   HONE_ASSERT(dense.contiguous() && &dense.device() == &cpu(), "bytes of a tensor elsewhere");
   return {dense.device_pointer(), dense.size_bytes()};

@@ -28,8 +28,8 @@ std::size_t rounded_up(std::size_t size_bytes, std::size_t alignment) {
   return (size_bytes + alignment - 1) / alignment * alignment;
 }
 
-// Large memory comes from the system and goes back to it at once, which the heap would keep. First touch of a page costs
-// many times a resident one; huge pages make it rarer.
+// Large blocks are mapped directly and returned to the system at once; the heap would keep them. The first access to a
+// page is many times slower than later ones; huge pages reduce their number.
 bool is_large(std::size_t size_bytes) { return size_bytes >= 2 * kHugePage; }
 
 void* map_large(std::size_t size_bytes) {
@@ -42,7 +42,7 @@ void* map_large(std::size_t size_bytes) {
   const std::size_t before = rounded_up(address, kHugePage) - address;
   if (before > 0) ::munmap(begin, before);
   ::munmap(begin + before + size, kHugePage - before);
-  // Not the end of it, of which a huge page would take more than is asked for.
+  // Excludes the end, where a huge page would take more memory than requested.
   ::madvise(begin + before, size / kHugePage * kHugePage, MADV_HUGEPAGE);
   return begin + before;
 }

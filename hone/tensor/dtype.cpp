@@ -43,7 +43,7 @@ Half to_half(float value) {
   const std::uint16_t sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return {static_cast<std::uint16_t>(sign | 0x7e00u)};
-  // From 65520 on it rounds to infinity.
+  // Values from 65520 on round to infinity.
   if (magnitude >= 0x477ff000u) return {static_cast<std::uint16_t>(sign | 0x7c00u)};
   if (magnitude < 0x38800000u) {
     // Below 2^-14: adding 0.5 leaves round(value * 2^24) in the low bits.

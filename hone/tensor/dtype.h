@@ -32,10 +32,10 @@ static_assert([] {
   return true;
 }());
 
-/// The dtype called `name` in graph text. Throws `UserError` listing the known ones.
+/// Returns the dtype called `name` in graph text. Throws `UserError` listing the known ones.
 DType parse_dtype(std::string_view name);
 
-/// IEEE half and bfloat16 are carried as bits; arithmetic happens in f32.
+/// IEEE half and bfloat16 are stored as bits; arithmetic uses f32.
 struct Half {
   std::uint16_t bits;
 };
@@ -43,10 +43,10 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
-/// Exact widening.
+/// Converts exactly.
 float to_float(Half value);
 float to_float(BFloat16 value);
-/// Round to nearest, ties to even; too large becomes infinite; NaN stays NaN.
+/// Rounds to nearest, ties to even; overflows to infinity; NaN stays NaN.
 Half to_half(float value);
 BFloat16 to_bfloat16(float value);
 

@@ -40,7 +40,7 @@ void release_pages(const Tensor& tensor) {
   const auto first = reinterpret_cast<std::uintptr_t>(tensor.device_pointer());
   const std::uintptr_t begin = (first + page - 1) / page * page;
   const std::uintptr_t end = (first + tensor.size_bytes()) / page * page;
-  // Advice: where the system does not take it, the pages stay.
+  // Only a hint: if the system ignores it, the pages stay.
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 

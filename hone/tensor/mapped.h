@@ -12,11 +12,10 @@
 #include "hone/tensor/shape.h"
 #include "hone/tensor/tensor.h"
 
-/// Tensors inside of files: storages that view a mapping, and the checks that descriptions read
-/// from a file need before a tensor may be made of them.
+/// Tensors in memory-mapped files: storages that view a mapping, and checks of tensor descriptions in files.
 namespace hone {
 
-/// The bytes of a whole file and what keeps them there: a mapping, or nothing when the caller does.
+/// The bytes of a whole file and the owner of their memory; null if the caller owns it.
 struct SharedBytes {
   std::string_view text;
   std::shared_ptr<const void> owner;
@@ -25,27 +24,25 @@ struct SharedBytes {
 /// Maps a file. Throws `UserError` with the path.
 SharedBytes map_file(const fs::path& path);
 
-/// `bytes`, which lie in those of `file`, as a storage on the host for elements of `dtype`. A
-/// view that keeps their owner alive, or a copy where the address is no multiple of the element
-/// size. A view is read-only memory: writing through it ends the program. It is aligned to the
-/// element, not to 64 bytes. Throws `UserError` when a boolean is neither 0 nor 1 (its value would
-/// have no meaning in C++).
+/// Returns a host storage for `bytes`, part of `file`, with elements of `dtype`. It is a view that keeps the owner
+/// alive, or a copy if the address is not a multiple of the element size. Views are read-only: writing to one crashes
+/// the program. They are aligned to the element, not to 64 bytes. Throws `UserError` if a boolean is neither 0 nor 1,
+/// which would be undefined in C++.
 StoragePointer storage_in_file(const SharedBytes& file, std::string_view bytes, DType dtype);
 
-/// Gives the memory that the elements of a dense tensor take back to the system where they lie in a file, which is read
-/// again when they are: for who has made a copy of them in another order. Elsewhere nothing happens.
+/// Releases the resident pages of a contiguous, file-mapped tensor; they are read again on access. For callers that
+/// have made a copy with another layout. No effect on other tensors.
 void release_pages(const Tensor& tensor);
 
-/// What reading a dense tensor adds to the memory of this process: those of its pages, where it lies in a file, that were not
-/// read yet or were released. Elsewhere 0.
+/// Returns how much reading a contiguous tensor would add to resident memory: the size of its file-mapped pages that
+/// are not resident. 0 for other tensors.
 std::size_t unread_bytes(const Tensor& tensor);
 
 /// Throws `UserError` when `dtype` is boolean and a byte of the host storage is neither 0 nor 1.
 void check_booleans(const Storage& storage, DType dtype);
 
-/// Bytes of a contiguous tensor, or nothing when an extent is negative or the strides of such a
-/// tensor would not fit 63 bits (extents of 0 count as 1 there, since later axes have strides all
-/// the same).
+/// Returns the size in bytes of a contiguous tensor, or nothing if an extent is negative or the strides would overflow
+/// 63 bits. For the latter, extents of 0 count as 1, because the strides of earlier axes are computed the same way.
 std::optional<std::uint64_t> checked_size_bytes(DType dtype, const Sizes& sizes);
 
 }  // namespace hone

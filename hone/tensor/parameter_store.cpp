@@ -45,7 +45,7 @@ ParameterStore ParameterStore::on(Device& device) const {
 }
 
 std::string ParameterStore::first_not_finite() const {
-  // Counted without branches, which compilers turn into vector code.
+  // Counts without branches, so that compilers vectorize the loop.
   const auto odd = [](float value) {
     constexpr std::uint32_t kExponent = 0x7f800000;
     return static_cast<std::int64_t>((std::bit_cast<std::uint32_t>(value) & kExponent) ==

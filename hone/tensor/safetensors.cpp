@@ -19,15 +19,15 @@ namespace {
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the format's own library
 constexpr std::string_view kMetadata = "__metadata__";
 
-// The project's ordered Json looks keys up one by one: quadratic in the tensors, while a header may
-// name a million.
+// The project's ordered Json searches keys linearly, which is quadratic in the number of tensors, and a header may have
+// a million.
 using HeaderJson = nlohmann::json;
 
 struct Entry {
   std::string name;
   DType dtype = DType::f32;
   Sizes sizes;
-  std::uint64_t begin = 0;  // in bytes after the header
+  std::uint64_t begin = 0;  // offset in bytes after the header
   std::uint64_t end = 0;
 };
 
@@ -48,8 +48,7 @@ std::string_view header_text(std::string_view bytes) {
   return text;
 }
 
-// Refuses what would cost memory or hide a tensor: nesting deeper than the format's, names given
-// twice.
+// Rejects input that would waste memory or hide a tensor: deeper nesting than the format's, and duplicate names.
 HeaderJson parse_header(std::string_view text) {
   std::set<std::string> names;
   const auto check = [&](int depth, HeaderJson::parse_event_t event, HeaderJson& parsed) {
@@ -64,7 +63,7 @@ HeaderJson parse_header(std::string_view text) {
   };
   try {
     return HeaderJson::parse(text, check);
-  } catch (const HeaderJson::exception& error) {  // its message says where
+  } catch (const HeaderJson::exception& error) {  // its message has the position
     fail("the header is malformed JSON: {}", shorten(error.what(), 300));
   }
 }
@@ -129,8 +128,8 @@ Entry read_entry(const std::string& name, const HeaderJson& json) {
   return entry;
 }
 
-// Sorted by place, every tensor begins where the one before ends: no overlap, no hole, nothing left
-// over.
+// Checks that, sorted by position, every tensor begins where the previous one ends: no overlaps, gaps or trailing
+// bytes.
 void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
@@ -149,8 +148,8 @@ void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
 
 using NamedTensor = std::pair<const std::string*, const Tensor*>;
 
-// The data and the tensors of whole lines begin at a line of the cache; behind them, by falling element size, all others are
-// aligned to their elements.
+// Tensors whose size is a multiple of a cache line start at one. The others follow by decreasing element size, so that
+// all are aligned to their elements.
 constexpr std::size_t kLine = 64;
 
 std::vector<NamedTensor> in_order_of_the_file(const TensorMap& tensors) {
@@ -228,7 +227,7 @@ void write_safetensors(const fs::path& path, const TensorMap& tensors,
   const std::vector<NamedTensor> order = in_order_of_the_file(tensors);
   const std::string header =
       with_context(path.string(), [&] { return make_header(order, metadata, float8); });
-  // What lies in files was not read yet, or may have been released since.
+  // Data in files may not have been read yet, or was released.
   std::size_t unread = 0;
   for (const auto& [name, tensor] : tensors) unread += unread_bytes(tensor);
   predict_memory(static_cast<double>(resident_bytes() + unread));

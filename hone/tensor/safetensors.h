@@ -19,28 +19,27 @@ namespace hone {
 struct Safetensors {
   TensorMap tensors;
   std::map<std::string, std::string>
-      metadata;  ///< the header's "__metadata__", {"format": "pt"} for Hugging Face
+      metadata;  ///< "__metadata__" in the header; {"format": "pt"} for Hugging Face
 };
 
-/// Maps the file; the tensors view the mapping and keep it alive, so loading costs no memory. They
-/// are read-only: writing to one ends the program (`contiguous_copy` first). A tensor whose
-/// elements are not aligned is copied. The file must not shrink in place while tensors view it; a
-/// file replaced by renaming, as `write_file` does, is fine. Throws `UserError` with the path, what
-/// was expected and what came for anything that is not a whole, valid file.
+/// Maps the file; the tensors view the mapping and keep it alive, so loading takes no memory. They are read-only:
+/// writing to one crashes the program (`contiguous_copy` first). Unaligned tensors are copied. The file must not shrink
+/// in place while tensors view it; replacing it by renaming, as `write_file` does, is safe. Throws `UserError` with the
+/// path, the expected and the actual value for anything but a complete, valid file.
 Safetensors read_safetensors(const fs::path& path);
-/// The same of a file in memory, without a path in the messages.
+/// The same for a file in memory, without a path in messages.
 Safetensors read_safetensors(const SharedBytes& file);
 
-/// Writes tensors of a multiple of 64 bytes first, which begin at a line of the cache, and all others behind them, by falling
-/// element size and names in order, so that all are aligned to their elements. The file appears whole or not at all. Strided
-/// tensors are written contiguous. Throws `UserError` when the file cannot be written or a tensor has the reserved name
-/// "__metadata__". `float8`: tensors of bytes that are fp8 numbers (E4M3), a type that no `DType` is for.
+/// Writes a file completely or not at all. Tensors whose size is a multiple of 64 bytes come first and start at cache
+/// lines. All others follow by decreasing element size and name, so that all are aligned to their elements. Strided
+/// tensors are written contiguously. Throws `UserError` if the file cannot be written or a tensor has the reserved name
+/// "__metadata__". `float8`: names of byte tensors that contain fp8 numbers (E4M3), for which there is no `DType`.
 void write_safetensors(const fs::path& path, const TensorMap& tensors,
                        const std::map<std::string, std::string>& metadata = {},
                        const std::set<std::string>& float8 = {});
 
-/// The same tensors in a file that no folder shows, in the place for temporary ones: kernels lay out anew what lies in files,
-/// and let the file's pages go, where other memory would be held twice. Throws `UserError` when it cannot be written.
+/// Moves tensors into a deleted temporary file. Kernels that repack weights can then release the original pages instead
+/// of holding both copies in memory. Throws `UserError` if it cannot be written.
 TensorMap in_hidden_file(const TensorMap& tensors);
 
 }  // namespace hone

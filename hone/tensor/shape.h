@@ -9,28 +9,28 @@
 
 #include "hone/base/inline_vector.h"
 
-/// Shapes: concrete ones (`Sizes`, of tensors) and symbolic ones (`Shape`, of types in a graph).
+/// Shapes: concrete ones (`Sizes`, for tensors) and symbolic ones (`Shape`, for types in a graph).
 namespace hone {
 
-/// The most dimensions that a tensor has.
+/// The maximum number of dimensions of a tensor.
 constexpr std::size_t kMostDimensions = 8;
 
 /// Extents or strides of a tensor, in elements.
 using Sizes = InlineVector<std::int64_t, kMostDimensions>;
 
-/// Product of the extents; 1 for a scalar.
+/// Returns the product of the extents; 1 for a scalar.
 std::int64_t element_count(const Sizes& sizes);
-/// Rows of a tensor, the last dimension being a row: the product of the others; 0 where rows are empty.
+/// Returns the number of rows, where the last dimension is a row: the product of the others; 0 if rows are empty.
 std::int64_t row_count(const Sizes& sizes);
-/// Strides of a row-major tensor without gaps.
+/// Returns the strides of a contiguous row-major tensor.
 Sizes contiguous_strides(const Sizes& sizes);
-/// "[8, 128]"
+/// Returns "[8, 128]".
 std::string to_string(const Sizes& sizes);
 
-/// One dimension of a type: a number, or a symbol whose value a run decides (B batch, S sequence).
+/// A dimension of a type: a number, or a symbol that is bound in each run (B batch, S sequence).
 struct Dim {
   std::int64_t size = 0;
-  char symbol = 0;  ///< upper-case letter, or 0 when `size` counts
+  char symbol = 0;  ///< upper-case letter; 0: `size` applies
 
   Dim() = default;
   Dim(std::int64_t size_) : size(size_) {}  // NOLINT: a number is a dimension
@@ -44,19 +44,19 @@ struct Dim {
 
 using Shape = std::vector<Dim>;
 
-/// What the symbols are in one run.
+/// Values of the symbols in one run.
 using Bindings = std::pmr::map<char, std::int64_t>;
 
-/// "[B, S, 128]"
+/// Returns "[B, S, 128]".
 std::string to_string(const Shape& shape);
 std::string to_string(const Dim& dim);
 
-/// The value of a dimension. Throws `InternalError` for an unbound symbol.
+/// Returns the value of a dimension. Throws `InternalError` for an unbound symbol.
 std::int64_t resolve(const Dim& dim, const Bindings& bindings);
 Sizes resolve(const Shape& shape, const Bindings& bindings);
 
-/// Binds the symbols of `shape` to `sizes`. Throws `UserError` naming `what` when rank, a number or
-/// a bound symbol disagrees.
+/// Binds the symbols of `shape` to `sizes`. Throws `UserError` naming `what` if the rank, a number or a bound symbol
+/// differs.
 void bind_symbols(const Shape& shape, const Sizes& sizes, std::string_view what,
                   Bindings& bindings);
 

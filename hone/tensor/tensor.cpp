@@ -94,9 +94,9 @@ Tensor Tensor::contiguous_copy() const {
 
 namespace {
 
-// The f32 value next to `value` whose last bit tells that something was cut off. Rounding it to fewer bits gives what
-// rounding `value` at once gives; the nearest f32 could be a tie that `value` is not (Boldo and Melquiond, "Emulation
-// of FMA and correctly rounded sums", 2008).
+// Rounds to odd: returns a neighboring f32 whose last bit marks that bits were lost. Rounding it to fewer bits equals
+// rounding `value` directly; the nearest f32 could be a tie although `value` is not (Boldo and Melquiond, "Emulation of
+// FMA and correctly rounded sums", 2008).
 float rounded_to_odd(double value) {
   const float nearest = static_cast<float>(value);
   const double error = value - static_cast<double>(nearest);

@@ -22,18 +22,18 @@ class Tensor {
  public:
   Tensor() = default;
 
-  /// Contiguous, contents undefined.
+  /// Returns a contiguous tensor with undefined contents.
   static Tensor empty(DType dtype, Sizes sizes, Device& device = cpu());
-  /// Contiguous, all bits zero.
+  /// Returns a contiguous tensor with all bits zero.
   static Tensor zeros(DType dtype, Sizes sizes, Device& device = cpu());
-  /// Contiguous on the host, from values in row-major order.
+  /// Returns a contiguous host tensor of values in row-major order.
   template <typename T>
   static Tensor of(Sizes sizes, const std::vector<T>& values);
   template <typename T>
   static Tensor scalar(T value) {
     return of<T>({}, {value});
   }
-  /// A view of a storage; `offset` and `strides` in elements.
+  /// Returns a view of a storage; `offset` and `strides` are in elements.
   static Tensor view_of(StoragePointer storage, DType dtype, Sizes sizes, Sizes strides,
                         std::int64_t offset);
 
@@ -43,7 +43,7 @@ class Tensor {
   const Sizes& strides() const { return strides_; }
   std::int64_t offset() const { return offset_; }
   std::int64_t rank() const { return static_cast<std::int64_t>(sizes_.size()); }
-  /// Extent of an axis; negative axes count from the end.
+  /// Returns the extent of an axis; negative axes count from the end.
   std::int64_t size(std::int64_t axis) const {
     return sizes_[static_cast<std::size_t>(axis < 0 ? axis + rank() : axis)];
   }
@@ -55,18 +55,18 @@ class Tensor {
   Device& device() const { return *storage_->device; }
   const StoragePointer& storage() const { return storage_; }
 
-  /// Address of the first element on its device. For kernels of that device only.
+  /// Returns the address of the first element on its device, for kernels of that device only.
   std::byte* device_pointer() const {
     return storage_->pointer + static_cast<std::size_t>(offset_) * info(dtype_).size_bytes;
   }
-  /// Address of the first element on the host. Throws `InternalError` when the memory is not the
-  /// host's or the element type is another.
+  /// Returns the address of the first element on the host. Throws `InternalError` if the memory is not on the host or
+  /// the element type differs.
   template <typename T>
   T* data() const {
     check_host_access(dtype_of<T>);
     return reinterpret_cast<T*>(device_pointer());
   }
-  /// The elements of a contiguous tensor on the host.
+  /// Returns the elements of a contiguous host tensor.
   template <typename T>
   std::span<T> values() const {
     HONE_ASSERT(contiguous(), "values() of a strided tensor {}", to_string(sizes_));
@@ -78,13 +78,13 @@ class Tensor {
   Tensor transpose(const Sizes& axes) const;
   Tensor slice(std::int64_t axis, std::int64_t begin, std::int64_t end) const;
 
-  /// Copies. `contiguous_copy` and `cast` read host memory. `cast` rounds to nearest, ties to even, but cuts off
-  /// fractions towards integers; what an integer type cannot hold has no defined result.
+  /// Copies. `contiguous_copy` and `cast` read host memory. `cast` rounds to nearest, ties to even, but truncates
+  /// towards zero for integer types; values outside the integer range are undefined.
   Tensor contiguous_copy() const;
   Tensor cast(DType dtype) const;
-  /// A contiguous tensor's copy in fresh memory of `device`.
+  /// Returns a copy of a contiguous tensor in new memory of `device`.
   Tensor copy_to(Device& device) const;
-  /// The same tensor on `device`: itself when it is there already.
+  /// Returns the tensor on `device`; itself if it is already there.
   Tensor on(Device& device) const { return &this->device() == &device ? *this : copy_to(device); }
 
  private:
@@ -106,7 +106,6 @@ Tensor Tensor::of(Sizes sizes, const std::vector<T>& values) {
   return tensor;
 }
 
-/// Tensors by name.
 using TensorMap = std::map<std::string, Tensor, std::less<>>;
 
 /// Calls `body(T{})` with the C++ type of `dtype`.
@@ -135,8 +134,8 @@ decltype(auto) dispatch(DType dtype, Body&& body) {
   HONE_ASSERT(false, "dtype {}", static_cast<int>(dtype));
 }
 
-/// Calls `body(offsets)` with the element offset into every one of the strided operands, in
-/// row-major order of `sizes`. The slow, obvious way to walk; for reference kernels.
+/// Calls `body(offsets)` with the element offset into each of the strided operands, in row-major order of `sizes`. Slow
+/// but simple; for reference kernels.
 template <std::size_t N, typename Body>
 void for_each_element(const Sizes& sizes, const std::array<const Sizes*, N>& strides, Body&& body) {
   std::array<std::int64_t, N> offsets{};

@@ -35,7 +35,7 @@ void AddedTokens::add(const AddedToken& token, std::string pattern, std::int32_t
   bucket.insert(place, {token, std::move(pattern), id});
 }
 
-// Where from `from` on the next byte is that a token begins with.
+// Returns the next position, from `from` on, of a byte that begins a token.
 std::size_t AddedTokens::candidate(std::string_view text, std::size_t from) const {
   if (first_bytes_.size() == 1) return std::min(text.find(first_bytes_[0], from), text.size());
   if (first_bytes_.empty()) return text.size();
@@ -52,8 +52,7 @@ AddedTokens::Match AddedTokens::find(std::string_view text, std::size_t from) co
   return {};
 }
 
-// What a match takes of the text, of which all before `begin` is taken; begin > end where its rules
-// discard it.
+// Returns the range that a match covers; text before `begin` is already consumed. begin > end if its rules discard it.
 AddedTokens::Stretch AddedTokens::stretch_of(const Match& match, std::string_view text,
                                              std::size_t begin) {
   const AddedToken& token = match.known->token;

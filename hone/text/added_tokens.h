@@ -9,31 +9,30 @@
 
 namespace hone {
 
-/// A token that is split off texts literally, before words are looked for.
+/// A token that is matched literally in texts, before they are split into words.
 struct AddedToken {
   std::string text;
-  bool strip_left = false;   ///< the white space before it belongs to it
-  bool strip_right = false;  ///< the white space behind it belongs to it
-  /// Its normalized form is searched for in normalized text, between tokens that are not
-  /// normalized. Otherwise the token is searched for in the raw text.
+  bool strip_left = false;   ///< includes preceding white space
+  bool strip_right = false;  ///< includes following white space
+  /// Its normalized form is searched in normalized text, between matches of tokens that are not normalized. False: the
+  /// token is searched in the raw text.
   bool normalized = false;
-  bool single_word = false;  ///< not found beside a letter, a digit, a mark or "_"
-  bool is_piece = true;      ///< words may also be cut into it
+  bool single_word = false;  ///< not matched next to a letter, digit, mark or "_"
+  bool is_piece = true;      ///< also a piece of the model's vocabulary
   friend bool operator==(const AddedToken&, const AddedToken&) = default;
 };
 
-/// Finds added tokens in texts as the library `tokenizers` does (added_vocabulary.rs): from left to
-/// right, and of those that begin at one place the longest.
+/// Finds added tokens in texts as the `tokenizers` library does (added_vocabulary.rs): from left to right, the longest
+/// match at each position.
 class AddedTokens {
  public:
-  /// Searches for `pattern` (not empty) from now on, by the rules of `token`. Of equal patterns the
-  /// first one added is found.
+  /// Adds `pattern` (not empty), which is matched by the rules of `token`. Of equal patterns the first one added is
+  /// found.
   void add(const AddedToken& token, std::string pattern, std::int32_t id);
   bool empty() const { return first_bytes_.empty(); }
 
-  /// Calls `use(stretch, id)` for the stretches of `text` between the tokens, each with the id of
-  /// the token behind it, or -1, in order and until it returns false. A stretch may be empty.
-  /// Returns whether it came to the end.
+  /// Calls `use(stretch, id)` for each stretch of `text` between tokens, in order, with the id of the token after it,
+  /// or -1. A stretch may be empty. Stops if `use` returns false. Returns whether the end was reached.
   template <typename Use>
   bool split(std::string_view text, const Use& use) const {
     std::size_t begin = 0;
@@ -67,7 +66,7 @@ class AddedTokens {
   static Stretch stretch_of(const Match& match, std::string_view text, std::size_t begin);
 
   std::array<std::vector<Known>, 256> tokens_;  // by first byte, longest first
-  std::string first_bytes_;                     // each once
+  std::string first_bytes_;                     // distinct
 };
 
 }  // namespace hone

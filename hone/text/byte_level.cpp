@@ -14,7 +14,7 @@ constexpr bool is_visible(unsigned char byte) {
   return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte != 0xad);
 }
 
-// Of a byte its character.
+// Maps bytes to characters.
 constexpr std::array<char32_t, 256> byte_characters() {
   std::array<char32_t, 256> characters{};
   char32_t hidden = 0x100;
@@ -25,7 +25,7 @@ constexpr std::array<char32_t, 256> byte_characters() {
 constexpr std::array kCharacters = byte_characters();
 static_assert(kCharacters['a'] == 'a' && kCharacters[' '] == U'Ġ' && kCharacters[0xad] == 0x143);
 
-// Of a character its byte, or -1.
+// Maps characters to bytes, or -1.
 constexpr std::array<int, 0x144> character_bytes() {
   std::array<int, 0x144> bytes{};
   for (int& byte : bytes) byte = -1;
@@ -64,7 +64,7 @@ Character character_at(std::string_view text, std::size_t at) {
   return {kind, decoded.bytes};
 }
 
-// Where the characters of one kind end that go on at `at`.
+// Returns the end of a run of characters of one kind that continues at `at`.
 std::size_t run_end(std::string_view text, std::size_t at, Kind kind) {
   while (at < text.size()) {
     const Character next = character_at(text, at);
@@ -74,7 +74,7 @@ std::size_t run_end(std::string_view text, std::size_t at, Kind kind) {
   return at;
 }
 
-// Bytes of the contraction that the text begins with, or 0.
+// Returns the size of the contraction at the start of the text, or 0.
 std::size_t contraction(std::string_view text) {
   for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
     if (text.starts_with(ending)) return ending.size();
@@ -120,7 +120,7 @@ std::size_t word_end(std::string_view text, std::size_t begin) {
   const Character first = character_at(text, begin);
   std::size_t at = begin + first.bytes;
   if (first.kind != Kind::space) return run_end(text, at, first.kind);
-  std::size_t last = begin;  // of the white space
+  std::size_t last = begin;  // last white space character
   while (at < text.size()) {
     const Character next = character_at(text, at);
     if (next.kind != Kind::space) {

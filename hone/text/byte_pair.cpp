@@ -11,9 +11,9 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kShortWord = 40;  // bytes up to which searching all pairs beats a queue
+constexpr std::size_t kShortWord = 40;  // bytes up to which a linear search beats a queue
 
-/// A pair that could be joined when it came into the queue.
+/// A pair that could be joined when it entered the queue.
 struct RankedPair {
   std::uint32_t rank;
   std::size_t at;
@@ -24,9 +24,9 @@ struct RankedPair {
 using RankedPairs =
     std::priority_queue<RankedPair, std::vector<RankedPair>, std::greater<RankedPair>>;
 
-/// A piece of a long word, and where its neighbours are.
+/// A piece of a long word, and the indices of its neighbors.
 struct Piece {
-  std::int32_t id;  // -1 once it belongs to the piece before it
+  std::int32_t id;  // -1 after it was merged into the previous piece
   std::size_t before, after;
 };
 
@@ -80,7 +80,7 @@ void BytePair::read_merges(const std::vector<std::string>& tokens,
 
 void BytePair::find_whole_words(const std::vector<std::string>& tokens) {
   std::vector<std::int32_t> ids;
-  std::size_t longer = 0, unmade = 0;  // tokens of several bytes, and those that no merges make
+  std::size_t longer = 0, unmade = 0;  // tokens of several bytes, and those that no merges produce
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::optional<std::string> word = bytes_of(tokens[i]);
     if (!word || word->empty()) continue;
@@ -90,7 +90,7 @@ void BytePair::find_whole_words(const std::vector<std::string>& tokens) {
     longer += word->size() > 1;
     unmade += ids.size() > 1;
   }
-  // Special tokens and a few others are made by none; a file of merges that was cut leaves most.
+  // No merges produce special tokens and a few others; a truncated merges file misses most tokens.
   constexpr std::size_t kFew = 32;
   if (unmade > kFew && 2 * unmade > longer)
     throw MergesError(
@@ -119,7 +119,7 @@ void BytePair::join(std::string_view word, std::vector<std::int32_t>& ids) const
 
 void BytePair::join_short(std::string_view word, std::vector<std::int32_t>& ids) const {
   std::int32_t piece[kShortWord];
-  std::uint32_t ranks[kShortWord];  // of a piece and the next
+  std::uint32_t ranks[kShortWord];  // of each piece and the next
   std::size_t count = 0;
   for (const char byte : word) piece[count++] = byte_ids_[static_cast<unsigned char>(byte)];
   for (std::size_t i = 0; i + 1 < count; ++i) ranks[i] = rank(piece[i], piece[i + 1]);
@@ -155,7 +155,7 @@ void BytePair::join_long(std::string_view word, std::vector<std::int32_t>& ids) 
     const RankedPair best = queue.top();
     queue.pop();
     Piece& left = pieces[best.at];
-    if (left.id < 0 || rank_at(best.at) != best.rank) continue;  // joined otherwise since
+    if (left.id < 0 || rank_at(best.at) != best.rank) continue;  // stale
     Piece& right = pieces[left.after];
     left.id = joined_[best.rank];
     left.after = right.after;

@@ -11,22 +11,21 @@
 #include "hone/text/pair_table.h"
 #include "hone/text/piece_table.h"
 
-/// Byte pair encoding: a word begins as bytes, and the two neighbours that come first in a list of
-/// merges are joined, the leftmost of several such, until none are in the list. (Sennrich, Haddow
-/// and Birch, "Neural machine translation of rare words with subword units", 2016; over bytes as in
-/// GPT-2.)
+/// Byte pair encoding: a word starts as bytes. The adjacent pair that comes first in a list of merges is joined, the
+/// leftmost if there are several, until no pair is in the list. (Sennrich, Haddow and Birch, "Neural machine
+/// translation of rare words with subword units", 2016; over bytes as in GPT-2.)
 namespace hone {
 
-/// Two tokens that are joined to the token of both texts.
+/// Two tokens that are joined into the token of their concatenated texts.
 struct Merge {
   std::string left, right;
   friend bool operator==(const Merge&, const Merge&) = default;
 };
 
-/// The merges are at fault, not the tokens: they may stand in a file of their own.
+/// The merges are invalid, rather than the tokens; they may come from a separate file.
 class MergesError : public UserError {
  public:
-  /// `at`: which of them, from 0 on; none: all together.
+  /// `at`: index of the merge, from 0; nothing: all of them.
   MergesError(std::string message, std::optional<std::size_t> at)
       : UserError(std::move(message)), merge(at) {}
   std::optional<std::size_t> merge;
@@ -35,14 +34,12 @@ class MergesError : public UserError {
 class BytePair {
  public:
   BytePair() = default;
-  /// The id of a token, written in the alphabet of byte_level.h, is its index; the merge that comes
-  /// first is made first. Throws `UserError` for a byte without a token, `MergesError` for merges that
-  /// make few of the tokens, and for a merge that stands twice or of which a part or the result is no
-  /// token.
+  /// The id of a token, in the alphabet of byte_level.h, is its index. Merges are ordered by priority. Throws
+  /// `UserError` for a byte without a token; `MergesError` for merges that produce few of the tokens, a duplicate
+  /// merge, and a merge whose parts or result are not tokens.
   BytePair(const std::vector<std::string>& tokens, const std::vector<Merge>& merges);
 
-  /// Appends the ids of the pieces of `word`, bytes of any number. The time grows with their number
-  /// times its logarithm.
+  /// Appends the ids of the pieces of `word`, which may be any bytes. Takes O(n log n) time.
   void encode(std::string_view word, std::vector<std::int32_t>& ids) const;
 
  private:
@@ -54,9 +51,9 @@ class BytePair {
   void join_long(std::string_view word, std::vector<std::int32_t>& ids) const;
 
   std::array<std::int32_t, 256> byte_ids_{};
-  PairTable ranks_;                   // of two ids the number of their merge
-  std::vector<std::int32_t> joined_;  // of a merge the id of its result
-  PieceTable whole_;                  // words that become one token, which most are
+  PairTable ranks_;                   // number of the merge of two ids
+  std::vector<std::int32_t> joined_;  // id of each merge's result
+  PieceTable whole_;                  // words that become one token, as most do
 };
 
 }  // namespace hone

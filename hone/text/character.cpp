@@ -14,9 +14,9 @@ struct Range {
   char32_t first, last;
 };
 
-// Punctuation, marks and format characters that Unicode defined or reclassified after version 8,
-// and one letter that decomposes since: the tables of `tokenizers` know none of these properties.
-// tests/text/golden/characters.json has the classes of all code points as that library sees them.
+// Punctuation, marks and format characters that Unicode defined or reclassified after version 8, and one letter that
+// has decomposed since: unknown to the tables of `tokenizers`. tests/text/golden/characters.json has the classes of all
+// code points according to that library.
 constexpr Range kLater[] = {
     {0x061d, 0x061d},   {0x07fd, 0x07fd},   {0x0890, 0x0891},   {0x0898, 0x089f},
     {0x08ca, 0x08e2},   {0x09fd, 0x09fe},   {0x0a76, 0x0a76},   {0x0afa, 0x0aff},
@@ -48,8 +48,7 @@ constexpr Range kLater[] = {
     {0x1e026, 0x1e02a}, {0x1e08f, 0x1e08f}, {0x1e130, 0x1e136}, {0x1e2ae, 0x1e2ae},
     {0x1e2ec, 0x1e2ef}, {0x1e4ec, 0x1e4ef}, {0x1e944, 0x1e94a}, {0x1e95e, 0x1e95f}};
 
-// Letters and numbers that are newer than utf8proc's Unicode 15: the regular expressions of
-// `tokenizers` know those of Unicode 16.
+// Letters and numbers newer than utf8proc's Unicode 15: the regular expressions of `tokenizers` use Unicode 16.
 constexpr Range kLaterLetters[] = {
     {0x1c89, 0x1c8a},   {0xa7cb, 0xa7cd},   {0xa7da, 0xa7dc},   {0x105c0, 0x105f3},
     {0x10d4a, 0x10d65}, {0x10d6f, 0x10d85}, {0x10ec2, 0x10ec4}, {0x11380, 0x11389},
@@ -61,14 +60,14 @@ constexpr Range kLaterNumbers[] = {{0x10d40, 0x10d49}, {0x116d0, 0x116e3}, {0x11
                                    {0x16130, 0x16139}, {0x16d70, 0x16d79}, {0x1ccf0, 0x1ccf9},
                                    {0x1e5f1, 0x1e5fa}};
 
-// Marks that are newer than it, too, or letters by another property than their category.
+// Marks that are also newer, and characters that are alphabetic by property rather than category.
 constexpr Range kLaterMarks[] = {{0x0897, 0x0897},   {0x10d69, 0x10d6d}, {0x10efc, 0x10efc},
                                  {0x113b8, 0x113c0}, {0x113c2, 0x113c2}, {0x113c5, 0x113c5},
                                  {0x113c7, 0x113ca}, {0x113cc, 0x113d0}, {0x113d2, 0x113d2},
                                  {0x113e1, 0x113e2}, {0x11f5a, 0x11f5a}, {0x1611e, 0x1612f},
                                  {0x1e5ee, 0x1e5ef}};
 
-// Whether `c` lies in one of the ranges, which rise.
+// Returns whether `c` is in one of the ranges, which are sorted.
 template <std::size_t count>
 bool in_ranges(const Range (&ranges)[count], char32_t c) {
   const Range* range =
@@ -79,8 +78,8 @@ bool in_ranges(const Range (&ranges)[count], char32_t c) {
 
 bool defined_later(char32_t c) { return in_ranges(kLater, c); }
 
-// Capitals that are newer than utf8proc's Unicode 15: [first, last], every `step`th, lies
-// `distance` before its small letter.
+// Capitals newer than utf8proc's Unicode 15: every `step`th in [first, last] is `distance` before its lower case
+// letter.
 struct CapitalRange {
   char32_t first, last, step;
   std::int32_t distance;

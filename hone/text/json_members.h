@@ -7,31 +7,30 @@
 #include "hone/base/error.h"
 #include "hone/base/json.h"
 
-/// Reading JSON objects that others wrote, where what is missing or null says nothing.
+/// Reads JSON objects of other programs, where missing and null members are equivalent.
 namespace hone {
 
-using Members = LargeJson;  // a vocabulary is an object of 30,000 keys
+using Members = LargeJson;  // a vocabulary is an object with 30,000 keys
 
-/// The object that `text` is; throws `UserError` for anything else.
+/// Parses an object; throws `UserError` for anything else.
 Members parse_members(std::string_view text);
 
-/// The beginning of a value, for messages.
+/// Returns the beginning of a value, for messages.
 std::string excerpt(const Members& value);
 
-/// `object[key]`, or null where it is not there or `object` is none.
+/// Returns `object[key]`, or null if it does not exist or `object` is not an object.
 const Members& member(const Members& object, const char* key);
 
-/// `object[key]`, or an empty object where it is not there or null; throws `UserError` for anything
-/// else.
+/// Returns `object[key]`, or an empty object if it is missing or null; throws `UserError` for anything else.
 const Members& object_member(const Members& object, const char* key);
 
-/// The string `object["type"]`, or "".
+/// Returns the string `object["type"]`, or "".
 std::string type_member(const Members& object);
 
 /// Throws `UserError` unless `object[key]` is missing, null or `expected`.
 void expect_member(const Members& object, const char* key, const Members& expected);
 
-/// `object[key]` as a T where it is there and not null; throws `UserError` for another type.
+/// Reads `object[key]` as a T if it exists and is not null; throws `UserError` for another type.
 template <typename T>
 void read_member(const Members& object, const char* key, T& value) {
   const Members& found = member(object, key);

@@ -21,8 +21,8 @@ constexpr LeadBytes kLeadBytes[] = {
     {0xf1, 0xf3, 3, 0x80, 0xbf}, {0xf4, 0xf4, 3, 0x80, 0x8f},
 };
 
-// The code point at the front of `text`, or the length of the ill-formed part there. `text` begins
-// with a byte >= 0x80.
+// Returns the code point at the front of `text`, or the length of the ill-formed sequence there. `text` begins with a
+// byte >= 0x80.
 DecodedCharacter decode_beyond_ascii(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const LeadBytes* lead = std::find_if(
@@ -92,8 +92,8 @@ void split_cjk(const CodePoints& in, CodePoints& out) {
 }
 
 void strip_accents(const CodePoints& in, CodePoints& out) {
-  // Marks between two starters are in the order of their classes, equal classes as they came. Of
-  // dropped marks only the place matters where a starter among them ends such a stretch.
+  // Sorts marks between two starters stably by combining class. A dropped mark matters only if it is a starter, which
+  // ends such a stretch.
   std::size_t stretch = out.size();
   for (const char32_t c : in) {
     for (const char32_t part : decompose(c)) {

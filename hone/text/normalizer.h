@@ -5,15 +5,12 @@
 #include <string_view>
 #include <vector>
 
-/// BERT's text normalization on code points, step by step: clean, set ideographs apart, strip
-/// accents, lower case.
+/// BERT's text normalization on code points, step by step: clean, separate ideographs, strip accents, lower case.
 ///
-/// The tokenizer calls it for runs of text that are not pure ASCII; ASCII takes a shorter way with
-/// the same answer.
+/// The tokenizer uses it for runs of text that are not pure ASCII; ASCII has a fast path with the same result.
 namespace hone {
 
-/// What a tokenizer does to text before it looks for words. The defaults are those of the uncased
-/// models.
+/// Normalization of text before it is split into words. The defaults are those of the uncased models.
 struct Normalization {
   bool clean_text = true;     ///< remove control characters, turn white space into spaces
   bool split_cjk = true;      ///< put a space on either side of every ideograph
@@ -24,18 +21,17 @@ struct Normalization {
 
 using CodePoints = std::vector<char32_t>;
 
-/// What UTF-8 begins with.
+/// The first code point of UTF-8.
 struct DecodedCharacter {
-  char32_t value;     ///< U+FFFD for an ill-formed part
-  std::size_t bytes;  ///< of the text, from 1
+  char32_t value;     ///< U+FFFD for an ill-formed sequence
+  std::size_t bytes;  ///< at least 1
   bool valid;
 };
-/// The first code point of `text`, which is not empty, or its ill-formed part there (maximal
-/// subpart, Unicode 15, section 3.9).
+/// Decodes the first code point of `text`, which is not empty, or the ill-formed sequence there (maximal subpart,
+/// Unicode 15, section 3.9).
 DecodedCharacter decode_first(std::string_view text);
 
-/// Appends the code points of UTF-8 `text`. Every ill-formed part becomes one
-/// U+FFFD. Returns how many there were.
+/// Appends the code points of UTF-8 `text`, with U+FFFD for each ill-formed sequence. Returns the number of these.
 std::int64_t decode_utf8(std::string_view text, CodePoints& out);
 
 /// Appends one code point as UTF-8.
@@ -50,11 +46,10 @@ void strip_accents(const CodePoints& in, CodePoints& out);
 /// Appends the lower case of `in`.
 void lowercase(const CodePoints& in, CodePoints& out);
 
-/// Applies the steps that `normalization` asks for, in the order above. `scratch` only saves
-/// allocations.
+/// Applies the steps that `normalization` enables, in the order above. `scratch` only saves allocations.
 void normalize(const Normalization& normalization, CodePoints& text, CodePoints& scratch);
 
-/// The same from UTF-8 to UTF-8.
+/// The same for UTF-8 text.
 std::string normalize(const Normalization& normalization, std::string_view text);
 
 }  // namespace hone

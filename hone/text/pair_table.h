@@ -6,7 +6,7 @@
 
 namespace hone {
 
-/// A map from two ids, one after the other, to a number: open addressing, never erased from.
+/// A map from ordered pairs of ids to numbers: open addressing, without erasure.
 class PairTable {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -15,13 +15,13 @@ class PairTable {
     return std::uint64_t{left} << 32 | right;
   }
 
-  /// The number of the pair, or `kNone`.
+  /// Returns the number of the pair, or `kNone`.
   std::uint32_t find(std::uint64_t key) const {
     const Slot& slot = slots_[slot_of(key)];
     return slot.key == kEmpty ? kNone : slot.number;
   }
 
-  /// The number of the pair; `fresh` and taken into the table if it is not there.
+  /// Returns the number of the pair, after inserting it as `fresh` if it is absent.
   std::uint32_t find_or_insert(std::uint64_t key, std::uint32_t fresh) {
     Slot& slot = slots_[slot_of(key)];
     if (slot.key != kEmpty) return slot.number;
@@ -38,7 +38,7 @@ class PairTable {
   };
 
   std::size_t slot_of(std::uint64_t key) const {
-    // Fibonacci hashing: the high bits of the product depend on all of the key.
+    // Fibonacci hashing: the high bits of the product depend on the whole key.
     std::size_t at = key * 0x9E3779B97F4A7C15u >> shift_;
     while (slots_[at].key != kEmpty && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
     return at;

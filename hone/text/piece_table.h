@@ -7,8 +7,7 @@
 
 namespace hone {
 
-/// FNV-1a over bytes, extended byte by byte, so that all beginnings of a word are hashed in one
-/// walk.
+/// FNV-1a over bytes, extended byte by byte, so that one pass hashes all prefixes of a word.
 struct RollingHash {
   std::uint64_t value = 0xcbf29ce484222325u;
   void add(char byte) { value = (value ^ static_cast<unsigned char>(byte)) * 0x100000001b3u; }
@@ -19,13 +18,12 @@ inline RollingHash hash_of(std::string_view piece) {
   return hash;
 }
 
-/// A map from pieces of text to ids: open addressing over one block of text, no allocation in a
-/// look-up.
+/// A map from pieces of text to ids: open addressing over one block of text, with lookups that do not allocate.
 class PieceTable {
  public:
-  /// `piece` must not be in the table yet.
+  /// Inserts `piece`, which must not be in the table yet.
   void insert(std::string_view piece, std::int32_t id);
-  /// The id of `piece`, whose hash is `hash`, or -1.
+  /// Returns the id of `piece`, whose hash is `hash`, or -1.
   std::int32_t find(std::string_view piece, RollingHash hash) const {
     if (slots_.empty()) return -1;
     const std::size_t mask = slots_.size() - 1;
@@ -36,7 +34,7 @@ class PieceTable {
     }
     return -1;
   }
-  /// Length in bytes of the longest piece.
+  /// Returns the size in bytes of the longest piece.
   std::size_t longest() const { return longest_; }
 
  private:
@@ -45,7 +43,7 @@ class PieceTable {
     std::uint32_t begin, size;
     std::int32_t id = -1;
   };
-  // The low bits of FNV-1a depend on the low bits of the text alone; the high half stirs them.
+  // The low bits of FNV-1a depend only on the low bits of the text; the high half mixes them.
   static std::size_t slot_of(std::uint64_t hash) { return hash ^ hash >> 32; }
   void place(const Slot& slot);
 

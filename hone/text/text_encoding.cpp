@@ -31,7 +31,7 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
-// What iconv may call it, the most likely name first.
+// Returns names that iconv may use for the encoding, the most likely first.
 std::vector<std::string> names_for_iconv(const std::string& name) {
   const std::string plain = plain_name(name);
   for (const auto& [other, known] : kOtherNames)
@@ -44,7 +44,7 @@ std::vector<std::string> names_for_iconv(const std::string& name) {
 class Converter {
  public:
   explicit Converter(const std::string& name) {
-    // A slash would give iconv options of its own.
+    // A slash would pass options to iconv.
     if (name.empty() || name.find('/') != std::string::npos) return;
     for (const std::string& own : names_for_iconv(name))
       if (descriptor_ == kNone) descriptor_ = ::iconv_open("UTF-8", own.c_str());
@@ -57,8 +57,8 @@ class Converter {
 
   bool exists() const { return descriptor_ != kNone; }
 
-  // Appends what it converts of `rest` and removes it there; stops where that is malformed. Returns
-  // false there.
+  // Converts `rest` up to the first malformed sequence, and removes what it has converted. Returns false at a malformed
+  // sequence.
   bool convert(std::string_view& rest, std::string& text) {
     std::array<char, 16384> buffer;
     while (!rest.empty()) {
@@ -79,7 +79,7 @@ class Converter {
   iconv_t descriptor_ = kNone;
 };
 
-// Bytes of the unit in which malformed text is skipped.
+// Returns the code unit size in bytes, by which malformed text is skipped.
 std::size_t unit_size(const std::string& encoding) {
   const std::string plain = plain_name(encoding);
   return plain.starts_with("utf16") ? 2 : plain.starts_with("utf32") ? 4 : 1;

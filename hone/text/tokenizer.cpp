@@ -27,7 +27,7 @@ PieceTable ids_of(const std::vector<std::string>& tokens) {
   return ids;
 }
 
-// The tokens that words are cut into, by their ids.
+// Returns the tokens by id, without added tokens that are not pieces.
 std::vector<std::string> pieces_of(const TokenizerDefinition& definition) {
   std::unordered_set<std::string_view> others;
   for (const AddedToken& token : definition.added)
@@ -44,9 +44,9 @@ Encoder make_encoder(const TokenizerDefinition& definition, std::int32_t unknown
   return BytePairEncoder(std::get<BytePairModel>(definition.model), definition.tokens);
 }
 
-// How many pieces of two texts are kept when both may have `room` together: `longest_first` as the
-// library `tokenizers` has it (utils/truncation.rs). When both are cut, the one that was not longer
-// gets the smaller half, the first one if they are equally long.
+// Returns how many pieces of two texts are kept if both share `room`: `longest_first` as in the `tokenizers` library
+// (utils/truncation.rs). When both are cut, the shorter text gets the smaller half; the first one if they are equally
+// long.
 std::pair<std::size_t, std::size_t> pair_sizes(std::size_t first, std::size_t second,
                                                std::size_t room) {
   if (first + second <= room) return {first, second};
@@ -61,7 +61,7 @@ void append(std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& mor
   ids.insert(ids.end(), more.begin(), more.end());
 }
 
-// Cuts the pieces from `begin` on to `count`, where there are more.
+// Reduces the pieces from `begin` on to at most `count`.
 void keep(Truncation truncation, std::size_t begin, std::size_t count,
           std::vector<std::int32_t>& ids) {
   if (ids.size() <= begin + count) return;
@@ -130,9 +130,8 @@ void Tokenizer::collect_added() {
     if (find_id(token) >= 0) add({token});
 }
 
-// Calls `use(stretch, is_normalized, id)` for the stretches of `text` between added tokens, each
-// with the id of the token behind it, or -1, until it returns false. Returns how many ill-formed
-// parts were replaced on the way.
+// Calls `use(stretch, is_normalized, id)` for each stretch of `text` between added tokens, with the id of the token
+// after it, or -1, until it returns false. Returns the number of ill-formed sequences replaced during normalization.
 template <typename Use>
 std::int64_t Tokenizer::split(std::string_view text, const Use& use) const {
   std::int64_t replaced = 0;
@@ -147,8 +146,8 @@ std::int64_t Tokenizer::split(std::string_view text, const Use& use) const {
   return replaced;
 }
 
-// Appends the pieces of `text`, at least until there are more ids than `limit`. Returns how many
-// ill-formed parts were replaced.
+// Appends the pieces of `text`; may stop once there are more than `limit` ids. Returns the number of replaced
+// ill-formed sequences.
 std::int64_t Tokenizer::encode_pieces(std::string_view text, std::size_t limit, Ids& ids) const {
   std::int64_t in_pieces = 0;
   const auto encode = [&](std::string_view stretch, bool is_normalized, std::int32_t token) {
@@ -190,7 +189,7 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
   user_check(max_length >= special,
              "max_length: expected at least {} for the special tokens of pairs {}, got {}", special,
              fmt::join(framing_tokens(true), " "), max_length);
-  // All of both, for it matters which is longer.
+  // Encodes both texts completely, because the lengths determine the cut.
   Ids first_ids, second_ids;
   Encoding encoding;
   encoding.replaced_bytes =

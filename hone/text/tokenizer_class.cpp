@@ -23,7 +23,7 @@ constexpr std::string_view kLikeBert[] = {
     "MobileBertTokenizer", "RetriBertTokenizer",         "SqueezeBertTokenizer",
     "DPRReaderTokenizer",  "DPRContextEncoderTokenizer", "DPRQuestionEncoderTokenizer"};
 
-/// A class whose tokens come from more than a vocabulary.
+/// A class that needs more than a vocabulary.
 struct OtherClass {
   std::string_view name, does;
   bool ignores_json = false;  ///< transformers does not read a tokenizer.json for it
@@ -60,7 +60,7 @@ constexpr std::string_view kRemedy =
     "this one completely, put it into the folder and say \"tokenizer_class\": "
     "\"PreTrainedTokenizerFast\" in tokenizer_config.json";
 
-// Keys that change tokens and that only other programs know.
+// Rejects keys that change tokens and that only other programs support.
 void check_keys(const Members& config) {
   for (const char* key : {"word_tokenizer_type", "subword_tokenizer_type", "mecab_kwargs",
                           "sudachi_kwargs", "jumanpp_kwargs"}) {

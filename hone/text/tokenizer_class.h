@@ -5,10 +5,10 @@
 
 #include "hone/text/json_members.h"
 
-/// What the class of transformers that a folder names ("tokenizer_class") makes of its files.
+/// Interprets the transformers class that a folder names ("tokenizer_class").
 namespace hone {
 
-/// Where the vocabulary of a folder is read from.
+/// The source of a folder's vocabulary.
 enum class VocabularySource {
   tokenizer_json,
   vocab_txt,   ///< word pieces
@@ -16,16 +16,16 @@ enum class VocabularySource {
   none
 };
 
-/// Whether the class takes everything from tokenizer.json: "PreTrainedTokenizerFast".
+/// Returns whether the class takes everything from tokenizer.json: "PreTrainedTokenizerFast".
 bool is_generic_class(std::string_view name);
-/// Whether the class is that of BERT, or reads files exactly like it; "" is not.
+/// Returns whether the class is that of BERT, or reads files exactly like it; false for "".
 bool is_bert_class(std::string_view name);
-/// Whether the class is that of RoBERTa.
+/// Returns whether the class is that of RoBERTa.
 bool is_roberta_class(std::string_view name);
 
-/// Throws `UserError`, by name, for a class, or for keys of `config`, tokenizer_config.json, that ask
-/// for other software or custom code, and for a class that does not read files of this kind. `name`:
-/// empty where no file names a class.
+/// Throws `UserError`, with the name, for unsupported classes, for keys in `config` (tokenizer_config.json) that need
+/// other software or custom code, and for a class that does not read this type of files. `name`: empty if no file names
+/// a class.
 void check_tokenizer_class(std::string_view name, const Members& config, VocabularySource source);
 
 }  // namespace hone

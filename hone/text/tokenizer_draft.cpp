@@ -33,8 +33,7 @@ auto find_text(std::vector<DescribedToken>& tokens, std::string_view text) {
   return std::ranges::find_if(tokens, [&](const auto& known) { return known.token.text == text; });
 }
 
-// Gives extra tokens that have none the ids behind the others: as in transformers, whose named
-// special tokens get theirs before them.
+// Assigns the next ids to extra tokens without one; named special tokens come first, as in transformers.
 void number_extra(TokenizerDraft& draft) {
   const SpecialTokens& special = draft.definition.special;
   std::unordered_set<std::string> known;
@@ -51,7 +50,7 @@ void number_extra(TokenizerDraft& draft) {
     if (!token.empty() && known.insert(token).second) draft.definition.tokens.push_back(token);
 }
 
-// The tokens of the vocabulary that are split off texts, or may be.
+// Returns the tokens of the vocabulary that are, or may be, matched literally.
 std::unordered_set<std::string> added_pieces(const TokenizerDraft& draft) {
   std::unordered_set<std::string_view> added = {draft.cls, draft.sep};
   for (const auto* tokens : {&draft.added, &draft.special, &draft.extra_special})
@@ -62,7 +61,7 @@ std::unordered_set<std::string> added_pieces(const TokenizerDraft& draft) {
   return pieces;
 }
 
-// Special tokens with plain rules are not listed twice.
+// Removes special tokens with default rules from the added ones.
 void take_special_from_added(TokenizerDefinition& definition) {
   const SpecialTokens& special = definition.special;
   const Framing& framing = definition.framing;
@@ -141,7 +140,7 @@ TokenizerDefinition finish(TokenizerDraft draft) {
   for (const std::string& text : {cls, sep}) draft.special.push_back({{text}, true});
   for (auto* more : {&draft.special, &draft.extra_special})
     for (DescribedToken& token : *more) draft.describe_if_new(std::move(token));
-  // Of two that are the same once they are normalized, the special one is found.
+  // If two tokens are equal after normalization, the special one matches first.
   std::ranges::stable_partition(draft.added, [](const auto& token) { return token.special; });
   const std::unordered_set<std::string_view> tokens(definition.tokens.begin(),
                                                     definition.tokens.end());

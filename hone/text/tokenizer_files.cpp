@@ -18,7 +18,7 @@ constexpr std::array kFileNames = {"vocab.txt",
                                    "added_tokens.json",
                                    "tokenizer_config.json",
                                    "special_tokens_map.json"};
-constexpr std::ptrdiff_t kVocabularies = 4;  // of these, the first
+constexpr std::ptrdiff_t kVocabularies = 4;  // the first ones of these
 
 std::optional<std::string> read_if_there(const fs::path& path) {
   if (!path_exists(path)) return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<std::string> read_if_there(const fs::path& path) {
 
 constexpr const char* kConfigFile = "tokenizer_config.json";
 
-// Of what `truncation_side` can say, what keeps most of the same tokens.
+// For head_tail, uses the value of `truncation_side` that keeps most of the same tokens.
 void set_truncation(Truncation truncation, Json& config) {
   config["truncation_side"] = truncation == Truncation::head ? "right" : "left";
   config.erase(kTruncationKey);
@@ -46,7 +46,7 @@ Tokenizer load_tokenizer(const fs::path& folder, std::string_view usual_class) {
                        .special = read("special_tokens_map.json"),
                        .added = read("added_tokens.json"),
                        .usual_class = std::string(usual_class)};
-  // Where both lie there, the class tells which of them is meant.
+  // If both vocabularies exist, the class decides.
   const bool bytes = usual_class.starts_with("Roberta") && path_exists(folder / "vocab.json") &&
                      path_exists(folder / "merges.txt");
   if (!texts.json && !bytes) texts.vocabulary = read("vocab.txt");

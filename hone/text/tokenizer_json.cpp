@@ -56,7 +56,7 @@ void read_model(const Members& model, TokenizerDraft& draft) {
   read_member(model, "unk_token", draft.definition.special.unknown);
 }
 
-// Which end of texts is cut; that they are is for others to say.
+// Reads which end of texts is cut; whether they are cut is decided elsewhere.
 void read_truncation(const Members& truncation, TokenizerDefinition& definition) {
   std::string direction = "Right";
   read_member(truncation, "direction", direction);
@@ -115,8 +115,8 @@ std::string read_processing_token(const Members& processor, const char* key,
 
 /// One template of TemplateProcessing.
 struct Template {
-  std::string texts = {};                               ///< "A", or "AB" of a pair
-  std::vector<std::vector<std::string>> tokens = {{}};  ///< before, between and behind the texts
+  std::string texts = {};                               ///< "A", or "AB" for a pair
+  std::vector<std::vector<std::string>> tokens = {{}};  ///< before, between and after the texts
   std::vector<std::int64_t> types = {};                 ///< before the second text
   std::vector<std::int64_t> late_types = {};            ///< from the second text on
 };
@@ -176,7 +176,7 @@ void read_post_processor(const Members& processor, TokenizerDraft& draft) {
   }
   const std::string type = type_member(processor);
   if (type == "Sequence" && member(processor, "processors").is_array()) {
-    // ByteLevel only moves offsets.
+    // ByteLevel only changes offsets.
     std::vector<Members> others;
     for (const Members& each : member(processor, "processors"))
       if (type_member(each) != "ByteLevel") others.push_back(each);

@@ -6,9 +6,9 @@
 
 namespace hone {
 
-/// Reads tokenizer.json as the library `tokenizers` does, for which what is null is not done: WordPiece as BERT has it or
-/// byte-level BPE as GPT-2 and RoBERTa have it, added tokens, and how special tokens stand around texts. Throws `UserError`
-/// for what these two do not do, with what stood there and what is supported.
+/// Reads tokenizer.json as the `tokenizers` library does, where null disables a step. Supports WordPiece as in BERT,
+/// byte-level BPE as in GPT-2 and RoBERTa, added tokens, and special tokens around texts. Throws `UserError` for
+/// anything else, with the value and the supported ones.
 void read_tokenizer_json(std::string_view text, TokenizerDraft& draft);
 
 }  // namespace hone

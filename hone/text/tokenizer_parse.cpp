@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// In the order in which transformers has them.
+// In the order of transformers.
 constexpr const char* kNamedTokens[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                         "pad_token", "cls_token", "mask_token"};
 
@@ -21,8 +21,7 @@ bool is_named(std::string_view key) {
   return std::ranges::find(kNamedTokens, key) != std::end(kNamedTokens);
 }
 
-// A special token that a file names has a role in the definition, but for those that begin and end
-// texts elsewhere.
+// Returns the member for a named special token; null for bos_token and eos_token, which have no role here.
 std::string* role_of(std::string_view key, TokenizerDraft& draft) {
   SpecialTokens& special = draft.definition.special;
   return key == "pad_token"    ? &special.pad
@@ -33,7 +32,7 @@ std::string* role_of(std::string_view key, TokenizerDraft& draft) {
                                : nullptr;
 }
 
-// Names of special tokens: tokenizer_config.json and special_tokens_map.json have them alike.
+// Reads special tokens; tokenizer_config.json and special_tokens_map.json use the same keys.
 void read_special_tokens(const Members& config, TokenizerDraft& draft) {
   for (const char* key : kNamedTokens) {
     const Members& found = member(config, key);
@@ -44,7 +43,7 @@ void read_special_tokens(const Members& config, TokenizerDraft& draft) {
   const auto add_extra = [&](const Members& tokens) {
     for (const Members& token : tokens) draft.extra_special.push_back(described_token(token, true));
   };
-  // The older and the newer name of the same; some have names of their own, as keys do.
+  // The older and the newer key; custom tokens also have keys of their own.
   for (const char* key : {"additional_special_tokens", "extra_special_tokens"})
     with_context(key, [&] {
       if (member(config, key).is_structured()) add_extra(member(config, key));
@@ -54,15 +53,15 @@ void read_special_tokens(const Members& config, TokenizerDraft& draft) {
       draft.extra_special.push_back(described_token(token, true));
 }
 
-// A key of digits as the number; null for anything else.
+// Parses a key of digits; returns null for anything else.
 Members parse_id(std::string_view key) {
   std::int64_t id = 0;
   const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
   return error == std::errc() && end == key.data() + key.size() ? Members(id) : Members();
 }
 
-// "added_tokens_decoder": tokens by id. The classes of models take these alone, the generic ones
-// those of tokenizer.json too.
+// Reads "added_tokens_decoder", tokens by id. The classes of models use only these; the generic ones also use those of
+// tokenizer.json.
 void read_added_tokens(const Members& config, std::string_view tokenizer_class,
                        TokenizerDraft& draft) {
   if (!config.contains("added_tokens_decoder")) return;
@@ -78,16 +77,15 @@ void read_added_tokens(const Members& config, std::string_view tokenizer_class,
 
 bool says_case(const Members& config) { return !member(config, "do_lower_case").is_null(); }
 
-/// A setting that the class of a model takes from tokenizer_config.json, whatever tokenizer.json
-/// says; where the former is silent, the class has a value of its own.
+/// A setting that a model's class takes from tokenizer_config.json, regardless of tokenizer.json. If the former does
+/// not set it, the class has its own default.
 struct ClassSetting {
   const char* key;
-  bool usual;           ///< the class's own value
-  const char* in_json;  ///< what it is called in tokenizer.json
+  bool usual;           ///< default of the class
+  const char* in_json;  ///< name in tokenizer.json
 };
 
-// `value`: that of tokenizer.json. `named`: the class that a file names, if any; other programs than
-// transformers know none.
+// `value`: that of tokenizer.json. `named`: the class that a file names, if any; only transformers uses classes.
 void read_setting(const ClassSetting& setting, const Members& config, bool from_json,
                   std::string_view named, bool& value) {
   const bool says = !member(config, setting.key).is_null();
@@ -98,7 +96,8 @@ void read_setting(const ClassSetting& setting, const Members& config, bool from_
   read_member(config, setting.key, value);
 }
 
-// The file's own model is what cuts words, so another name elsewhere would change nothing there, and ids here.
+// tokenizers takes the unknown token from the model in tokenizer.json, so another name elsewhere would have no effect
+// there, but change ids here.
 void check_unknown(const TokenizerDraft& draft, const std::string& in_json) {
   const std::string& now = draft.definition.special.unknown;
   user_check(draft.is_byte_pair() || now == in_json,
@@ -107,7 +106,7 @@ void check_unknown(const TokenizerDraft& draft, const std::string& in_json) {
              shown_name(now), shown_name(in_json));
 }
 
-// Programs do not agree on what the tokenizer of BERT does where the file cleans nothing.
+// Programs disagree on BERT's tokenizer if the file has no cleaning normalizer.
 void check_normalizer(std::string_view tokenizer_class, const Normalization& normalization) {
   user_check(
       !is_bert_class(tokenizer_class) || normalization.clean_text,
@@ -123,7 +122,7 @@ void read_normalization(const Members& config, bool from_json, std::string_view 
   const bool lowered = normalization.lowercase;
   read_setting({"do_lower_case", true, "lowercase"}, config, from_json, named,
                normalization.lowercase);
-  // Where no file says otherwise, accents go with capitals; null means that, too.
+  // By default, or if null, accents are stripped exactly if text is lowercased.
   if (!from_json || config.contains("strip_accents") || normalization.lowercase != lowered)
     normalization.strip_accents = normalization.lowercase;
   read_setting({"strip_accents", normalization.lowercase, "strip_accents"}, config, from_json,
@@ -132,8 +131,7 @@ void read_normalization(const Members& config, bool from_json, std::string_view 
                normalization.split_cjk);
 }
 
-// What the class of a model makes of a tokenizer.json: its vocabulary and added tokens count, the
-// rest is the class's own.
+// A model's class uses only the vocabulary and added tokens of tokenizer.json, and its own defaults for the rest.
 void take_class_settings(std::string_view tokenizer_class, TokenizerDraft& draft) {
   auto* const words = std::get_if<WordPieceModel>(&draft.definition.model);
   if (words != nullptr ? is_bert_class(tokenizer_class) : is_roberta_class(tokenizer_class))
@@ -141,7 +139,7 @@ void take_class_settings(std::string_view tokenizer_class, TokenizerDraft& draft
   if (words != nullptr && is_bert_class(tokenizer_class)) words->pieces = {};
 }
 
-// Whether a model is given which of two texts a token is of.
+// Determines whether the model takes token types.
 void read_token_types(const Members& config, std::string_view tokenizer_class,
                       TokenizerDraft& draft) {
   const Members& inputs = member(config, "model_input_names");
@@ -158,8 +156,7 @@ void read_config(const Members& config, bool from_json, std::string_view tokeniz
   read_added_tokens(config, tokenizer_class, draft);
   draft.definition.truncation = said_truncation(config).value_or(draft.definition.truncation);
   read_token_types(config, tokenizer_class, draft);
-  // The generic classes take everything else from tokenizer.json; the models' own classes read it
-  // here.
+  // The generic classes take everything else from tokenizer.json; model classes read it here.
   if (is_generic_class(tokenizer_class)) return;
   take_class_settings(tokenizer_class, draft);
   if (draft.is_byte_pair()) {
@@ -171,8 +168,8 @@ void read_config(const Members& config, bool from_json, std::string_view tokeniz
   }
 }
 
-// added_tokens.json: tokens and their ids. Those that are not special are looked for in normalized
-// text. What tokenizer.json says of a token goes before it.
+// Reads added_tokens.json, tokens and their ids. Tokens that are not special are matched in normalized text.
+// Descriptions in tokenizer.json take precedence.
 void read_added_file(std::string_view text, TokenizerDraft& draft) {
   const SpecialTokens& special = draft.definition.special;
   std::vector<std::string> named = {special.pad, special.unknown, special.mask, draft.cls,
@@ -188,9 +185,8 @@ void read_added_file(std::string_view text, TokenizerDraft& draft) {
   }
 }
 
-// Where no tokenizer_config.json says how the model was trained, the vocabulary must bear out what
-// is assumed: the ids of a cased model on lowercased text, or the other way round, are other ids
-// than it knows, and nothing fails.
+// Without do_lower_case in tokenizer_config.json, checks that the vocabulary agrees with the assumed case. A mismatch
+// would silently produce ids that the model was not trained on.
 void check_case(const TokenizerDefinition& definition, std::string_view remedy) {
   const auto* model = std::get_if<WordPieceModel>(&definition.model);
   if (model == nullptr) return;  // bytes keep their case
@@ -219,7 +215,7 @@ void check_case(const TokenizerDefinition& definition, std::string_view remedy) 
              definition.tokens.size(), remedy);
 }
 
-// The vocabulary and what is done to text, which is read first.
+// Reads the vocabulary, and the normalization if it is in tokenizer.json.
 void read_model_files(const TokenizerTexts& texts, TokenizerDraft& draft) {
   const auto in_file = [&](const char* name, const auto& read) {
     with_context((texts.folder / name).string(), read);
@@ -235,7 +231,7 @@ void read_model_files(const TokenizerTexts& texts, TokenizerDraft& draft) {
   }
 }
 
-// Word pieces and byte pairs have other ids for the same text, and nothing fails.
+// Rejects the wrong type of vocabulary, which would silently produce wrong ids.
 void check_kind(const TokenizerTexts& texts, std::string_view tokenizer_class) {
   const auto path = [&](const char* name) { return (texts.folder / name).string(); };
   user_check(!texts.vocabulary || !is_roberta_class(tokenizer_class),

@@ -7,10 +7,10 @@
 #include "hone/text/json_members.h"
 #include "hone/text/tokenizer.h"
 
-/// What the files of a tokenizer say together.
+/// Combines the files of a tokenizer.
 namespace hone {
 
-/// The contents of a tokenizer's files, as far as they are there.
+/// The contents of a tokenizer's files, if they exist.
 struct TokenizerTexts {
   fs::path folder = {};                             ///< for messages
   std::optional<std::string> json = {};             ///< tokenizer.json
@@ -20,29 +20,28 @@ struct TokenizerTexts {
   std::optional<std::string> config = {};           ///< tokenizer_config.json
   std::optional<std::string> special = {};          ///< special_tokens_map.json
   std::optional<std::string> added = {};            ///< added_tokens.json
-  /// The class of transformers that reads the files where tokenizer_config.json names none; empty:
-  /// any that can.
+  /// The transformers class to use if tokenizer_config.json names none; empty: any that fits.
   std::string usual_class = {};
 };
 
-/// The key of tokenizer_config.json for `Truncation::head_tail`, which `truncation_side` cannot say; transformers ignores it.
+/// The key of tokenizer_config.json for `Truncation::head_tail`, which `truncation_side` cannot represent; transformers
+/// ignores it.
 inline constexpr const char* kTruncationKey = "hone_truncation";
 
-/// What tokenizer_config.json says of texts that are too long; none where it is silent. Throws `UserError` for other values.
+/// Returns the truncation in tokenizer_config.json, or nothing if it is not set. Throws `UserError` for other values.
 std::optional<Truncation> said_truncation(const Members& config);
 
-/// The vocabulary comes from `tokenizer.json` if there is one, else from `vocab.txt` (one token per
-/// line), else from `vocab.json` and `merges.txt`. What is done to text and the names of special
-/// tokens come from `tokenizer_config.json` where it says them, else from `tokenizer.json`, else
-/// they are those of the uncased BERT or of RoBERTa. Added tokens come from "added_tokens_decoder"
-/// of `tokenizer_config.json`; without it from `tokenizer.json`, `special_tokens_map.json` and
-/// `added_tokens.json`. All as transformers 5 does; docs/reference/tokenizers.md has the rules.
+/// Builds a tokenizer from its files. The vocabulary comes from `tokenizer.json` if it exists, else from `vocab.txt`
+/// (one token per line), else from `vocab.json` and `merges.txt`. Normalization and the names of special tokens come
+/// from `tokenizer_config.json`, else from `tokenizer.json`; the defaults are those of the uncased BERT or of RoBERTa.
+/// Added tokens come from "added_tokens_decoder" in `tokenizer_config.json`; without it from `tokenizer.json`,
+/// `special_tokens_map.json` and `added_tokens.json`. This follows transformers 5; docs/reference/tokenizers.md has the
+/// rules.
 ///
-/// Throws `UserError` with the path: no tokenizer there, a class or a key that asks for other
-/// software, a model that is neither WordPiece nor byte-level BPE, anything else in
-/// `tokenizer.json` that these do not do, a token twice, no unknown token where the model needs one,
-/// vocab.txt alone for a class that reads byte pairs, files that programs read differently, and a
-/// WordPiece vocabulary that contradicts a case which no tokenizer_config.json vouches for.
+/// Throws `UserError` with the path for: no tokenizer, a class or key that needs other software, a model other than
+/// WordPiece and byte-level BPE, unsupported features in `tokenizer.json`, a duplicate token, a missing unknown token
+/// that the model needs, vocab.txt alone for a class that reads byte pairs, settings that programs interpret
+/// differently, and a WordPiece vocabulary that contradicts the assumed case if tokenizer_config.json does not set it.
 Tokenizer parse_tokenizer(const TokenizerTexts& texts);
 
 }  // namespace hone

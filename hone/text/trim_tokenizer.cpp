@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-/// The ids of tokens that stay, by those before.
+/// Maps old ids of kept tokens to new ones.
 using NewIds = std::map<std::int64_t, std::int64_t>;
 
 NewIds new_ids(const std::vector<std::int32_t>& kept) {
@@ -24,7 +24,7 @@ std::size_t characters_in(std::string_view text) {
       text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }));
 }
 
-// The characters of a text, each with its bytes.
+// Splits a text into characters, each with its bytes.
 std::vector<std::string> characters_of(std::string_view text) {
   std::vector<std::string> characters;
   for (const char byte : text) {
@@ -35,7 +35,7 @@ std::vector<std::string> characters_of(std::string_view text) {
   return characters;
 }
 
-// An object of tokens and their ids.
+// Filters and renumbers an object of tokens and their ids.
 LargeJson with_new_ids(const LargeJson& vocabulary, const NewIds& ids) {
   LargeJson kept = LargeJson::object();
   for (const auto& [token, id] : vocabulary.items())
@@ -44,7 +44,7 @@ LargeJson with_new_ids(const LargeJson& vocabulary, const NewIds& ids) {
   return kept;
 }
 
-// Gives a number that is the id of a token its new one; one that went is left as it is, for nothing reads it.
+// Replaces a token id by its new one; ids of removed tokens stay, because nothing reads them.
 void renumber(LargeJson& id, const NewIds& ids) {
   if (!id.is_number_integer()) return;
   if (const auto found = ids.find(id.get<std::int64_t>()); found != ids.end()) id = found->second;
@@ -61,7 +61,7 @@ std::string trim_lines(const std::string& text, const NewIds& ids) {
   return kept;
 }
 
-// Whether all that a merge joins, and what it makes, is there.
+// Returns whether the parts and the result of a merge exist.
 bool is_whole(std::string_view left, std::string_view right, const PieceTable& tokens) {
   const auto has = [&](std::string_view token) { return tokens.find(token, hash_of(token)) >= 0; };
   return has(left) && has(right) && has(std::string(left) + std::string(right));
@@ -107,7 +107,7 @@ void trim_model(LargeJson& model, const NewIds& ids) {
   model["merges"] = std::move(merges);
 }
 
-// Of "sep": ["</s>", 2], and of "special_tokens": {"[SEP]": {"ids": [102], …}}.
+// Renumbers "sep": ["</s>", 2] and "special_tokens": {"[SEP]": {"ids": [102], …}}.
 void renumber_processor(LargeJson& processor, const NewIds& ids) {
   for (const char* key : {"cls", "sep"})
     if (processor.contains(key) && processor[key].is_array() && processor[key].size() == 2)

@@ -8,35 +8,35 @@
 #include "hone/base/file.h"
 #include "hone/text/tokenizer.h"
 
-/// A tokenizer with fewer tokens: what is spelled by tokens that stay is spelled as before.
+/// Removes tokens from a tokenizer. Text that remaining tokens spell keeps its encoding.
 namespace hone {
 
-/// By id, whether a token stays whatever texts hold: special and added ones, and those of one character, be it the begin of a
-/// word or its continuation, or a byte.
+/// Returns, by id, whether a token is always kept: special and added tokens, and single characters at the beginning or
+/// inside of words, or bytes.
 std::vector<char> lasting_tokens(const TokenizerDefinition& definition);
 
-/// What tokens are made through. Of word pieces nothing; of byte pairs what their merges join on the way, without which they
-/// would not be made.
+/// The intermediate tokens that produce a token. Word pieces have none; byte pairs need the results of all their
+/// merges.
 class TokenParts {
  public:
   explicit TokenParts(const TokenizerDefinition& definition);
 
-  /// The ids of such tokens, `id` left out.
+  /// Returns the ids of the intermediate tokens, without `id`.
   std::vector<std::int32_t> of(std::int32_t id) const;
 
  private:
   const TokenizerDefinition& definition_;
   PieceTable ids_;
-  std::unordered_map<std::string, std::size_t> ranks_;  // of "left right"
+  std::unordered_map<std::string, std::size_t> ranks_;  // keys: "left right"
 };
 
-/// The tokenizer with the tokens `kept` alone, rising ids before; the id of each is its place there. Merges of which a part or
-/// the result is gone go too.
+/// Returns the tokenizer with only the tokens `kept`, old ids in ascending order; the new id of each is its index
+/// there. Removes merges whose parts or result are gone.
 TokenizerDefinition trimmed(const TokenizerDefinition& definition,
                             const std::vector<std::int32_t>& kept);
 
-/// Writes the tokenizer's files of the folder `from`, which say what `definition` has, with these tokens alone into an existing
-/// folder. What else stands in them stays.
+/// Writes the tokenizer files of folder `from`, which `definition` was read from, with only these tokens into an
+/// existing folder. Their other contents stay unchanged.
 void write_trimmed_tokenizer(const fs::path& from, const TokenizerDefinition& definition,
                              const std::vector<std::int32_t>& kept, const fs::path& to);
 

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// Bytes of ASCII that the text begins with.
+// Returns the size of the ASCII prefix.
 std::size_t ascii_prefix(std::string_view text) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080;
   std::size_t i = 0;
@@ -26,7 +26,7 @@ std::size_t ascii_prefix(std::string_view text) {
   return i;
 }
 
-// Bytes beyond ASCII that the text begins with.
+// Returns the size of the non-ASCII prefix.
 std::size_t other_prefix(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size() && static_cast<unsigned char>(text[i]) >= 0x80) ++i;

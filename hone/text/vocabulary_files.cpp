@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// Text is read as UTF-8, so a token in another encoding would never be found in it.
+// Text is read as UTF-8, so a token in another encoding would never match.
 void check_token(std::string_view token, std::size_t line) {
   if (is_utf8(token)) return;
   std::int64_t replaced = 0;
@@ -20,7 +20,7 @@ void check_token(std::string_view token, std::size_t line) {
       line, shown_name(repair_utf8(token, replaced)));
 }
 
-// The first line without its end, which is taken away from `text`.
+// Removes the first line from `text` and returns it without its line end.
 std::string_view take_line(std::string_view& text) {
   std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -41,7 +41,7 @@ void read_vocabulary_lines(std::string_view text, TokenizerDraft& draft) {
       "remove it: `sed -i '1s/^\\xEF\\xBB\\xBF//' vocab.txt`");
   auto& tokens = draft.tokens;
   tokens.reserve(count_lines(text));
-  std::unordered_map<std::string_view, std::size_t> lines;  // of tokens
+  std::unordered_map<std::string_view, std::size_t> lines;  // by token
   while (!text.empty()) {
     std::string_view line = take_line(text);
     check_token(line, tokens.size() + 1);

@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-// Looks up by views, so that a word seen before costs no memory.
+// Supports lookup by views, so that known words do not allocate.
 struct WordHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view word) const {
@@ -31,7 +31,7 @@ Counts counts_of(std::span<const std::string_view> texts, const WordSplitter& sp
 
 std::vector<CountedWord> count_words(ThreadPool& pool, std::span<const std::string_view> texts,
                                      const Normalization& normalization) {
-  constexpr std::int64_t kStretches = 64;  // enough for all threads, few enough to add up
+  constexpr std::int64_t kStretches = 64;  // enough for all threads, few enough to merge
   const auto total = static_cast<std::int64_t>(texts.size());
   const std::int64_t grain = std::max<std::int64_t>(1, (total + kStretches - 1) / kStretches);
   const WordSplitter splitter(normalization);

@@ -11,13 +11,13 @@
 
 namespace hone {
 
-/// How often a word stands in some texts.
+/// A word and its number of occurrences.
 struct CountedWord {
   std::string word;  ///< normalized UTF-8, not empty
   std::int64_t count = 0;
 };
 
-/// All different words (see word_splitter.h) of the texts. In no particular order.
+/// Counts the distinct words (see word_splitter.h) of the texts, in no particular order.
 std::vector<CountedWord> count_words(ThreadPool& pool, std::span<const std::string_view> texts,
                                      const Normalization& normalization);
 

@@ -7,25 +7,24 @@
 
 #include "hone/text/piece_table.h"
 
-/// WordPiece: a word becomes the longest piece of the vocabulary it begins with, then again for the
-/// rest. (Schuster and Nakajima, "Japanese and Korean voice search", 2012; as BERT uses it.)
+/// WordPiece: a word is split into the longest piece of the vocabulary that it begins with, and the rest likewise.
+/// (Schuster and Nakajima, "Japanese and Korean voice search", 2012; as in BERT.)
 namespace hone {
 
-/// How a word is cut.
+/// Options of splitting words.
 struct WordPieceOptions {
-  std::string continuation_prefix = "##";     ///< marks the pieces that continue a word
+  std::string continuation_prefix = "##";     ///< marks pieces that continue a word
   std::size_t longest_word_characters = 100;  ///< longer words are unknown as a whole
 };
 
 class WordPiece {
  public:
   WordPiece() = default;
-  /// The id of a token is its index. `unknown_id` stands for a word that cannot be cut.
+  /// The id of a token is its index. `unknown_id` represents words that cannot be split.
   WordPiece(const std::vector<std::string>& tokens, std::int32_t unknown_id,
             const WordPieceOptions& options);
 
-  /// Appends the ids of the pieces of `word` (normalized UTF-8, not empty), or the unknown id
-  /// alone.
+  /// Appends the ids of the pieces of `word` (normalized UTF-8, not empty), or only the unknown id.
   void encode(std::string_view word, std::vector<std::int32_t>& ids) const;
 
  private:

@@ -11,31 +11,30 @@
 
 namespace hone {
 
-/// What BERT does to text: it is normalized, cut into words, and these into the longest pieces.
+/// BERT's tokenization: text is normalized, split into words, and these into the longest pieces.
 struct WordPieceModel {
   Normalization normalization = {};
   WordPieceOptions pieces = {};
 };
 
-/// The ids of texts by a `WordPieceModel`.
+/// Encodes texts by a `WordPieceModel`.
 class WordPieceEncoder {
  public:
-  /// The id of a token is its index; `unknown_id` is the one of words that cannot be cut.
+  /// The id of a token is its index; `unknown_id` represents words that cannot be split.
   WordPieceEncoder(const WordPieceModel& model, const std::vector<std::string>& tokens,
                    std::int32_t unknown_id);
 
-  /// `text` as words are looked for in it. Adds the number of ill-formed parts of UTF-8, which were
-  /// read as U+FFFD, to `replaced`.
+  /// Normalizes `text`. Adds the number of ill-formed UTF-8 sequences, which become U+FFFD, to `replaced`.
   std::string normalized(std::string_view text, std::int64_t& replaced) const;
-  /// Appends the ids of `text`, which is normalized if `is_normalized`, at least until there are
-  /// more than `limit`. Returns how many ill-formed parts of UTF-8 were read as U+FFFD.
+  /// Appends the ids of `text`, which is already normalized if `is_normalized`; may stop once there are more than
+  /// `limit`. Returns the number of ill-formed UTF-8 sequences that were read as U+FFFD.
   std::int64_t encode(std::string_view text, bool is_normalized, std::size_t limit,
                       std::vector<std::int32_t>& ids) const;
-  /// The words of such a text, normalized, that become the unknown token, in order.
+  /// Returns the normalized words that become the unknown token, in order.
   std::vector<std::string> unknown_words(std::string_view text, bool is_normalized) const;
-  /// Whether a token stands inside of words.
+  /// Returns whether a token continues a word.
   bool continues_word(std::string_view token) const;
-  /// A token as people read it.
+  /// Returns a token in readable form.
   std::string shown(std::string_view token) const { return std::string(token); }
 
  private:

@@ -15,13 +15,13 @@ using Id = std::uint32_t;
 
 constexpr std::string_view kPrefix = "##";
 
-/// Two pieces that stand beside each other somewhere.
+/// An adjacent pair of pieces.
 struct Pair {
-  std::int64_t count = 0;            // over all words, as often as these occur
-  std::vector<std::uint32_t> words;  // where it stands or has stood, each once, rising
+  std::int64_t count = 0;            // over all words, weighted by their counts
+  std::vector<std::uint32_t> words;  // words that contain or contained it, ascending, distinct
 };
 
-/// A pair as it was when it came into the queue; its count may have fallen since.
+/// A pair with its count when it entered the queue; the count may have fallen since.
 struct CountedPair {
   std::int64_t count;
   std::uint64_t key;
@@ -47,7 +47,7 @@ class Trainer {
       CountedPair best = queue_.top();
       queue_.pop();
       const std::int64_t count = pairs_[best.pair].count;
-      if (best.count != count) {  // it fell: back to where it belongs
+      if (best.count != count) {  // stale: queue it again
         best.count = count;
         offer(best);
         continue;
@@ -60,12 +60,12 @@ class Trainer {
 
  private:
   struct Word {
-    std::size_t begin;   // in pieces_
+    std::size_t begin;   // index in pieces_
     std::uint32_t size;  // shrinks as pieces are joined
     std::int64_t count;
   };
 
-  // The letters to keep, by code point.
+  // Returns the letters to keep, by code point.
   std::map<char32_t, Id> choose_alphabet(const std::vector<CodePoints>& words,
                                          std::span<const CountedWord> counted) {
     std::map<char32_t, std::int64_t> counts;
@@ -139,7 +139,7 @@ class Trainer {
       offer({pairs_[i].count, keys_[i], static_cast<std::uint32_t>(i)});
   }
 
-  // All pairs that this makes have the new piece in them, so they are new too; those of before only become rarer.
+  // All resulting pairs contain the new piece, so they are new too; existing pairs only become rarer.
   void join(const CountedPair& best) {
     const Id left = static_cast<Id>(best.key >> 32), right = static_cast<Id>(best.key);
     const Id joined = static_cast<Id>(tokens_.size());
@@ -150,7 +150,7 @@ class Trainer {
     offer_from(first_new);
   }
 
-  // From left to right, so that of "aaa" the first two are joined.
+  // From left to right, so that in "aaa" the first two are joined.
   void join_in_word(std::uint32_t w, Id left, Id right, Id joined) {
     Word& word = words_[w];
     Id* piece = pieces_.data() + word.begin;
@@ -176,11 +176,11 @@ class Trainer {
 
   WordPieceTrainerOptions options_;
   std::vector<std::string> tokens_;
-  std::vector<Id> pieces_;  // of all words, one after the other
+  std::vector<Id> pieces_;  // of all words in order
   std::vector<Word> words_;
   PairTable table_;
   std::vector<Pair> pairs_;
-  std::vector<std::uint64_t> keys_;  // of pairs_
+  std::vector<std::uint64_t> keys_;  // of `pairs_`
   std::priority_queue<CountedPair> queue_;
 };
 

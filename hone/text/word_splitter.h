@@ -9,7 +9,7 @@
 #include "hone/text/character.h"
 #include "hone/text/normalizer.h"
 
-/// BERT's words: normalized text, cut at white space and around punctuation marks, each of which is a word.
+/// Splits text into BERT's words: normalized text, split at white space and around punctuation, each mark a word.
 ///
 ///     const WordSplitter splitter({});
 ///     WordSplitter::Scratch scratch;
@@ -20,14 +20,14 @@ class WordSplitter {
  public:
   explicit WordSplitter(const Normalization& normalization);
 
-  /// Buffers of calls, and what they found.
+  /// Reusable buffers, and the number of replacements.
   struct Scratch {
     std::string word;
     CodePoints points, buffer;
-    std::int64_t replaced = 0;  ///< ill-formed parts of UTF-8 that were read as U+FFFD
+    std::int64_t replaced = 0;  ///< ill-formed UTF-8 sequences that were read as U+FFFD
   };
 
-  /// Calls `use(word)` for every word of `text` in order; the word lives as long as the call.
+  /// Calls `use(word)` for every word of `text` in order; the word is valid only during the call.
   template <typename Use>
   void split(std::string_view text, Scratch& scratch, const Use& use) const {
     while (!text.empty()) {
@@ -40,8 +40,7 @@ class WordSplitter {
     std::string_view text;  ///< may be empty
     bool ascii = true;      ///< whether all of it is ASCII
   };
-  /// Takes from the front of `text`, which is not empty, what stands before the first white space
-  /// of ASCII, and that.
+  /// Removes the run before the first ASCII white space, and that space, from the front of `text`, which is not empty.
   Run take_run(std::string_view& text) const {
     Run run;
     std::size_t size = 0;
@@ -57,8 +56,7 @@ class WordSplitter {
     text.remove_prefix(std::min(size + 1, text.size()));
     return run;
   }
-  /// `split` of one run. Runs stand for themselves: no normalization step reaches across white
-  /// space.
+  /// Splits one run. Runs are independent: no normalization step crosses white space.
   template <typename Use>
   void split_run(const Run& run, Scratch& scratch, const Use& use) const {
     run.ascii ? split_ascii(run.text, scratch, use) : split_unicode(run.text, scratch, use);
@@ -105,7 +103,7 @@ class WordSplitter {
 
   Normalization normalization_;
   std::array<AsciiClass, 128> ascii_{};  // after normalization
-  std::array<char, 128> lower_{};        // ASCII as it is after normalization
+  std::array<char, 128> lower_{};        // ASCII after normalization
 };
 
 }  // namespace hone

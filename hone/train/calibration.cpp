@@ -23,7 +23,7 @@ bool reads_parameter(const Node& quantizer) {
   return stored_parameter(quantizer.inputs()[0]) != nullptr;
 }
 
-// The quantizers whose formats want to know what they will read.
+// Returns the quantizers whose formats need to observe values.
 std::vector<const Node*> curious_quantizers(const Graph& graph,
                                             const std::set<std::string>& settled) {
   std::vector<const Node*> found;
@@ -35,7 +35,8 @@ std::vector<const Node*> curious_quantizers(const Graph& graph,
   return found;
 }
 
-// The graph without its quantizers but the settled ones; what each of `quantizers` read is an output under its name.
+// Returns the graph with only the settled quantizers; the value that each of `quantizers` read is an output under its
+// name.
 Graph observed_graph(const Graph& graph, const std::vector<const Node*>& quantizers,
                      const std::set<std::string>& settled, ParameterStore& parameters,
                      const Session& session) {
@@ -73,7 +74,7 @@ std::map<std::string, Observation> observe_values(const Graph& plain, ParameterS
   return seen;
 }
 
-// Of outputs of `plain`, by `value_name`: looks at those that are not among them yet.
+// Observes those outputs of `plain` that are missing from `seen`, which is keyed by `value_name`.
 void see(std::map<std::string, Observation>& seen, const Graph& plain, ParameterStore& parameters,
          const ExampleSource& data, const CalibrationRun& run, const Session& session) {
   Graph unseen = plain;
@@ -97,13 +98,13 @@ std::map<std::string, Observation>& known_values(ObservedValues& all, const Grap
                             run.batch_size, run.seed));
 }
 
-// Whether a hopeless format for it spoils a model: a bias of tiny values may well become zero.
+// Returns whether an unsuitable format harms the model; a bias of tiny values may well become zero.
 bool matters(const Node& quantizer) {
   return !reads_parameter(quantizer) ||
          stored_parameter(quantizer.inputs()[0])->role() != ParameterRole::bias;
 }
 
-// Throws `UserError` when the format of a quantizer objects to what it is to hold.
+// Throws `UserError` if the format of a quantizer objects to the values that it would hold.
 void heed_objection(const Node& quantizer, const Observation& seen) {
   const Format& format = format_of(quantizer);
   if (format.def->objection == nullptr || !matters(quantizer)) return;

@@ -17,7 +17,7 @@ constexpr std::string_view kPrefix = "checkpoint-";
 constexpr const char* kState = "trainer_state.json";
 constexpr const char* kMoments = "optimizer.safetensors";
 
-// Keys as in Hugging Face's trainer_state.json where it has them.
+// Uses the keys of Hugging Face's trainer_state.json where they exist.
 Json to_json(const TrainingCheckpoint& c) {
   const auto mean = [](const RunningMean& m) { return Json::array({m.sum, m.count}); };
   return {{"global_step", c.state.step},
@@ -59,7 +59,7 @@ TrainingCheckpoint read_state(const fs::path& folder) {
   }
 }
 
-constexpr const char* kSteps = "steps";  // beside the moments: f64[steps, 4]
+constexpr const char* kSteps = "steps";  // stored with the moments: f64[steps, 4]
 
 Tensor to_tensor(const std::vector<StepRecord>& steps) {
   std::vector<double> values;
@@ -79,7 +79,7 @@ std::vector<StepRecord> steps_of(const Tensor& tensor, const TrainingState& stat
   return steps;
 }
 
-// Every tensor, in place of the one that `parameters` has under its name.
+// Sets every tensor in `parameters`. With `replace`, a tensor of the same name, type and sizes must exist.
 void take_tensors(const TensorMap& tensors, const fs::path& file, ParameterStore& parameters,
                   bool replace) {
   for (const auto& [name, tensor] : tensors) {
@@ -138,7 +138,7 @@ void save_training(const CheckpointOptions& options, const Model& model,
     if (!now.parameters.contains(name)) moments.emplace(name, tensor.on(cpu()));
   moments.emplace(kSteps, to_tensor(checkpoint.steps));
   std::error_code error;
-  fs::create_directories(options.folder, error);  // of one training among those of a study
+  fs::create_directories(options.folder, error);  // of one of several trainings of a study
   user_check(!error, "{}: cannot make a folder: {}", options.folder.string(), error.message());
   write_folder(checkpoint_folder(options, checkpoint.state.step), [&](const fs::path& folder) {
     options.write_model(now, folder);

@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-// The elements `rows` of the first dimension, one after the other.
+// Gathers the elements `rows` of the first dimension.
 Tensor gather(const Tensor& column, std::span<const std::int64_t> rows) {
   Sizes sizes = column.sizes();
   const std::size_t row_bytes =

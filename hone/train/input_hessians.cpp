@@ -11,14 +11,14 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kTokensAtOnce = 4;  // a row of sums is read and written once for so many
+constexpr std::int64_t kTokensAtOnce = 4;  // accumulated per read and write of a row of sums
 
 struct ReadInputs {
   const Node* weight;
-  std::vector<Value> values;  // each once
+  std::vector<Value> values;  // unique
 };
 
-// By weight, in the graph's order.
+// Returns the inputs of each weight, in the graph's order.
 std::vector<ReadInputs> inputs_of_weights(const Graph& graph,
                                           const std::vector<std::string>& target) {
   std::vector<ReadInputs> all;
@@ -36,11 +36,11 @@ std::vector<ReadInputs> inputs_of_weights(const Graph& graph,
   return all;
 }
 
-// x is (tokens, columns), whatever stands before the last axis.
+// x is (tokens, columns), with all leading axes flattened.
 void add_squares(const Tensor& x, InputHessian& hessian, ThreadPool& pool) {
   const std::int64_t columns = hessian.columns, tokens = x.count() / columns;
   const float* const values = x.data<float>();
-  hessian.sums.resize(static_cast<std::size_t>(columns * columns));  // at first
+  hessian.sums.resize(static_cast<std::size_t>(columns * columns));  // on the first call
   parallel_ranges(pool, columns, 8, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       double* const sums = hessian.sums.data() + i * columns;
@@ -71,8 +71,8 @@ std::vector<InputHessian> input_hessians(const Graph& graph, const std::vector<s
   const std::vector<ReadInputs> inputs = inputs_of_weights(observed, target);
   observed.clear_outputs();
   std::vector<InputHessian> all;
-  std::vector<std::vector<Value>> read;                  // by each
-  std::map<std::string, std::vector<std::size_t>> ones;  // of `all`, by the output they sum
+  std::vector<std::vector<Value>> read;                  // by each of `all`
+  std::map<std::string, std::vector<std::size_t>> ones;  // indices of `all`, by their output
   for (const auto& [weight, values] : inputs) {
     const auto same = std::ranges::find(read, values);
     if (same != read.end()) {

@@ -13,7 +13,7 @@ std::map<std::string, Tensor> input_norms(const Graph& graph,
                                           const CalibrationRun& run, const Session& session) {
   Graph observed = graph;
   observed.clear_outputs();
-  std::map<std::string, std::string> weight_of;  // by the output that it multiplies
+  std::map<std::string, std::string> weight_of;  // by the output that the weight multiplies
   for (Node* product : prunable_products(observed, target)) {
     const Node* const weight = stored_parameter(product_weight(*product));
     user_check(weight->types()[0].rank() == 2,

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-/// Magnitudes by the leading bits of their fp32 numbers, which rise with them.
+/// A histogram of magnitudes by the leading bits of their fp32 representation, which is monotonic.
 class MagnitudeHistogram {
   static constexpr int kDropped = 13;  // of the 23 bits of the fraction
   static constexpr std::uint32_t kBins = 1u << (31 - kDropped);
@@ -22,7 +22,7 @@ class MagnitudeHistogram {
     for (const float value : values) ++counts_[bin_of(value)];
     seen_ += std::ssize(values);
   }
-  /// The edge of a bin below which the share of the magnitudes is nearest to `share`; the lower of two.
+  /// Returns the bin edge below which the share of magnitudes is nearest to `share`; the lower one on a tie.
   float quantile(double share) const {
     const double wanted = share * static_cast<double>(seen_);
     std::int64_t below = 0;
@@ -45,7 +45,7 @@ class MagnitudeHistogram {
   std::int64_t seen_ = 0;
 };
 
-// Calls body(threshold's name, what it reads) for every text; it comes to hold `beside` bytes.
+// Calls body(name of the threshold, its input) for every example; the body will hold `beside` bytes.
 void observe(Graph graph, bool cut, ParameterStore& parameters, const ExampleSource& data,
              const CalibrationRun& run, const Session& session, double beside,
              const std::function<void(const std::string&, std::span<const float>)>& body) {

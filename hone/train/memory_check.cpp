@@ -24,7 +24,7 @@ double available_bytes() {
 
 namespace {
 
-// Of the parameters of a graph for which `counts` says so.
+// Returns the bytes of those parameters of a graph for which `counts` is true.
 template <typename Counts>
 double parameter_bytes(const Graph& graph, Counts&& counts) {
   double bytes = 0;
@@ -57,7 +57,7 @@ double released_bytes(const PreparedCopy& copy) {
   return bytes;
 }
 
-// Copies are made one after another, and each sends the pages of its weight back to the system.
+// Copies are made one at a time, and each releases the pages of its weight.
 double copied_bytes(const Graph& graph, const Session& session, const ParameterStore& held) {
   double bytes = 0;
   for (const PreparedCopy& copy : prepared_copies(graph, held, session))
@@ -91,15 +91,15 @@ double added_bytes(const RepeatedRuns& runs, const Bindings& bindings) {
 
 namespace {
 
-/// Weights that lie in files, each once.
+/// File-backed weights, without duplicates.
 class MappedWeights {
  public:
   void add(const ParameterStore& parameters) {
     for (const auto& [name, tensor] : parameters.tensors())
-      if (tensor.storage()->mapped && tensor.count() > 0)  // nothing lies where the next begins
+      if (tensor.storage()->mapped && tensor.count() > 0)  // empty tensors may share addresses
         tensors_.emplace(tensor.device_pointer(), tensor);
   }
-  // Pages that were not read yet, and come when they are.
+  // Returns the size of the pages that have not been read yet.
   double unread_bytes() const {
     double bytes = 0;
     for (const auto& [pointer, tensor] : tensors_)
@@ -125,7 +125,7 @@ void predict_growth(double added, const ParameterStore& held) {
 
 void predict_beside(const std::vector<PlannedRuns>& all, const Session& session) {
   MappedWeights mapped;
-  std::map<const std::byte*, double> pages;  // that go for prepared weights
+  std::map<const std::byte*, double> pages;  // released for prepared weights
   double added = 0, prepared = 0;
   for (const PlannedRuns& one : all) {
     mapped.add(one.held);
@@ -137,7 +137,7 @@ void predict_beside(const std::vector<PlannedRuns>& all, const Session& session)
     }
   }
   for (const auto& [pointer, bytes] : pages) prepared -= bytes;
-  // Copies of one weight are made in pieces such as were freed and not given back; values are one block.
+  // Copies of weights can reuse freed heap memory; values need one contiguous block.
   const double copies = std::max(0.0, prepared - static_cast<double>(free_heap_bytes()));
   predict_memory(growth(added + copies, mapped));
 }
@@ -151,7 +151,7 @@ void check_memory(const Graph& graph, const Bindings& bindings, const Session& s
 void check_memory(const RepeatedRuns& runs, const Bindings& bindings, const std::string& what,
                   std::optional<double> available, double beside) {
   const Session& session = runs.session;
-  // A device has its own memory, and nothing of the model in it yet.
+  // A device with its own memory does not hold any of the model yet.
   const std::optional<std::size_t> of_device = session.device.free_bytes();
   const double added =
       (of_device ? needed_bytes(runs.graph, bindings, session) : added_bytes(runs, bindings)) +

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// The gradients of parameters as outputs called as these.
+// Returns the graph whose outputs are the gradients of parameters, under the names of these.
 Graph gradient_graph(Graph graph, const std::vector<std::string>& names, ParameterStore& parameters,
                      const Session& session, std::string_view method) {
   run_passes(graph, parameters, session, {"remove_dropout"});
@@ -70,7 +70,7 @@ std::map<std::string, Tensor> absolute_gradients(
                     [&](const std::string& name, const Tensor& gradient) {
                       const std::span<const float> values = gradient.values<float>();
                       std::vector<double>& sum = sums[name];
-                      sum.resize(values.size());  // at first
+                      sum.resize(values.size());  // on the first call
                       for (std::size_t i = 0; i < values.size(); ++i)
                         sum[i] += std::abs(static_cast<double>(values[i]));
                     });

@@ -14,7 +14,7 @@ ParameterStore read_by(const Graph& graph, const ParameterStore& parameters) {
   return read;
 }
 
-// Who writes to a tensor that others share has another memory from then on.
+// Writing to a shared tensor moves it to new memory, so equal memory means equal values.
 bool share_memory(const ParameterStore& a, const ParameterStore& b) {
   return std::ranges::equal(a.tensors(), b.tensors(), [](const auto& one, const auto& other) {
     return one.first == other.first && one.second.storage() == other.second.storage();

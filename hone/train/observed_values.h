@@ -9,18 +9,18 @@
 
 namespace hone {
 
-/// What was seen of the values of one model, for the next calibration of it on the same data: what a model without quantizers computes does
-/// not depend on the formats that it is to have.
+/// Observations of the values of one model, for later calibrations of it on the same data: without quantizers, the
+/// values do not depend on the formats that the model will get.
 class ObservedValues {
  public:
-  /// Those of a graph without quantizers and the parameters it reads, by `value_name`, as far as they were seen; what was seen of another
-  /// one is forgotten. `run` tells what was looked at.
+  /// Returns the observations so far, by `value_name`, of a graph without quantizers and of the parameters it reads.
+  /// Discards observations of another graph, other parameters or another run. `run` identifies the data observed.
   std::map<std::string, Observation>& of(const Graph& plain, const ParameterStore& parameters,
                                          const std::string& run);
 
  private:
   std::string graph_, run_;
-  ParameterStore parameters_;  // kept, so that no others take their memory
+  ParameterStore parameters_;  // kept alive so that their addresses are not reused
   std::map<std::string, Observation> seen_;
 };
 

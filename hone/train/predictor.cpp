@@ -18,7 +18,7 @@ Graph inference_graph(Graph graph, ParameterStore& parameters, const Session& se
   return graph;
 }
 
-// A format that rounds a tensor by all its values is the one operation of inference that would see more padding.
+// The only inference operation that depends on extra padding is a format that rounds a tensor by all its values.
 bool treats_texts_alone(const Graph& graph) {
   return std::ranges::none_of(graph.operations("quantize"), [](const Node* node) {
     return node->inputs()[0].node->kind() == NodeKind::operation && node->trait() == Trait::other;
@@ -31,7 +31,7 @@ struct Predictor::State {
   ParameterStore parameters;
   Graph graph;
   std::unique_ptr<Executable> executable;
-  std::int64_t token_step;  // lengths of batches are multiples of
+  std::int64_t token_step;  // lengths of batches are multiples of this
 
   State(Graph source, const ParameterStore& store, const Session& session)
       : parameters(store.on(session.device)),
@@ -67,13 +67,13 @@ std::vector<float> Predictor::rows(const ExampleSource& data, std::int64_t batch
   std::vector<std::int64_t> order(static_cast<std::size_t>(data.size()));
   std::iota(order.begin(), order.end(), 0);
   const auto length = [&](std::int64_t row) { return data.lengths[static_cast<std::size_t>(row)]; };
-  // The longest first: their memory is what the others get.
+  // The longest come first, so that the others reuse their memory.
   std::ranges::stable_sort(order,
                            [&](std::int64_t a, std::int64_t b) { return length(a) > length(b); });
   const auto width = static_cast<std::size_t>(this->width());
   std::vector<float> all(order.size() * width);
   const auto inputs_of = [&](std::span<const std::int64_t> batch) {
-    // No longer than the longest, which is known to have positions.
+    // Never exceed the longest text, whose positions are known to exist.
     return data.batch(
         batch, std::min(length(order[0]), whole_steps(length(batch[0]), state_->token_step)));
   };

@@ -11,30 +11,31 @@
 
 namespace hone {
 
-/// Runs a forward graph over a data set for its output, which has a row for each example: logits, or an embedding.
+/// Runs a forward graph over a dataset and returns its output, one row per example: logits, or an embedding.
 ///
 ///     Predictor predictor(std::move(graph), parameters, session);   // dropout removed, weights folded
 ///     std::vector<float> logits = predictor.rows(source, 64);       // (examples, classes)
 ///
-/// Weights are quantized once, here, not once per batch.
+/// Weights are quantized once, in the constructor, not once per batch.
 class Predictor {
  public:
-  /// `graph` is a forward graph in training mode with one output, f32[B, W]. `parameters` are copied to the session's device (sharing what is there and does not change).
+  /// `graph` is a forward graph in training mode with one output, f32[B, W]. `parameters` are copied to the session's
+  /// device; unchanged tensors already there are shared.
   Predictor(Graph graph, const ParameterStore& parameters, const Session& session);
   ~Predictor();
   Predictor(Predictor&&) noexcept;
 
-  /// Rows of all examples, (examples, W), in the order of `data`. Examples are batched by length, the
-  /// longest first, so that little is padded. `on_progress` is told how many are done.
+  /// Returns rows of all examples, (examples, W), in the order of `data`. Examples are batched by length, the longest
+  /// first, to minimize padding. Calls `on_progress` with the number done.
   std::vector<float> rows(const ExampleSource& data, std::int64_t batch_size,
                           const std::function<void(std::int64_t)>& on_progress = {});
-  /// Rows of one batch as it stands, (batch, W).
+  /// Returns rows of one batch, unchanged, (batch, W).
   std::vector<float> rows(const NamedTensors& batch);
-  /// What is run: the graph without dropout, attention fused, weights folded.
+  /// Returns the graph that runs: without dropout, attention fused, weights folded.
   const Graph& graph() const;
-  /// What it reads, with what was computed once.
+  /// Returns the parameters that it reads, including precomputed ones.
   const ParameterStore& parameters() const;
-  /// Numbers in a row: W.
+  /// Returns the length W of a row.
   std::int64_t width() const;
 
  private:

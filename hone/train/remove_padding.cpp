@@ -22,7 +22,7 @@ constexpr const char *kIds = "input_ids", *kAttentionMask = "attention_mask",
 const Dim kTexts = Dim::of_symbol('B'), kLength = Dim::of_symbol('S'),
           kTokens = Dim::of_symbol('T');
 
-// Of something for each token of padded texts.
+// Returns whether a shape has an element per token of padded texts.
 bool is_of_tokens(const Shape& shape) {
   return shape.size() >= 2 && shape[0] == kTexts && shape[1] == kLength;
 }
@@ -36,14 +36,14 @@ bool has_length(const Type& type) {
   return std::ranges::find(type.shape, kLength) != type.shape.end();
 }
 
-// Of the same for all tokens of all texts.
+// Returns the shape of the same value for the concatenated tokens of all texts.
 Shape in_one_run(Shape shape) {
   shape[0] = 1;
   shape[1] = kTokens;
   return shape;
 }
 
-/// What cannot do without padding.
+/// The reason why padding cannot be removed.
 struct Refusal {
   std::string why;
 };
@@ -110,7 +110,7 @@ class Unpadder {
 
   bool runs(const Value& value) const { return runs_.contains(value); }
 
-  // Positions, which stand in front of all tokens: made once.
+  // Returns the positions of all tokens, an input that is created once.
   Value positions(std::int64_t first, std::optional<std::int64_t> padding, const Node& node) {
     if (positions_) {
       if (layout_.first_position != first || layout_.position_padding != padding)
@@ -130,7 +130,7 @@ class Unpadder {
     return places_;
   }
 
-  // Of a padded value: one of all tokens in one run, or as it was.
+  // Sets the counterpart of a padded value: with concatenated tokens, or unchanged.
   void put(const Node& node, Value twin, bool is_run) {
     const Value own{const_cast<Node*>(&node), 0};
     twins_[own] = twin;
@@ -172,14 +172,15 @@ class Unpadder {
     return twin;
   }
 
-  // By its kind, or because it multiplies rows by a weight, or takes rows of a table.
+  // Returns whether an operation treats tokens independently: by its trait, or because it multiplies rows by a weight
+  // or looks up rows of a table.
   bool treats_tokens_alike(const Node& node) const {
     if (node.is("linear")) return !runs(node.inputs()[1]);
     if (node.is("embedding")) return runs(node.inputs()[0]);
     return node.trait() == Trait::element_wise || node.trait() == Trait::row_reduction;
   }
 
-  // What treats every token alike, whatever stands beside it.
+  // Handles an operation that treats every token independently of the others.
   void take_of_tokens(const Node& node) {
     for (const Value& input : node.inputs())
       if (!runs(input) && is_of_batch(input.type()))
@@ -200,7 +201,7 @@ class Unpadder {
       runs_.insert({const_cast<Node*>(&node), i});
   }
 
-  // It draws by the place of a token in the longest text.
+  // Dropout takes random words by the position of a token in its text.
   void take_dropout(const Node& node) {
     Attributes attributes = node.attributes();
     const Shape limits = attributes.get<Shape>("limits");
@@ -212,7 +213,7 @@ class Unpadder {
     copy(node, attributes, {places(limits[1].size, node)});
   }
 
-  // Positions, from the beginning of a table; or the first token of each text.
+  // Handles a slice of positions from the beginning of a table, or of the first token of each text.
   void take_slice(const Node& node) {
     const Attributes& attributes = node.attributes();
     const auto axis = attributes.get<std::int64_t>("axis"),
@@ -262,9 +263,9 @@ class Unpadder {
   Graph graph_;
   TextLayout layout_;
   Value begins_ = {}, lengths_ = {}, positions_ = {}, places_ = {};
-  std::map<Value, Value> twins_;  // of padded values
+  std::map<Value, Value> twins_;  // counterparts of padded values
   std::set<Value> runs_,
-      masks_;  // padded values: of all tokens in one run; the mask, and what is made of it
+      masks_;  // padded values: with concatenated tokens; the mask and values derived from it
 };
 
 }  // namespace
@@ -347,7 +348,7 @@ NamedTensors without_padding(NamedTensors batch, const TextLayout& layout) {
     for (const std::int64_t at : kept) values.push_back(padded.data<std::int64_t>()[at]);
     tensor = with_rest(std::move(values), 0);
   }
-  // Of the rest any that there is.
+  // Any valid value does for the appended tokens.
   batch[kPositions] = with_rest(std::move(positions), layout.first_position);
   batch[kPlaces] = with_rest(std::move(places), 0);
   batch[kBegins] = Tensor::of({texts}, begins);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kRowsAtOnce = 8, kColumnsAtOnce = 128;
 
-// In four sums, for one would wait for itself.
+// Uses four sums, because a single one would be bound by the latency of additions.
 double dot(const double* a, const double* b, std::int64_t count) {
   std::array<double, 4> sums = {};
   std::int64_t i = 0;
@@ -28,7 +28,7 @@ void subtract(double factor, const double* x, double* y, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) y[i] -= factor * x[i];
 }
 
-// R of H = R Rᵀ, upper triangular, in place of H's upper triangle, from the last column to the first.
+// Computes R with H = R Rᵀ, upper triangular, in place of H's upper triangle, from the last column to the first.
 void factorize(std::vector<double>& h, std::int64_t columns, ThreadPool& pool) {
   for (std::int64_t j = columns - 1; j >= 0; --j) {
     double* const row = h.data() + j * columns;
@@ -47,7 +47,7 @@ void factorize(std::vector<double>& h, std::int64_t columns, ThreadPool& pool) {
   }
 }
 
-// U R = I, row by row of U.
+// Solves U R = I, row by row of U.
 std::vector<double> inverse_of(const std::vector<double>& r, std::int64_t columns,
                                ThreadPool& pool) {
   std::vector<double> u(r.size());
@@ -65,7 +65,7 @@ std::vector<double> inverse_of(const std::vector<double>& r, std::int64_t column
   return u;
 }
 
-// What is settled of a weight.
+// Processes the columns of a weight.
 class Settling {
  public:
   Settling(const PruneRule& rule, const PrunedTensor& tensor, const InverseFactor& factor,
@@ -104,7 +104,7 @@ class Settling {
     return tensor_.kept_before.defined() && !tensor_.kept_before.data<bool>()[at];
   }
 
-  // As many as there are whole groups or blocks in 128.
+  // Returns the size of as many whole groups or blocks as fit into 128 columns, at least one.
   std::int64_t columns_at_once() const {
     const PruneStructure& structure = rule_.structure;
     const std::int64_t whole = structure.pattern ? structure.pattern->of : structure.block.columns;
@@ -119,7 +119,7 @@ class Settling {
     return factor_.values[static_cast<std::size_t>(column * columns_ + column)];
   }
 
-  // Of all rows of these columns, none of which has been settled.
+  // Chooses elements in all rows of these columns, which must not be final yet.
   void choose(std::int64_t begin, std::int64_t end) {
     const std::int64_t width = end - begin;
     const PruneBlock& block = rule_.structure.block;
@@ -127,7 +127,7 @@ class Settling {
     const auto blocks_up_to = [&](std::int64_t column) {
       return bands * ((column + block.columns - 1) / block.columns);
     };
-    // Half to even, as for all columns together.
+    // Rounds half to even, as for all columns together.
     const auto dropped_up_to = [&](std::int64_t column) {
       return std::nearbyint(rule_.sparsity * static_cast<double>(blocks_up_to(column)));
     };
@@ -151,7 +151,7 @@ class Settling {
       std::copy_n(kept.data<bool>() + row * width, width, is_kept_ + row * columns_ + begin);
   }
 
-  // Of a group of a row.
+  // Chooses elements in one group of a row.
   void choose_in_group(std::int64_t row, std::int64_t column) {
     const KeptOf& pattern = *rule_.structure.pattern;
     const auto size = static_cast<std::size_t>(pattern.of),
@@ -184,7 +184,7 @@ class Settling {
   ThreadPool& pool_;
   std::int64_t rows_, columns_;
   Tensor kept_;
-  bool* is_kept_;                // its elements
+  bool* is_kept_;                // elements of `kept_`
   std::vector<double> weights_;  // (N,K), updated
 };
 

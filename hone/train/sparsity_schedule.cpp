@@ -29,7 +29,7 @@ SparsitySchedule cubic_schedule(double rising_share, std::int64_t total_steps,
       "`schedule` cubic lets sparsity rise while the model is trained, and {} is no training "
       "to do that in; give more steps, or prune in one shot",
       total_steps == 1 ? "one step" : "none");
-  // What is pruned last is trained on for a step at least.
+  // Leaves at least one training step after the last pruning.
   const std::int64_t end = std::clamp<std::int64_t>(
       static_cast<std::int64_t>(std::ceil(rising_share * static_cast<double>(total_steps))), 1,
       total_steps - 1);

@@ -20,7 +20,7 @@ Tensor pixels_of(const ImageSet& images, std::span<const std::int64_t> numbers) 
   return pixels;
 }
 
-// Images cannot be padded, and are all of one length.
+// Images are never padded and all have the same length.
 ExampleSource image_examples(const EncodedSet& set) {
   return {.lengths = lengths_of(set),
           .batch = [&set](std::span<const std::int64_t> rows, std::int64_t) {

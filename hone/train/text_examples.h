@@ -6,12 +6,12 @@
 
 namespace hone {
 
-/// Encoded texts as the inputs of a model's graph: input_ids, attention_mask (0 at padding), token_type_ids i64[B, S],
-/// labels as the loss of the set's task takes them: i64[B], or f32[B, targets]. Images are `pixel_values` f32[B, C, H, W] with
-/// labels. `set` must outlive it.
+/// Returns encoded texts as the inputs of a model's graph: input_ids, attention_mask (0 at padding), token_type_ids
+/// i64[B, S], and labels in the form that the task's loss requires: i64[B], or f32[B, targets]. Images are
+/// `pixel_values` f32[B, C, H, W] with labels. `set` must outlive the result.
 ExampleSource text_examples(const EncodedSet& set);
 
-/// What the right answers to the texts are. `set` must outlive it.
+/// Returns the correct labels or targets. `set` must outlive the result.
 Truth truth_of(const EncodedSet& set);
 
 }  // namespace hone

@@ -33,14 +33,14 @@ double scalar(const NamedTensors& outputs, const std::string& name) {
   return static_cast<double>(*outputs.at(name).on(cpu()).data<float>());
 }
 
-// Every batch draws its dropout from a key of its own.
+// Returns the random key of a batch, which determines its dropout.
 std::int64_t random_key(std::uint64_t seed, std::int64_t batch) {
   const RandomStream keys{seed, stream_of("dropout keys")};
   const auto words = keys.block(static_cast<std::uint64_t>(batch));
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(words[0]) << 32 | words[1]);
 }
 
-// What batch `batch` of the run, from 0, reads beside the parameters.
+// Returns the inputs of batch `batch` of the run, from 0, besides the parameters.
 NamedTensors batch_inputs(NamedTensors inputs, const TrainingOptions& options, std::int64_t batch) {
   const std::vector<float>& weights = options.class_weights;
   if (!weights.empty())
@@ -50,13 +50,13 @@ NamedTensors batch_inputs(NamedTensors inputs, const TrainingOptions& options, s
   return inputs;
 }
 
-// What step `step`, from 0, updates the parameters by.
+// Returns the inputs of the update of step `step`, from 0.
 NamedTensors update_inputs(std::int64_t step, double rate) {
   return {{"learning_rate", Tensor::scalar(static_cast<float>(rate))},
           {"step", Tensor::scalar(step + 1)}};
 }
 
-// What its loss, a mean, is to weigh beside that of another batch: the examples that count in it.
+// Returns the weight of a batch's mean loss relative to other batches: the number or weight of its labeled examples.
 double weight_of(const NamedTensors& inputs, std::size_t rows, const std::vector<float>& weights) {
   const auto labels = inputs.find("labels");
   if (labels == inputs.end() || labels->second.dtype() != DType::i64)
@@ -110,18 +110,18 @@ class BatchOrder {
 
   std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
 
-  /// How many of all steps' batches come before those of step `step`, from 0.
+  /// Returns the number of batches of all steps before step `step`, from 0.
   std::int64_t batches_before(std::int64_t step) const {
     const std::int64_t in_epoch = step % steps_per_epoch_ * options_.gradient_accumulation_steps;
     return step / steps_per_epoch_ * per_epoch_ + in_epoch;
   }
 
-  /// How often all examples were seen when `steps` steps are done.
+  /// Returns the number of epochs after `steps` steps.
   double epochs(std::int64_t steps) const {
     return static_cast<double>(batches_before(steps)) / static_cast<double>(per_epoch_);
   }
 
-  /// The examples of each batch of step `step`. The spans hold until the next call.
+  /// Returns the examples of each batch of step `step`. The spans are valid until the next call.
   std::span<const std::span<const std::int64_t>> batches(std::int64_t step) {
     const std::int64_t epoch = step / steps_per_epoch_;
     if (epoch != epoch_) {
@@ -146,7 +146,7 @@ class BatchOrder {
   std::vector<std::span<const std::int64_t>> batches_;
 };
 
-/// Does steps: a graph for all of one, or one for each of its batches and another for the update.
+/// Runs steps: with one graph for a whole step, or with one for each of its batches and another for the update.
 class Stepper {
  public:
   struct Done {
@@ -175,10 +175,9 @@ class Stepper {
     if (sums()) update_ = session.executable(update_graph_);
   }
 
-  /// Whether only real tokens are computed.
   bool is_unpadded() const { return layout_.has_value(); }
 
-  /// Does step `step` of `steps`, from 0.
+  /// Runs step `step` of `steps`, from 0.
   Done step(BatchOrder& order, std::int64_t step, std::int64_t steps, double rate) {
     const auto batches = order.batches(step);
     const std::int64_t number = order.batches_before(step);
@@ -200,7 +199,8 @@ class Stepper {
     return batch_inputs(std::move(batch), options_, number);
   }
 
-  // A GPU still computes when `run` returns, and reading the loss waits for it: until then, the host prepares the next batch.
+  // `run` returns while a GPU still computes, and reading the loss waits for it: in between, the host prepares the
+  // next batch.
   Done whole(std::int64_t examples, std::int64_t step, double rate,
              const std::function<void()>& prepare_next_step) {
     next_.merge(update_inputs(step, rate));
@@ -211,7 +211,7 @@ class Stepper {
 
   Done summed(std::span<const std::span<const std::int64_t>> batches, std::int64_t number,
               std::int64_t step, double rate, const std::function<void()>& prepare_next_step) {
-    // Batches are read twice, for holding all of them would take memory that grows with their number.
+    // Batches are read twice, because holding all of them would take memory in proportion to their number.
     std::vector<double> weights;
     for (const auto rows : batches)
       weights.push_back(weight_of(data_.batch(rows, 0), rows.size(), options_.class_weights));
@@ -236,13 +236,13 @@ class Stepper {
   ParameterStore& parameters_;
   const ExampleSource& data_;
   const TrainingOptions& options_;
-  Graph batch_graph_, update_graph_;  // which the executables read
+  Graph batch_graph_, update_graph_;  // referenced by the executables
   std::optional<TextLayout> layout_;  // none: texts are padded
   std::unique_ptr<Executable> batch_, update_;
   NamedTensors next_;  // inputs of the next batch; none before the first step
 };
 
-// What the training adds to the loss that the model has.
+// Adds the terms of the training to the model's loss.
 void change_loss(Graph& graph, const TrainingOptions& options, const Session& session) {
   if (options.label_smoothing_factor != 0)
     run_as_pass(graph, session, "smooth_labels",
@@ -259,7 +259,7 @@ ParameterStore without_sums(ParameterStore parameters) {
   return parameters;
 }
 
-/// What is due once `step` steps are done.
+/// Actions that are due after `step` steps.
 struct Due {
   bool log, evaluation, checkpoint;
 };
@@ -272,7 +272,7 @@ Due due(const TrainingOptions& options, std::int64_t step, std::int64_t steps,
           evaluation || every(per_epoch) || (options.save_steps > 0 && every(options.save_steps))};
 }
 
-/// Which share of the computed tokens was padding.
+/// Measures the share of padding among computed tokens.
 class PaddingMeter {
  public:
   void add(std::span<const std::int64_t> lengths, std::span<const std::int64_t> rows) {
@@ -334,12 +334,12 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
   const auto record_at = [&](double loss, double grad_norm, double rate) {
     return StepRecord{state.step, order.epochs(state.step), loss, grad_norm, rate, padding.share()};
   };
-  // Whether to go on.
+  // Returns whether to continue.
   const auto evaluate = [&](const StepRecord& record) {
     state.evaluated_step = state.step;
     return !callbacks.on_evaluate || callbacks.on_evaluate(record, parameters);
   };
-  // An interruption may have come between a checkpoint and the evaluation that was due with it.
+  // The run may have been interrupted between a checkpoint and the evaluation due with it.
   if (state.step > 0 && due(options, state.step, steps, order.steps_per_epoch()).evaluation &&
       state.evaluated_step < state.step && !evaluate(record_at(0, 0, 0)))
     end = TrainingEnd::early;
@@ -370,7 +370,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
     }
     const bool stop = callbacks.stop_requested && callbacks.stop_requested();
     state.seconds = seconds();
-    // The loss is that of the weights before the step: what the step made of them is seen before anybody keeps them.
+    // The loss is that of the weights before the step, so check the new weights before they are saved.
     if (now.checkpoint || stop) check_finite(parameters, state.step);
     if (callbacks.on_checkpoint && (now.checkpoint || stop))
       callbacks.on_checkpoint(state, without_sums(parameters));

@@ -17,18 +17,18 @@ constexpr std::string_view kFirstMomentPrefix = "adamw.m.";
 constexpr std::string_view kSumPrefix = "adamw.sum.";
 constexpr std::string_view kScorePrefix = "movement.";
 
-/// A parameter, and what its gradient is; of a table where its rows and their sums stand in place of that, too. Of a scored
-/// weight `kept` is its mask, and the gradient that of the masked weight.
+/// A parameter and its gradient. `by_row` replaces the gradient of a table by rows and their sums. For a scored
+/// weight, `kept` is its mask, and the gradient is that of the masked weight.
 struct Trained {
   Value parameter, gradient;
   Node* by_row = nullptr;
   Value kept = {};
 };
 
-/// Rows of a table from which on most are in no batch, so that its gradient is taken by row.
+/// Rows of a table from which most are in no batch, so that its gradient is computed by row.
 constexpr std::int64_t kManyRows = 4096;
 
-// Where the session can do that, and nobody else reads the gradient.
+// Does so if the session has kernels for it, and nothing else reads the gradient.
 void take_by_row(Graph& graph, Trained& one, const Session& session) {
   const Node& gradient = *one.gradient.node;
   if (!gradient.is("embedding_gradient") || !gradient.users().empty() ||
@@ -43,7 +43,8 @@ void take_by_row(Graph& graph, Trained& one, const Session& session) {
                                  gradient.attributes(), gradient.name() + ".by_row");
 }
 
-// Of the parameters that `loss` depends on; what no loss reads is neither computed nor differentiated.
+// Returns the gradients of the parameters that `loss` depends on; values that the loss does not read are neither
+// computed nor differentiated.
 std::vector<Trained> differentiate(Graph& graph, Value loss, const AdamWOptions& options,
                                    Fusing fusing = Fusing::all) {
   if (fusing == Fusing::all) {
@@ -83,7 +84,7 @@ Value add_state(Graph& graph, std::string_view prefix, Value parameter) {
                              ParameterRole::moment, /*trainable=*/false);
 }
 
-// The learning rate of each parameter: of all that have the same one, one value.
+// The learning rate of each parameter; equal rates share a value.
 class Rates {
  public:
   Rates(Graph& graph, const AdamWOptions& options, Value rate)
@@ -105,7 +106,8 @@ class Rates {
   std::map<double, Value> rates_;
 };
 
-// Before the weight changes, by the gradient of the masked weight. `zero`: the score goes on from what it was.
+// Updates the score before the weight changes, with the gradient of the masked weight. `zero` makes the sum add to
+// the previous score.
 void add_score(Graph& graph, Value weight, Value gradient, Value rate, Value zero) {
   const std::string name = movement_scores_of(weight.node->name());
   const Value score =
@@ -154,7 +156,7 @@ void add_updates(Graph& graph, std::vector<Trained> trained, const AdamWOptions&
   graph.set_output("grad_norm", norm);
 }
 
-// Once gradients are taken.
+// Fuses operations after gradients were added.
 void fuse(Graph& graph, Fusing fusing = Fusing::all) {
   remove_dead_code(graph);
   if (fusing == Fusing::none) return;
@@ -169,11 +171,11 @@ void remove_with_prefix(ParameterStore& parameters, std::string_view prefix) {
   for (const std::string& name : names) parameters.erase(name);
 }
 
-// The parameter that a state belongs to.
+// Returns the parameter that a state belongs to.
 std::string_view parameter_of(std::string_view state) {
   if (state.starts_with(kScorePrefix)) return state.substr(kScorePrefix.size());
   if (state.starts_with(kSumPrefix)) return state.substr(kSumPrefix.size());
-  return state.substr(kFirstMomentPrefix.size());  // as long as that of the second
+  return state.substr(kFirstMomentPrefix.size());  // same length as the prefix of the second moment
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ Variant prepared(Variant variant, const Session& session) {
   return variant;
 }
 
-// Values of `graph` by their names.
+// Returns the size of the named values of `graph`.
 double bytes_of_values(const Graph& graph, const std::set<std::string>& names,
                        const Bindings& bindings) {
   double bytes = 0;
@@ -35,7 +35,7 @@ double bytes_of_values(const Graph& graph, const std::set<std::string>& names,
   return bytes;
 }
 
-// Of parameters that the base has not in memory.
+// Returns the size of parameters that the base does not have in memory.
 double own_bytes(const GraphRest& rest, const ParameterStore& base) {
   double bytes = 0;
   for (const auto& [name, tensor] : rest.parameters.tensors())
@@ -44,7 +44,6 @@ double own_bytes(const GraphRest& rest, const ParameterStore& base) {
   return bytes;
 }
 
-/// Rows of batches put where they belong.
 struct RowWriter {
   std::vector<float>& all;
   std::size_t width;
@@ -58,7 +57,7 @@ struct RowWriter {
   }
 };
 
-// As a `Predictor` takes them: the longest first, whose memory is what the others get.
+// Orders rows as `Predictor` does: the longest first, so that the others reuse their memory.
 std::vector<std::int64_t> longest_first(const ExampleSource& data) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(data.size()));
   std::iota(order.begin(), order.end(), 0);
@@ -74,7 +73,6 @@ struct Group {
   std::set<std::string> shared;
 };
 
-/// The work of `rows_of_variants`.
 class VariantRunner {
  public:
   VariantRunner(const Variant& base, const ExampleSource& data, const VariantRuns& runs,
@@ -132,7 +130,7 @@ class VariantRunner {
   void tell(const std::function<void(std::int64_t)>& on_progress) { on_progress_ = on_progress; }
 
  private:
-  // What the base takes, or what it has left and the largest of its rests.
+  // Predicts the maximum of the memory of the base, and that of its kept values and the largest rest.
   void predict(const Graph& graph) const {
     double rests = 0;
     for (const auto& [index, rest] : group_.rests)
@@ -158,7 +156,7 @@ class VariantRunner {
     for (std::size_t i = 0; i < group_.rests.size(); ++i) {
       stop_if_interrupted();
       auto& [index, rest] = group_.rests[i];
-      // Made for each run: all of them beside each other would hold their memory, and prepared weights.
+      // Created for each run: all of them at once would hold their memory and prepared weights.
       const NamedTensors outputs = session_.executable(rest.graph)->run(kept, rest.parameters);
       RowWriter{result_.variants[index], width}.write(rows, outputs.begin()->second);
       result_.flops += cost(rest.graph, bindings).flops;
@@ -172,13 +170,12 @@ class VariantRunner {
   VariantRuns runs_;
   Session session_;
   Variant base_;
-  double copied_bytes_;  // of its weights, for all groups
+  double copied_bytes_;  // prepared copies of its weights, for all groups
   Value output_;
   std::vector<std::int64_t> order_;
   Bindings largest_;
   Group group_;
-  std::vector<std::unique_ptr<Graph>>
-      apart_;  // of the group: whole variants, to count what they would cost
+  std::vector<std::unique_ptr<Graph>> apart_;  // whole variants of the group, to count their cost
   double own_bytes_ = 0;
   std::int64_t done_ = 0;
   std::function<void(std::int64_t)> on_progress_;

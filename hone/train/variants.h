@@ -9,7 +9,7 @@
 
 namespace hone {
 
-/// A forward graph in training mode with one output, as a `Predictor` takes it, and its parameters.
+/// A forward graph in training mode with one output, as for a `Predictor`, and its parameters.
 struct Variant {
   Graph graph;
   ParameterStore parameters;
@@ -17,27 +17,27 @@ struct Variant {
 
 struct VariantRuns {
   std::int64_t batch_size = 32;
-  /// Values of the base that are kept at once, and parameters that only variants have, take no more than this, but those of a
-  /// single variant always find room: variants are taken in groups that fit, for each of which the base is run again.
+  /// Limit of the memory for values of the base that are kept at once, and for parameters that only variants have; a
+  /// single variant may exceed it. Variants are processed in groups that fit; the base runs once per group.
   double most_bytes = 1 << 30;
 };
 
 struct VariantRows {
   std::vector<float> base;                   ///< (examples, W)
-  std::vector<std::vector<float>> variants;  ///< the same of each
+  std::vector<std::vector<float>> variants;  ///< the same for each
   std::int64_t width = 0;                    ///< W
-  std::int64_t groups = 0;                   ///< of variants
-  double kept_bytes =
-      0;             ///< what a group took at most: values of the largest batch, and parameters
-  double flops = 0;  ///< of what was run
-  double apart_flops = 0;  ///< of running the base and every variant by itself
+  std::int64_t groups = 0;                   ///< number of groups of variants
+  double kept_bytes = 0;   ///< maximum over groups: values of the largest batch, and parameters
+  double flops = 0;        ///< of everything that ran
+  double apart_flops = 0;  ///< of running the base and every variant separately
 };
 
-/// What a model and variants of it (`count`, each made by `make` when it is needed) give for all examples, in the order of
-/// `data`. What a variant has in common with the base is computed once for a batch and a group (hone/runtime/graph_rest.h).
+/// Returns the outputs of a model and of variants of it (`count`, each created by `make` when needed) for all
+/// examples, in the order of `data`. Computation shared with the base runs once per batch and group
+/// (hone/runtime/graph_rest.h).
 ///
-/// Rows have the bits that a `Predictor` of each would give with this batch size, whatever `most_bytes` is.
-/// `on_progress` is told how many rows are done, of count times the examples. Throws `Interrupted`.
+/// Rows are bit-identical to those of a `Predictor` of each with this batch size, whatever `most_bytes` is. Calls
+/// `on_progress` with the number of rows done, out of count times the examples. Throws `Interrupted`.
 VariantRows rows_of_variants(const Variant& base, std::size_t count,
                              const std::function<Variant(std::size_t)>& make,
                              const ExampleSource& data, const VariantRuns& runs,

@@ -24,8 +24,8 @@ TEST(Cost, OfALinearIsTwoPerProduct) {
   EXPECT_EQ(total.peak_value_bytes, 2 * 7 * 5 * 4);
 }
 
-// Products of a BERT: per token and layer 4 H^2 for query, key, value and output and 2 H F for the
-// feed-forward, per pair of tokens 2 H for scores and mixing; a multiply-add is two.
+// Matrix products of a BERT, in multiply-adds (2 FLOPs each): per token and layer 4 H^2 for query, key, value and
+// output and 2 H F for the feed-forward; per pair of tokens 2 H for scores and mixing.
 TEST(Cost, OfABertIsThatOfItsProductsAndLittleMore) {
   EncoderConfig config;
   config.hidden_size = 128;
@@ -50,7 +50,7 @@ TEST(Cost, OfABertIsThatOfItsProductsAndLittleMore) {
   EXPECT_EQ(total.parameter_bytes, 4'386'178 * 4);
 }
 
-// As PyTorch's FlopCounterMode counts the same model in transformers.
+// PyTorch's FlopCounterMode counts the same for this model in transformers.
 TEST(Cost, ProductFlopsAreThoseThatPyTorchCounts) {
   EncoderConfig config;
   config.hidden_size = 128;
@@ -61,8 +61,8 @@ TEST(Cost, ProductFlopsAreThoseThatPyTorchCounts) {
   EXPECT_EQ(product_flops(graph, {{'B', 1}, {'S', 128}}), 117'473'792);
 }
 
-// Bytes of values while each operation runs, B = 4 rows of 2 floats = 32 bytes each:
-//   a 32 | a b 64 | a b c 96, b read twice | a y 64, y where c was | z 32, where y was
+// Bytes of values during each operation for B = 4 rows of 2 floats, 32 bytes each:
+//   a 32 | a b 64 | a b c 96, b read twice | a y 64, y reuses c | z 32, z reuses y
 TEST(Cost, PeakIsWhatLivesAtTheWorstMoment) {
   const Graph graph = parse(
       "%x = input : f32[B, 2]\n"
@@ -76,7 +76,7 @@ TEST(Cost, PeakIsWhatLivesAtTheWorstMoment) {
 }
 
 TEST(Cost, PeakFollowsViewsToTheMemoryTheyLookAt) {
-  // %a must live until %y reads it through its views; the views themselves are nothing.
+  // %a must live until %y reads it through its views. The views themselves take no memory.
   const Graph graph = parse(
       "%x = input : f32[B, 2]\n"
       "%a = relu(%x) : f32[B, 2]\n"
@@ -90,7 +90,7 @@ TEST(Cost, PeakFollowsViewsToTheMemoryTheyLookAt) {
   EXPECT_EQ(cost(graph, {{'B', 4}}).peak_value_bytes, 80);
 }
 
-// Heads that are put together again: the rows of a transposed view are no rows, so they are copied.
+// Reshaping a transposed view copies it, because its rows are not contiguous. Merging attention heads does this.
 TEST(Cost, PeakCountsTheCopiesThatReshapesMake) {
   const char* transposed =
       "%x = input : f32[B, 2, 3]\n"
@@ -120,7 +120,7 @@ TEST(Cost, PeakKeepsOutputsToTheEnd) {
   EXPECT_EQ(cost(parse(std::string(text) + "output a = %a\n"), {{'B', 4}}).peak_value_bytes, 64);
 }
 
-// The peak is when both gradients (24 bytes each) and their norm are there.
+// The peak is when both gradients (24 bytes each) and their norm are live.
 TEST(Cost, TellsGradientsAndMomentsApart) {
   const Graph graph = parse(
       "%a = parameter weight trainable : f32[2, 3]\n"

@@ -8,7 +8,7 @@
 namespace hone::testing {
 namespace {
 
-// Goes through all threads of all blocks of all calls.
+// Calls `body` for all threads of all blocks of all calls.
 template <typename Body>
 void for_each_thread(const DecodeTiling& tiling, Body&& body) {
   for (std::int64_t call = 0; call < tiling.calls; ++call)
@@ -27,13 +27,13 @@ void check_tiling(std::int64_t elements, std::int64_t group) {
   for_each_thread(tiling, [&](const TileThread& thread) {
     ++threads;
     const TileWork work = work_of(tiling, thread);
-    // A block has the scales of its columns once.
+    // A block loads the scales of its columns once.
     scales += work.loads_scale && thread.block_x == 0 ? 1 : 0;
     if (!work.has_element) return;
     ++owners.at(static_cast<std::size_t>(work.element));
     wrong += work.scale == work.element / group ? 0 : 1;
     wrong += owner_of(tiling, work.element) == thread ? 0 : 1;
-    // The scale stands where the thread looks for it, at its number div BLK_M among those of its block.
+    // A thread reads the scale at index thread div BLK_M among those of its block.
     const std::int64_t first =
         thread.call * tiling.groups_per_call + thread.block_y * tiling.tile_columns;
     wrong += work.scale == first + thread.thread / tiling.tile_rows ? 0 : 1;
@@ -52,7 +52,7 @@ TEST(DecodeTiles, EveryElementHasOneOwner) {
   check_tiling(16384, 512);
 }
 
-// More groups than one grid takes: by the bound for the narrowest tiles, whichever there are.
+// More groups than one grid holds. The bound is always that for the narrowest tiles.
 TEST(DecodeTiles, ManyGroupsTakeSeveralCalls) {
   EXPECT_EQ(mase_cuda_tiling(8 * 65535, 1).calls, 1);
   const DecodeTiling tiling = mase_cuda_tiling(8 * 65535 + 1, 1);
@@ -78,7 +78,7 @@ TEST(DecodeTiles, HaveTheShapesOfTheTable) {
   for (const std::int64_t group : {65, 128, 129, 1000}) expect_tile(group, 128, 8);
 }
 
-// By hand: 32 groups of 40 in tiles of 64 x 16, of which the rows 40 … 63 have no element.
+// Computed by hand: 32 groups of 40 in tiles of 64 x 16; rows 40 … 63 have no element.
 TEST(DecodeTiles, AThreadIsWorkedOut) {
   const DecodeTiling tiling = mase_cuda_tiling(32 * 40, 40);
   EXPECT_EQ(tiling.grid_x(), 1);

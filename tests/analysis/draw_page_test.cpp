@@ -8,7 +8,7 @@
 #include "tests/analysis/graph_text.h"
 #include "tests/support/browser.h"
 
-// The page is tried where people see it: in a browser, headless.
+// Tests the page in a headless browser.
 namespace hone::testing {
 namespace {
 
@@ -23,7 +23,7 @@ Graph small_bert(int layers) {
   return graph;
 }
 
-/// What the page is after a script of a person's doings, which leaves `result`.
+/// Runs a script of user actions on the page and returns the `result` that it leaves.
 Json after(const std::string& page, const std::string& doings) {
   return after_in_browser(
       page,
@@ -40,7 +40,7 @@ TEST(DrawingPage, NeedsNothingButItself) {
   EXPECT_NE(page.find("<title>a &lt;b&gt; &amp; &quot;model&quot;</title>"), std::string::npos);
   for (const char* from_elsewhere : {"src=", "href=", "@import", "fetch("})
     EXPECT_EQ(page.find(from_elsewhere), std::string::npos) << from_elsewhere;
-  // The one address is a name: that of SVG.
+  // The only address is the SVG namespace.
   EXPECT_EQ(page.find("http"), page.rfind("http"));
 }
 
@@ -124,7 +124,7 @@ TEST(DrawingPage, FindsNamesZoomsAndPans) {
   EXPECT_EQ(result["fitted"], true);
 }
 
-// No two boxes of one module lie on each other, whatever is open.
+// Boxes of one module never overlap, whichever modules are open.
 TEST(DrawingPage, HasRoomForEveryBox) {
   const Json result = after(drawing_page(small_bert(3), {.title = "three", .depth = 4}), R"js(
     const overlaps = () => {

@@ -64,7 +64,6 @@ TEST(Draw, NestsTheModulesOfABert) {
   EXPECT_EQ(count(dot, "weight [3072, 768]"), 2);
 }
 
-// Whatever the stack is called.
 TEST(Draw, GroupsByTheFirstNumberOfAName) {
   const std::string dot = draw(parse("%x = input : f32[B, 3]\n"
                                      "%net.h.0.mlp.act = relu(%x) : f32[B, 3]\n"
@@ -77,7 +76,7 @@ TEST(Draw, GroupsByTheFirstNumberOfAName) {
   EXPECT_EQ(count(dot, "label=\"net.h.0 to 1 (×2)\""), 1) << dot;
 }
 
-// One statement per node and one edge per operand that is no parameter.
+// One statement per node, and one edge per operand that is not a parameter.
 TEST(Draw, DrawsEveryOperationAndEdgeOnce) {
   EncoderConfig config;
   config.num_hidden_layers = 1;
@@ -155,7 +154,7 @@ TEST(Draw, TellsLayersApartByFormatAndNamesFormats) {
   EXPECT_EQ(count(drawing.dot, "label=\"bert.encoder.layer.0 to 1 (×2)\""), 1) << drawing.dot;
   EXPECT_EQ(count(drawing.dot, "label=\"" + to_string(eight) + "\""), 1) << "in the legend";
   EXPECT_EQ(count(drawing.dot, "label=\"" + to_string(four) + "\""), 1);
-  // One layer in each format, pooler and classifier.
+  // One layer in each format, plus pooler and classifier.
   EXPECT_EQ(count(drawing.dot, "<b>" + to_string(four) + "</b>"), 6);
   EXPECT_EQ(count(drawing.dot, "<b>" + to_string(eight) + "</b>"), 8);
   EXPECT_EQ(count(drawing.dot, "fillcolor=\"#8ce99a\""), 7) << "quantizers and legend";

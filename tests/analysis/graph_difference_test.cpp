@@ -51,7 +51,6 @@ TEST(GraphDifference, NamesWhatIsAddedAndWhoReadsIt) {
   EXPECT_EQ(lines(difference(parse(kBase), longer)),
             (Lines{"changed tanh [b|b] reads a -> between", "only in B relu [|between] ",
                    "only in B output [|z] "}));
-  // The other way round it is the mirror.
   const GraphDifference back = difference(longer, parse(kBase));
   EXPECT_EQ(lines(back),
             (Lines{"only in A relu [between|] ", "changed tanh [b|b] reads between -> a",
@@ -101,7 +100,7 @@ TEST(GraphDifference, OfParametersCountsBitsAndTheLargest) {
   ASSERT_EQ(found.differing.size(), 1U);
   EXPECT_EQ(found.differing[0].differing, 2);
   EXPECT_EQ(found.differing[0].largest, 2);
-  // Of another shape they are not compared, and a NaN is never hidden behind a number.
+  // Tensors of different shapes are not compared, and a NaN is never hidden by a number.
   EXPECT_EQ(difference(store({1, 2}), store({1, 2, 3})).compared, 0);
   EXPECT_TRUE(std::isnan(difference(store({NAN, 2}), store({1, 1})).differing[0].largest));
 }

@@ -45,7 +45,7 @@ TEST(Parameters, StandWithTheModuleThatOwnsThem) {
   EXPECT_EQ(modules.back().trainable, 2 * 128 + 2);
 }
 
-// A report that adds every level of nesting says 14,480,258 of the same model.
+// Adding up every level of nesting would give 14,480,258 for this model.
 TEST(Parameters, OfModulesAddUpToTheTotalEachOnce) {
   const Graph graph = build_graph(ops(), bert(), bert_tiny(), {});
   std::int64_t sum = 0;
@@ -67,7 +67,7 @@ TEST(Parameters, AreCountedAsTrainableOrFrozen) {
   EXPECT_EQ(totals.trainable, 13);
   EXPECT_EQ(totals.frozen, 6);
   EXPECT_EQ(totals.all(), 19);
-  // A module stands once, also when its parameters are not beside each other.
+  // A module is listed once, even if its parameters are not adjacent.
   const std::vector<ModuleParameters> modules = parameters_by_module(graph);
   ASSERT_EQ(modules.size(), 3u);
   EXPECT_EQ(modules[0].module, "a");

@@ -16,7 +16,7 @@ const FormatTable& formats() {
 
 Format format_called(std::string_view text) { return parse_format(text, formats()); }
 
-// Two linears with the same weight, each with a bias of its own, and a scale that no linear reads.
+// Two linears with the same weight and separate biases, and a scale that no linear reads.
 Graph shared_weight() {
   return parse_graph(R"(%x = input : f32[B, S, 4]
 %w = parameter weight trainable : f32[4, 4]
@@ -46,7 +46,7 @@ TEST(PlannedTensors, AreTheOperandsInTheOrderOfThePlan) {
     return fmt::format("{} {} {} {} {} {} {}", t.layer, t.op, to_string(t.operand), t.tensor,
                        to_string(t.sizes), to_string(t.format), t.average_bits);
   };
-  // a block of 2 has a byte of its own: 4 more bits each
+  // Each block of 2 shares a byte: 4 more bits per element.
   EXPECT_EQ(text(tensors[0]), fmt::format("second linear weight w [4, 4] {} 8", to_string(blocks)));
   EXPECT_EQ(text(tensors[1]), "second linear output second [2, 5, 4] integer(width=8,frac=4) 8");
   EXPECT_EQ(text(tensors[2]), "first linear input x [2, 5, 4] integer(width=8,frac=4) 8");
@@ -89,7 +89,7 @@ output y = %y)",
   EXPECT_TRUE(all.embeddings_quantized);
 }
 
-// Positions are the first rows of their table; a weight that is turned is whole.
+// A slice of rows is part of an embedding table. A transposed weight counts as a whole weight.
 TEST(PlannedSize, TellsAPartOfATableFromAWeightThatIsTurned) {
   const Graph graph = parse_graph(R"(%x = input : f32[B, S, 4]
 %table = parameter weight trainable : f32[10, 4]
@@ -129,7 +129,7 @@ TEST(PlannedSize, OfInputsAndOutputsIsThatOfTheWholeModel) {
   EXPECT_EQ(size.bits, 32 * 27);
 }
 
-// %w is in 8 bits, and so is what `second` reads; `first` reads fp32.
+// %w and the input of `second` have 8 bits; the input of `first` stays fp32.
 TEST(AverageBits, AreWeighedByElements) {
   const Graph graph = shared_weight();
   const Format wide = format_called("integer(width=8,frac=4)");
@@ -144,13 +144,13 @@ TEST(AverageBits, AreWeighedByElements) {
   const AverageBits added = average_bits(graph, plan, bindings, BitCount::width_and_fraction);
   EXPECT_EQ(added.weights, 12);
   EXPECT_DOUBLE_EQ(added.data, 22);
-  // Where a format has no fraction, both counts are of its bits, with what blocks share.
+  // For a format without a fraction, both counts are its stored bits, including those that blocks share.
   const Format blocks = format_called("mxint(bits=4,block=2)");
   for (const BitCount count : {BitCount::stored, BitCount::width_and_fraction})
     EXPECT_EQ(average_bits(graph, {{"first", {.weight = blocks}}}, bindings, count).weights, 8);
 }
 
-// Two linears of 16 and 32 weights with biases, and a table.
+// Two linears of 16 and 32 weights with biases, and an embedding table.
 TEST(WeightBits, CountWeightsOfLinearsAlone) {
   const Graph graph = parse_graph(R"(%ids = input : i64[B, S]
 %table = parameter weight trainable : f32[10, 4]

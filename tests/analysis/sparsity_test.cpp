@@ -7,7 +7,7 @@
 namespace hone::testing {
 namespace {
 
-// Weights, biases and gains count; masks, and states that training or calibration fills, do not.
+// Weights, biases and gains count. Masks, and states filled by training or calibration, do not.
 TEST(Sparsity, CountsZerosOfEveryParameterThatCounts) {
   const Graph graph = parse(
       "%x = input : f32[B, 4]\n"

@@ -13,7 +13,7 @@
 namespace hone::testing {
 namespace {
 
-// The values of d loss / d name for the node or input `name`.
+// Returns d loss / d name for the node or input `name`.
 std::vector<float> gradient_of(std::string_view text, const std::string& name,
                                const NamedTensors& inputs) {
   Graph graph = parse(text);
@@ -143,7 +143,7 @@ output loss = %y)");
             "the loss must be a scalar f32[], %y is f32[4]");
 }
 
-// Two layers, where every parameter reaches the loss through all of the others' operations.
+// Two layers. Every parameter affects the loss through the operations of all others.
 constexpr std::string_view kNet = R"(%x = input : f32[B, 3]
 %labels = input : i64[B]
 %w1 = input : f32[5, 3]
@@ -162,8 +162,8 @@ Tensor random_tensor(Sizes sizes, std::string_view name) {
   return tensor;
 }
 
-// Central differences with h = 2^-6 err by h^2/6 f''' (f''' below 10 here: 4e-4) and by the
-// rounding of a loss below 4, 2^-23, over h: 8e-6.
+// Central differences with h = 2^-6 have a truncation error of h^2/6 f''' (f''' is below 10 here: 4e-4) and a rounding
+// error of 2^-23 / h for a loss below 4: 8e-6.
 TEST(Gradients, OfATwoLayerNetAreThoseOfDifferences) {
   const NamedTensors inputs = {{"x", random_tensor({6, 3}, "x")},
                                {"labels", Tensor::of<std::int64_t>({6}, {0, 3, 2, 1, 1, 3})},

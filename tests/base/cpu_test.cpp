@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// The flags the kernel lists; empty elsewhere than on x86.
+// Returns the CPU flags that the kernel lists. Empty except on x86.
 std::vector<std::string> kernel_flags() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -63,7 +63,7 @@ TEST(LastLevelCache, IsTheLargestTheSystemLists) {
   EXPECT_GE(bytes, 256u << 10);
   EXPECT_LE(bytes, std::uint64_t{2} << 30);
   EXPECT_EQ(bytes % 1024, 0u);
-  // The first level is no larger, where the system lists it.
+  // The first-level cache is not larger, if the system lists it.
   std::uint64_t kibibytes = 0;
   if (std::ifstream("/sys/devices/system/cpu/cpu0/cache/index0/size") >> kibibytes) {
     EXPECT_GE(bytes, kibibytes << 10);
@@ -73,7 +73,7 @@ TEST(LastLevelCache, IsTheLargestTheSystemLists) {
 TEST(ResidentMemory, GrowsWithWhatIsTouchedAndThePeakStays) {
   constexpr std::size_t kSize = 64 << 20, kSlack = 8 << 20;
   const std::uint64_t before = resident_bytes();
-  // Mapped by hand: an allocator may keep what is freed.
+  // Mapped directly, because an allocator may keep freed memory.
   void* block = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(block, MAP_FAILED);
   std::memset(block, 1, kSize);
@@ -88,7 +88,7 @@ TEST(ResidentMemory, OfAFileIsWhatWasReadOfIt) {
   const TemporaryFolder folder;
   const MappedFile file(folder.file("x", std::string(kSize, 'x')));
   EXPECT_EQ(resident_bytes_of(file.bytes()), 0u);
-  // A fault brings pages beside the one that is read along, but not half of a file.
+  // A page fault also loads neighbouring pages, but not half of the file.
   ASSERT_EQ(file.text()[0], 'x');
   const std::uint64_t one = resident_bytes_of(file.bytes());
   EXPECT_GT(one, 0u);

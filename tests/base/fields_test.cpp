@@ -106,7 +106,7 @@ TEST(FieldTables, ReadWhatTheyWrote) {
   EXPECT_TRUE(std::isnan(read.loss));
   EXPECT_EQ(read.flags.at("on"), (std::vector<bool>{true, false}));
   EXPECT_EQ(read.secret, 7);
-  // The entries of a spread map come in the order of the names.
+  // Entries of a spread map are sorted by name.
   EXPECT_EQ(read.metrics[0].first, "accuracy");
   Model without = example();
   without.packed.reset();

@@ -155,7 +155,7 @@ TEST(WriteFolder, AppearsWholeOrNotAtAll) {
   EXPECT_EQ(entries_of(folder.path()), Names{"made"});
 }
 
-/// The number of a process that has ended.
+/// Returns the id of a process that has ended.
 pid_t ended_process() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
@@ -179,15 +179,15 @@ TEST(WriteFile, RemovesWhatAKilledProgramLeftOfTheSameFile) {
 TEST(WriteFile, RemovesNothingThatMayBeAnothers) {
   const TemporaryFolder folder;
   const std::string dead = std::to_string(ended_process()), own = std::to_string(::getpid());
-  Names others = {".x." + own + ".tmp",         // its process is there
-                  ".y." + dead + ".tmp",        // of another file
-                  ".x.y." + dead + ".tmp",      // the same
-                  "x." + dead + ".tmp",         // called otherwise
-                  ".x." + dead + ".tmp.kept",   // the same
-                  ".x." + dead + "x.tmp",       // the same
-                  ".x." + dead + "-.tmp",       // the same
-                  ".x.-" + dead + ".tmp",       // the same
-                  ".x.99999999999999999.tmp"};  // no number of a process
+  Names others = {".x." + own + ".tmp",         // its process is running
+                  ".y." + dead + ".tmp",        // for another file
+                  ".x.y." + dead + ".tmp",      // for another file
+                  "x." + dead + ".tmp",         // not the name of a temporary file
+                  ".x." + dead + ".tmp.kept",   // not the name of a temporary file
+                  ".x." + dead + "x.tmp",       // not the name of a temporary file
+                  ".x." + dead + "-.tmp",       // not the name of a temporary file
+                  ".x.-" + dead + ".tmp",       // not the name of a temporary file
+                  ".x.99999999999999999.tmp"};  // not a process id
   for (const std::string& name : others) make_old(folder.file(name, "mine"));
   const std::string link = ".x." + std::to_string(ended_process()) + ".tmp",
                     inner = ".x." + std::to_string(ended_process()) + ".tmp",
@@ -209,7 +209,7 @@ TEST(WriteFile, RemovesNothingThatMayBeAnothers) {
   EXPECT_EQ(read_file(folder.path() / (".x." + own + ".tmp")), "mine");
 }
 
-// While it is written, others see by a lock that it is.
+// A file is locked while it is written.
 TEST(WriteFile, LocksWhatItWrites) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "x";

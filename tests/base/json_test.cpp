@@ -53,7 +53,7 @@ TEST(Json, NumbersBeyondAllRangeAreErrors) {
                     [] { parse_json("[1e999]", "config.json"); });
 }
 
-// Files made to exhaust the stack or the patience of their reader.
+// Files made to exhaust the reader's stack or time.
 TEST(Json, RefusesDepthAndSizeBeyondAllUse) {
   const std::string deep(101, '['), shallow(100, '[');
   expect_user_error("x.json: the JSON is nested deeper than 100",

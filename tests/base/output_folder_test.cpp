@@ -29,7 +29,7 @@ Names names_in(const fs::path& folder) {
 }
 
 OutputFolderOptions options(bool overwrite = false) { return {.overwrite = overwrite}; }
-// In these tests jobs can go on from "moments".
+// Jobs of these tests can resume from "moments".
 OutputFolderOptions resumable(bool resume = false, bool overwrite = false) {
   return {.overwrite = overwrite,
           .resumable = true,
@@ -38,10 +38,10 @@ OutputFolderOptions resumable(bool resume = false, bool overwrite = false) {
           .scaffolding = {"*moments"}};
 }
 
-// Files by name and text.
+// Maps file names to contents.
 using Files = std::map<std::string, std::string>;
 
-// As hone writes them.
+// Writes files as hone does.
 void fill(const fs::path& folder, const Files& files) {
   for (const auto& [name, text] : files) {
     fs::create_directories((folder / name).parent_path());
@@ -49,7 +49,7 @@ void fill(const fs::path& folder, const Files& files) {
   }
 }
 
-// As other programs write them.
+// Writes files as other programs do.
 void fill_from_outside(const fs::path& folder, const Files& files) {
   for (const auto& [name, text] : files) {
     fs::create_directories((folder / name).parent_path());
@@ -57,7 +57,7 @@ void fill_from_outside(const fs::path& folder, const Files& files) {
   }
 }
 
-// Runs `body` in a process that ends there, without any destructor.
+// Runs `body` in a child process that exits without running destructors.
 template <typename Body>
 void run_killed(Body&& body) {
   const pid_t child = ::fork();
@@ -89,7 +89,7 @@ void make(const fs::path& path, const Files& files, bool overwrite = false) {
   out.commit();
 }
 
-// What the program says on the standard error stream.
+// Returns what `body` prints on standard error.
 template <typename Body>
 std::string messages_of(Body&& body) {
   ::testing::internal::CaptureStderr();
@@ -168,7 +168,7 @@ TEST(OutputFolder, NamesTheInterruptedRunThatWouldReplaceIt) {
 TEST(OutputFolder, ReplacesNoFolderThatIsNotTheProgramsOwn) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "thesis";
-  // Neither a settings file of another program nor a record of one makes it ours.
+  // A settings file or a record of another program does not make the folder hone's.
   for (const Files& files :
        {Files{{"thesis.txt", "years"}}, Files{{"settings.json", "{\"editor\": 1}"}},
         Files{{"settings.json", "[]"}}, Files{{"record.json", "{}"}},
@@ -190,7 +190,7 @@ TEST(OutputFolder, ReplacesNoFolderThatIsNotTheProgramsOwn) {
   }
 }
 
-// What the program wrote there is not known any more, whatever settings.json says.
+// Without a valid record the files of the program are unknown, even if settings.json is valid.
 TEST(OutputFolder, ReplacesNoFolderWithADamagedRecord) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "model";
@@ -225,12 +225,12 @@ TEST(OutputFolder, MovesWhatOthersPutThereOrChangedIntoTheNewOne) {
   fill(path, {{"notes.txt", "mine"},
               {"drafts/one/x", "mine"},
               {"inner/notes", "mine"},
-              {"x", "mine now"},          // changed, and in the new one too
-              {"inner/x", "mine too"}});  // changed, and not in the new one
+              {"x", "mine now"},          // changed, and also in the new folder
+              {"inner/x", "mine too"}});  // changed, and not in the new folder
   fs::create_symlink("/nowhere", path / "link");
   ASSERT_EQ(::mkfifo((path / "pipe").c_str(), 0600), 0);
   fs::remove(path / "y");
-  fs::create_directory(path / "y");  // where a file of the program was
+  fs::create_directory(path / "y");  // replaces a file of the program
   const std::string said = messages_of([&] { make(path, {{"x", "new"}}, true); });
   fs::remove(path / "pipe");
   EXPECT_TRUE(fs::is_symlink(path / "link"));
@@ -247,7 +247,7 @@ TEST(OutputFolder, MovesWhatOthersPutThereOrChangedIntoTheNewOne) {
        {"model/x: was changed since this program wrote it; kept as ", "model/x.kept\n",
         "model/notes.txt: is not of this program's making; kept as "})
     EXPECT_NE(said.find(sentence), std::string::npos) << sentence << "\n" << said;
-  // Nor are they lost the next time; those with a name that is taken by then get the next one.
+  // Another overwrite keeps them too. A changed file gets the next free name.
   fill(path, {{"x", "mine again"}});
   messages_of([&] { make(path, {{"x", "newer"}}, true); });
   EXPECT_EQ(read_file(path / "x"), "newer");
@@ -290,7 +290,7 @@ TEST(OutputFolder, GoesWhereALinkLeads) {
                     [&] { OutputFolder out(folder.path() / "broken", options(true)); });
 }
 
-// The environment and current directory of a test, put back behind it.
+// Changes the current directory, and restores it when destroyed.
 class At {
  public:
   explicit At(const fs::path& path) : before_(fs::current_path()) { fs::current_path(path); }
@@ -402,7 +402,7 @@ TEST(OutputFolder, PutsBackWhatAKilledProgramHadSetAside) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "model", aside = folder.path() / "model.replaced";
   make(path, {{"x", "old"}});
-  // As it is between the two renames.
+  // The state between the two renames.
   const fs::path made = folder.path() / ".model.1.tmp";
   fill(made, {{"x", "new"}});
   write_record({.finished = true, .replaces = recorded(path / "record.json").fingerprint}, made);
@@ -425,7 +425,7 @@ TEST(OutputFolder, FinishesWhatAKilledProgramHadReplaced) {
   fill(path, {{"notes.txt", "mine"}});
   fs::copy(path, folder.path() / "copy", fs::copy_options::recursive);
   messages_of([&] { make(path, {{"x", "new"}}, true); });
-  // As it was after the second rename.
+  // The state after the second rename.
   fs::remove(path / "notes.txt");
   fs::rename(folder.path() / "copy", aside);
   const std::string said = messages_of([&] {
@@ -445,9 +445,9 @@ TEST(OutputFolder, LeavesAFolderAloneThatIsOnlyCalledLikeOneSetAside) {
   fs::remove_all(path);
   fs::remove_all(aside);
   make(aside, {{"x", "other"}});
-  make(path, {{"x", "old"}});  // takes the name, not that folder
+  make(path, {{"x", "old"}});  // creates path, leaves the other folder alone
   EXPECT_EQ(read_file(aside / "x"), "other");
-  // One of the program's own that this folder has not replaced.
+  // A folder that the program wrote, but not one that `path` has replaced.
   fs::remove_all(aside);
   make(aside, {{"x", "other"}});
   expect_user_error("model.replaced: is in the way",
@@ -488,7 +488,7 @@ TEST(OutputFolder, ThatIsResumableStaysOnceThereIsSomethingToGoOnFrom) {
   }
   OutputFolder output(destination, resumable(true));
   output.commit();
-  EXPECT_EQ(files_in(destination), (Files{{"x", "1"}}));  // without the scaffolding
+  EXPECT_EQ(files_in(destination), (Files{{"x", "1"}}));  // without the progress files
   EXPECT_EQ(read_record(destination)->job, (Json{{"command", "train"}, {"seed", 1}}));
   EXPECT_FALSE(fs::exists(partial));
 }
@@ -512,7 +512,7 @@ TEST(OutputFolder, StartsAgainWhenToldToOverwrite) {
     fill(output.path(), {{"x", "1"}, {"moments", "2"}});
     fill_from_outside(output.path(), {{"sub/notes.txt", "mine"}});
   }
-  // Nothing goes before the new job begins: it may never come to that.
+  // Old files stay until the new job begins.
   { OutputFolder output(destination, resumable(false, true)); }
   EXPECT_TRUE(fs::exists(folder.path() / "model.partial" / "moments"));
   OutputFolder output(destination, resumable(false, true));
@@ -521,7 +521,7 @@ TEST(OutputFolder, StartsAgainWhenToldToOverwrite) {
   fill(output.path(), {{"y", "new"}});
   output.commit();
   EXPECT_EQ(files_in(destination), (Files{{"y", "new"}, {"sub/notes.txt", "mine"}}));
-  // What others put there while it ran is not the program's, then or later.
+  // Files that others added during the run are not listed as the program's.
   EXPECT_FALSE(read_record(destination)->files.contains("sub/notes.txt"));
 }
 
@@ -535,7 +535,7 @@ TEST(OutputFolder, LeavesNothingOfAJobThatWasGivenUpAndHadMadeNothing) {
     EXPECT_EQ(user_error_of([&] { output.give_up("it diverged"); }), "it diverged");
   }
   EXPECT_EQ(names_in(folder.path()), Names{});
-  // What is not the program's stays.
+  // Files of others stay.
   {
     OutputFolder output(folder.path() / "model", resumable());
     output.begin({{"seed", 1}});
@@ -587,7 +587,7 @@ TEST(OutputFolder, WorksInNoPartialFolderThatIsSomebodyElses) {
                     [&] { OutputFolder(destination, resumable(false, true)); });
 }
 
-// By the list that it wrote, whatever the files are called.
+// Uses the list that the process wrote. Names of files do not matter.
 TEST(OutputFolder, KnowsTheFilesOfAKilledProcess) {
   const TemporaryFolder folder;
   const fs::path destination = folder.path() / "model", partial = folder.path() / "model.partial";
@@ -630,7 +630,7 @@ TEST(OutputFolder, KnowsTheFilesOfAKilledProcess) {
   EXPECT_FALSE(fs::exists(partial / kWrittenFiles));
 }
 
-// Killed between its record and its renaming; its list is gone.
+// A process that was killed between writing its record and renaming the folder. Its list is gone.
 TEST(OutputFolder, KnowsTheFilesOfAFinishedRunWithoutItsList) {
   const TemporaryFolder folder;
   const fs::path destination = folder.path() / "model", partial = folder.path() / "model.partial";
@@ -649,7 +649,7 @@ TEST(OutputFolder, KnowsTheFilesOfAFinishedRunWithoutItsList) {
   EXPECT_TRUE(read_record(destination)->files.contains("y"));
 }
 
-// As stages of pipelines do.
+// As in pipelines, whose stages are commands.
 TEST(OutputFolder, KnowsTheFilesOfOtherCommandsByTheirOwnRecordsAndLists) {
   const TemporaryFolder folder;
   const fs::path destination = folder.path() / "chain", partial = folder.path() / "chain.partial";
@@ -671,7 +671,7 @@ TEST(OutputFolder, KnowsTheFilesOfOtherCommandsByTheirOwnRecordsAndLists) {
       ::_exit(0);
     });
     fill_from_outside(partial, {{"done/notes", "mine"}, {"begun.partial/notes", "mine"}});
-    make(partial / "model", {{"x", "mine"}});  // nobody claimed it
+    make(partial / "model", {{"x", "mine"}});  // not claimed
   };
   leave();
   {

@@ -35,7 +35,7 @@ TEST(Percentage, HasNoSignOnAZero) {
   EXPECT_EQ(points_text(0.0), "+0.00");
 }
 
-// Two ways to the same number read alike: what arithmetic loses of a half does not decide.
+// Rounding errors in a half do not change the text: 0.00325 and 0.92250 - 0.91925 print the same.
 TEST(Percentage, RoundsHalvesAwayFromZero) {
   EXPECT_EQ(points_text(0.00325), "+0.33");
   EXPECT_EQ(points_text(0.92250 - 0.91925), "+0.33");

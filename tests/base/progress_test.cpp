@@ -5,7 +5,7 @@
 namespace hone {
 namespace {
 
-/// A screen and a clock in the hands of the test.
+/// A screen and a clock that the test controls.
 struct Desk {
   std::string written;
   double seconds = 100;
@@ -64,7 +64,7 @@ TEST(Progress, CutsTheLineToTheTerminal) {
   EXPECT_EQ(desk.written, "\ré train\x1b[K\n");
 }
 
-// What is shown of one line on terminals of different widths.
+// Returns the progress line on a terminal of this width.
 std::string shown_at(int columns) {
   Desk desk;
   ProgressOutput output = desk.output(true);
@@ -163,8 +163,7 @@ TEST(Progress, TimeLeftFollowsAChangeOfSpeed) {
   desk.written.clear();
   desk.seconds += 10;
   progress.update(done += 100);
-  // After 100 s of the new speed the old one counts exp(-100/15) = 0.0013: 10 + 90 * 0.0013 = 10.1
-  // per second.
+  // 100 s after the change the old speed has the weight exp(-100/15) = 0.0013: 10 + 90 * 0.0013 = 10.1 per second.
   EXPECT_EQ(desk.written, "train  11%  11,000/100,000  3:20  2:26:39 left  10.1/s\n");
 }
 

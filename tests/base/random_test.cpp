@@ -15,7 +15,7 @@ namespace {
 using Words = std::array<std::uint32_t, 4>;
 
 TEST(RandomStream, IsPhilox4x32WithTenRounds) {
-  // The known answers of the Random123 distribution (kat_vectors): counter, key, result.
+  // Known answers of the Random123 distribution (kat_vectors): counter, key, result.
   EXPECT_EQ((RandomStream{0, 0}.block(0)), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ((RandomStream{~0ull, ~0ull}.block(~0ull)),
             (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
@@ -43,8 +43,8 @@ TEST(RandomSequence, SeedsAndStreamsAreIndependent) {
   EXPECT_EQ(first_words.size(), 100u);  // two equal among 100 of 2^32: once in a million
 }
 
-// Bounds of the statistics below: five standard deviations of what `count` independent draws give. The seed is fixed,
-// so they hold always or never.
+// The bounds below are five standard deviations of the statistic of `count` independent samples. The seed is fixed, so
+// the tests pass always or never.
 constexpr int kDraws = 100'000;
 
 TEST(RandomSequence, UniformHasMeanHalfAndVarianceATwelfth) {
@@ -93,7 +93,7 @@ TEST(RandomSequence, BelowDrawsEveryValueEquallyOften) {
 }
 
 TEST(RandomSequence, BelowHasNoBiasNearTheRangeOfTheWord) {
-  // The remainder of 64 random bits would fall into the first third twice as often as into each of the others.
+  // The remainder of 64 random bits would fall into the first third twice as often as into each other third.
   const std::uint64_t bound = std::uint64_t{3} << 62;
   RandomSequence random(3, 0);
   int thirds[3] = {};
@@ -122,7 +122,7 @@ TEST(RandomSequence, ShuffleGivesEveryOrderEquallyOften) {
 }
 
 TEST(StreamOf, IsFnv1a) {
-  // Of the test vectors by the authors (draft-eastlake-fnv).
+  // Test vectors by the authors (draft-eastlake-fnv).
   EXPECT_EQ(stream_of(""), 0xcbf29ce484222325u);
   EXPECT_EQ(stream_of("a"), 0xaf63dc4c8601ec8cu);
   EXPECT_EQ(stream_of("foobar"), 0x85944171f73967e8u);

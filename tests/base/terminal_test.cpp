@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-/// A variable of the environment, for as long as this lives.
+/// Sets an environment variable while this object lives.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {

@@ -22,7 +22,7 @@ TEST(Glob, MatchesRunsAndSingleCharacters) {
   EXPECT_TRUE(glob_match("layer.?", "layer.1"));
   EXPECT_TRUE(glob_match("a*b*c", "abbbxc"));
   EXPECT_TRUE(glob_match("*a", "aaa"));
-  EXPECT_TRUE(glob_match("[x].(y)+", "[x].(y)+"));  // nothing else is special
+  EXPECT_TRUE(glob_match("[x].(y)+", "[x].(y)+"));  // no other special characters
   EXPECT_FALSE(glob_match("layer.?", "layer.11"));
   EXPECT_FALSE(glob_match("layer.?", "layer."));
   EXPECT_FALSE(glob_match("", "x"));

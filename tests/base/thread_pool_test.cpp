@@ -31,8 +31,8 @@ TEST(ThreadPool, RunsEveryChunkOnce) {
   }
 }
 
-// Jobs of changing size follow each other at once, so that workers come late to most of them: none may take part in a
-// job that is over, nor take the size of one job for that of another.
+// Jobs of changing size follow each other at once, so workers come late to most of them. No worker may join a finished
+// job, or use the size of one job for another.
 TEST(ThreadPool, JobsInQuickSuccessionDoNotMix) {
   ThreadPool pool(4);
   std::vector<std::atomic<int>> runs(64);
@@ -51,11 +51,11 @@ TEST(ThreadPool, JobsInQuickSuccessionDoNotMix) {
 TEST(ThreadPool, WakesWorkersThatSleep) {
   ThreadPool pool(2);
   for (int job = 0; job < 20; ++job) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // longer than a worker waits awake
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // longer than an idle worker spins
     std::mutex mutex;
     std::set<std::thread::id> seen;
     std::atomic<int> arrived = 0;
-    // Both chunks wait for each other: it ends only with both threads awake.
+    // Each chunk waits for the other, so the job ends only if both threads are awake.
     pool.run(2, [&](std::int64_t) {
       ++arrived;
       while (arrived < 2) std::this_thread::yield();
@@ -94,7 +94,7 @@ TEST(ThreadPool, RunsNestedJobsInline) {
   EXPECT_EQ(runs, 64);
 }
 
-// A process without memory for the stacks of so many threads.
+// The process has no memory for the stacks of so many threads.
 TEST(ThreadPool, WorksWithTheThreadsThatTheSystemGives) {
   const auto run_with_few = [] {
     std::size_t pages = 0;
@@ -135,7 +135,7 @@ TEST(ParallelRanges, CoverTheCountInGrains) {
   parallel_ranges(pool, 0, 64, [](std::int64_t, std::int64_t) { FAIL(); });
 }
 
-// Adding in another order would change the last bits of this sum.
+// A different order of additions would change the last bits of this sum.
 double parallel_sum(int threads) {
   ThreadPool pool(threads);
   const std::int64_t count = 100'000;

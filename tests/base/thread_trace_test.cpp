@@ -13,7 +13,7 @@ TEST(ThreadTrace, RecordsWhenThreadsWorkedWhileItLives) {
     std::atomic<int> waiting = 3;
     pool.run(3, [&](std::int64_t) {
       --waiting;
-      while (waiting > 0) std::this_thread::yield();  // each of the threads has one chunk
+      while (waiting > 0) std::this_thread::yield();  // makes each thread take one chunk
     });
   };
   job();
@@ -32,7 +32,7 @@ TEST(ThreadTrace, RecordsWhenThreadsWorkedWhileItLives) {
     }
     EXPECT_TRUE(trace.lanes()[3].empty());
   }
-  job();  // nobody records it
+  job();  // not recorded
   const ThreadTrace another;
   EXPECT_TRUE(another.lanes()[0].empty());
 }

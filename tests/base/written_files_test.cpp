@@ -27,7 +27,7 @@ TEST(WrittenFiles, ListsAFolderUnderItsLastName) {
   const WrittenFiles written(folder.path());
   write_folder(folder.path() / "a", [&](const fs::path& inner) {
     write_file(inner / "one", "text");
-    EXPECT_EQ(listed_files(folder.path()), Paths{});  // known by the name of its folder
+    EXPECT_EQ(listed_files(folder.path()), Paths{});  // listed once the folder has its final name
   });
   EXPECT_EQ(listed_files(folder.path()), Paths{"a/one"});
 }
@@ -46,7 +46,7 @@ TEST(WrittenFiles, TellsOwnFilesFromOthers) {
     EXPECT_FALSE(is_foreign(folder.path() / "other"));
     EXPECT_FALSE(is_foreign(folder.path() / "work.txt"));
   }
-  EXPECT_FALSE(is_foreign(path / "other"));  // nobody lists it now
+  EXPECT_FALSE(is_foreign(path / "other"));  // not listed any more
   const WrittenFiles again(path);
   EXPECT_FALSE(is_foreign(path / "mine"));
   EXPECT_TRUE(is_foreign(path / "other"));

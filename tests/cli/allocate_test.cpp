@@ -5,13 +5,12 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// Formats that are chosen for each layer within a budget.
 namespace hone::testing {
 namespace {
 
 using Words = std::vector<std::string>;
 
-/// A store of trials that nobody else has.
+/// Gives the tests an empty trial store.
 class OwnCache {
  public:
   OwnCache() { ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); }
@@ -33,7 +32,7 @@ class AllocateCommand : public ::testing::Test {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
-  // Numbers, states, values and parameters of the study, without what depends on the clock.
+  // Returns the numbers, states, values and parameters of the study's trials, without timings.
   std::string trials_of(const std::string& output) const {
     const auto storage =
         open_storage((folder() / output / "study.db").string(), /*must_exist=*/true);
@@ -72,7 +71,7 @@ TEST_F(AllocateCommand, KeepsWithinTheBudgetAndLeavesWhatOthersTake) {
     EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
   EXPECT_EQ(read_file(folder() / "out/allocation.csv").find("none"), std::string::npos)
       << "full precision is called by its name";
-  // The recipe makes the same model.
+  // The recipe produces the same model.
   run_well({"quantize", "model", "--recipe", "out/recipe.toml", "--force", "--data", "reviews.csv",
             "-o", "again"},
            folder());
@@ -98,7 +97,7 @@ TEST_F(AllocateCommand, WritesTrialsOfASearchOverTheSameFormats) {
       EXPECT_TRUE(parameter.name.ends_with(".format")) << parameter.name;
       EXPECT_EQ(parameter.distribution, choice_of({"int(bits=8)", "int(bits=2)", "none"}));
     }
-    // A budget that is kept is no violation.
+    // Within the budget the violation is 0.
     EXPECT_EQ(trial->violation() > 0, trial->values[1] > 6);
   }
 }
@@ -118,7 +117,7 @@ TEST_F(AllocateCommand, GivesTheSameForAnyThreadsAndAfterAnInterruption) {
   EXPECT_EQ(trials_of("cut"), truth);
   EXPECT_EQ(read_file(folder() / "cut/recipe.toml"), read_file(folder() / "one/recipe.toml"));
   EXPECT_EQ(read_file(folder() / "cut/points.csv"), read_file(folder() / "one/points.csv"));
-  // What is finished is not done again.
+  // A finished run is not repeated.
   const Json results = run_json(words, folder());
   EXPECT_EQ(results["command"], "allocate");
 }
@@ -179,7 +178,7 @@ TEST_F(AllocateCommand, PrunesLayersByTheirOwnShares) {
   EXPECT_LE(results["average_bits"].get<double>(), 7);
   EXPECT_TRUE(std::ranges::any_of(results["layers"],
                                   [](const Json& layer) { return !layer["sparsity"].is_null(); }));
-  // The recipe makes the same model, masks and all.
+  // The recipe produces the same model, masks included.
   run_well({"quantize", "model", "--recipe", "out/recipe.toml", "--force", "--data", "reviews.csv",
             "-o", "again"},
            folder());
@@ -202,7 +201,7 @@ TEST_F(AllocateCommand, PrunesLayersInBlocksAndTimesWhatSkipsThem) {
   const Json results = run_json(words, folder());
   EXPECT_LE(results["average_bits"].get<double>(), 2.4);
   EXPECT_EQ(results["options"].size(), 2u + 2 * 2 * 2);
-  // No other option has so few bits.
+  // Only options with blocks have so few bits.
   EXPECT_TRUE(std::ranges::any_of(results["layers"],
                                   [](const Json& layer) { return layer["structure"] == "1x4"; }));
   for (const Json& layer : results["layers"])
@@ -212,7 +211,7 @@ TEST_F(AllocateCommand, PrunesLayersInBlocksAndTimesWhatSkipsThem) {
            folder());
   EXPECT_EQ(read_file(folder() / "out/best/model.safetensors"),
             read_file(folder() / "again/model.safetensors"));
-  // A search over the same choices takes the points of the front.
+  // A search accepts the points of the front.
   run_json({"search", "model", "--recipe", "out/search.toml", "--data", "reviews.csv", "--trials",
             "1", "--no_cache", "-o", "searched"},
            folder());
@@ -246,7 +245,7 @@ TEST_F(AllocateCommand, LeavesASearchThatBeginsWithItsFront) {
   const auto storage = open_storage((folder() / "searched/study.db").string(), /*must_exist=*/true);
   std::vector<std::shared_ptr<const Trial>> trials;
   storage->read_trials(storage->find_study("search")->id, trials);
-  // The front comes first, from the store of trials; the last point is another one.
+  // The points of the front come first, taken from the trial store. The last trial is a new point.
   ASSERT_EQ(std::ssize(trials), of_front + 1);
   for (std::int64_t i = 0; i < of_front; ++i) {
     const Trial& trial = *trials[static_cast<std::size_t>(i)];

@@ -69,7 +69,7 @@ TEST_P(Architectures, AreQuantizedByTheNamesOfTheirLayers) {
   EXPECT_EQ(second, 6);
 }
 
-// With fewer tokens, neurons and layers, packed, and back: a folder whose config and tensors agree.
+// A pruned and packed model is unpacked into a folder whose config and tensors agree.
 TEST_P(Architectures, AreUnpackedForTransformersWithTheSizesThatTheirConfigSays) {
   folder_.file("words.csv", "text,label\nalpha alpha beta beta,yes\ngamma gamma delta delta,no\n");
   folder_.file("few.csv", "text,label\nalpha beta,yes\n");

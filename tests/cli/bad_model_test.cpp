@@ -8,14 +8,14 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// What the program says to models that are damaged, contradict themselves or mean harm.
+// Tests of the error messages for damaged, inconsistent and malicious models.
 namespace hone::testing {
 namespace {
 
 constexpr const char* kWeights = "model.safetensors";
 const fs::path kGolden = test_data() / "frontends" / "golden";
 
-/// A copy of a good model, to be spoiled.
+/// A copy of a valid model, for tests to damage.
 class BadModel : public ::testing::Test {
  protected:
   BadModel() {
@@ -28,7 +28,7 @@ class BadModel : public ::testing::Test {
   void write(const char* name, std::string_view bytes) const {
     folder_.file(std::string("model/") + name, bytes);
   }
-  /// Replaces the weights by what `change` makes of them.
+  /// Replaces the weights with those that `change` modified.
   void change_weights(const std::function<void(TensorMap&)>& change) const {
     TensorMap tensors;
     for (const auto& [name, tensor] : read_safetensors(model() / kWeights).tensors)
@@ -42,14 +42,14 @@ class BadModel : public ::testing::Test {
     config.update(keys);
     write("config.json", to_document(config));
   }
-  /// Replaces the weights by those of a file among the goldens.
+  /// Replaces the weights with a file from the golden data.
   void take_weights(const std::string& name) const {
     fs::remove(model() / kWeights);
     fs::copy(kGolden / "hostile" / name, model() / "pytorch_model.bin");
   }
 
-  /// Expects that every kind of command refuses the model with a message that holds `fragment`, and
-  /// leaves nothing behind.
+  /// Expects prediction and quantization to refuse the model with a message that contains `fragment`, and to write
+  /// nothing.
   void expect_refused(std::string_view fragment) const {
     const std::string data = workshop() / "reviews.csv";
     const std::vector<std::vector<std::string>> commands = {

@@ -24,7 +24,7 @@ double share_of_peak(const Json& result) {
   return gflops / result["peak_gflops"].get<double>();
 }
 
-// Call by call.
+// Runs `hone bench` in batches of one text with four tokens.
 Json bench_calls(std::vector<std::string> more) {
   more.insert(more.begin(), {"bench", "model", "--batch_size", "1", "--tokens", "4"});
   return run_json(more, workshop());
@@ -64,7 +64,7 @@ TEST(Bench, DividesByTheHighestPeakThatIsKnown) {
   ::setenv("XDG_CACHE_HOME", caches.path().c_str(), 1);
   const Json first = bench({"--threads", "1"});
   EXPECT_EQ(first["peak_gflops"], first["peak_gflops_now"]);
-  // A machine that once did a hundred times as much.
+  // A stored peak a hundred times higher.
   Json kept = read_json(peaks_kept());
   ASSERT_EQ(kept["peaks"].size(), 1);
   EXPECT_EQ(kept["peaks"][0]["threads"], 1);
@@ -83,7 +83,7 @@ TEST(Bench, DividesByTheHighestPeakThatIsKnown) {
                                 .output;
   EXPECT_NE(shown.find("on one thread, the highest known, of 2001-02-03; "), std::string::npos)
       << shown;
-  // More threads have a peak of their own, and not below that of one.
+  // Peaks are stored per number of threads. That of two threads is at least that of one.
   EXPECT_GE(bench({"--threads", "2"})["peak_gflops"], second["peak_gflops"]);
   EXPECT_EQ(read_json(peaks_kept())["peaks"].size(), 2);
   ::unsetenv("XDG_CACHE_HOME");
@@ -113,7 +113,7 @@ TEST(Bench, TimesModelsInTurnBesideTheFirst) {
   const std::string shown = run_well(words, workshop()).output;
   for (const char* part : {"9 paired rounds", "baseline", "ms per batch", "Latency per example"})
     EXPECT_NE(shown.find(part), std::string::npos) << part << "\n" << shown;
-  // As many tokens as the one with fewer positions takes.
+  // The default number of tokens is limited by the model with fewer positions.
   const std::string narrow = folder.file(
       "narrow.json", R"({"model_type": "bert", "hidden_size": 32, "num_hidden_layers": 1,
                          "num_attention_heads": 2, "intermediate_size": 64,
@@ -133,7 +133,7 @@ TEST(Bench, TimesTrainingStepsInTurn) {
   for (const Json& one : result["models"]) EXPECT_EQ(one["rounds_ms"].size(), 2u);
 }
 
-// At 8x8 pixels the channels of the last stage have one value in each image.
+// At 8x8 pixels the last stage has one value per channel and image.
 TEST(Bench, TimesTrainingStepsOfBatchNormsInTurn) {
   const TemporaryFolder folder;
   const auto network = [&](int width) {
@@ -162,7 +162,7 @@ TEST(Bench, TimesTrainingStepsOfBatchNormsInTurn) {
   EXPECT_NE(single.messages.find("larger batches"), std::string::npos) << single.messages;
 }
 
-// Inference has the batch size of reports.
+// The default for inference is the batch size of reports.
 TEST(Bench, HasADefaultBatchSizeForEachKindOfWork) {
   const auto batch_of = [](std::vector<std::string> words) {
     words.insert(words.end(), {"--tokens", "4"});
@@ -207,7 +207,7 @@ TEST(Bench, SaysThatAQuantizedModelIsSimulated) {
            workshop());
   const std::vector<std::string> words = {"bench",    model, "--batch_size", "1",
                                           "--tokens", "4",   "--runs",       "1"};
-  // One label in all of an output.
+  // The whole output uses one label.
   const Json quantized = run_json(words, workshop());
   EXPECT_EQ(quantized["arithmetic"], "simulated");
   const std::string format = quantized["format"], what = quantized["what"];
@@ -354,7 +354,7 @@ TEST(BenchLinear, PrintsWhatWasMeasuredWhenItIsInterrupted) {
   const std::vector<std::string> words = {"bench",  "linear",    "--shape", "64,64",  "--rows",
                                           "1,2",    "--impl",    "packed",  "--runs", "1000000",
                                           "--json", "--threads", "1"};
-  // Nothing is printed where nothing was measured yet: a slow machine gets more time.
+  // An interrupt before the first measurement prints nothing, so slow machines get more time.
   Ending ending;
   for (int seconds = 2; ending.output.empty() && seconds <= 128; seconds *= 2) {
     const auto start = std::chrono::steady_clock::now();
@@ -367,7 +367,7 @@ TEST(BenchLinear, PrintsWhatWasMeasuredWhenItIsInterrupted) {
   const std::vector<Json> lines = json_lines(ending.output);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0]["interrupted"], true);
-  EXPECT_EQ(lines[0]["times"].size(), 2u);  // of two formats with one row
+  EXPECT_EQ(lines[0]["times"].size(), 2u);  // two formats, one row count
   EXPECT_GT(lines[0]["times"][0]["timed_runs"], 0);
 }
 
@@ -428,7 +428,7 @@ TEST(BenchDequantize, TakesFourBitsAndFloats) {
       dequantized({"--elements", "1001,1000", "--group", "8", "--bits", "4", "--to", "fp32"});
   EXPECT_EQ(result["what"], "mxint4 to fp32");
   EXPECT_EQ(result["times"][0]["bytes"], 501 + 126 + 4 * 1001);
-  EXPECT_TRUE(result["times"][1]["tiles"].is_null());  // mase-cuda has 8 bits alone
+  EXPECT_TRUE(result["times"][1]["tiles"].is_null());  // mase-cuda supports 8 bits only
 }
 
 TEST(BenchDequantize, SpellsOutAnElementOfEitherBranch) {
@@ -506,7 +506,7 @@ TEST(BenchDequantize, RefusesWhatDoesNothingOrCannotBe) {
 
 TEST(LongBenchDequantize, TakesTheWholeTableOfTheLab) {
   const Json times = run_json({"bench", "dequantize", "--runs", "1"}, workshop())["times"];
-  ASSERT_GE(times.size(), 5 * 7);  // less where memory is short
+  ASSERT_GE(times.size(), 5 * 7);  // fewer if memory is short
   EXPECT_EQ(times[0]["elements"], 1024);
   EXPECT_EQ(times[0]["group"], 8);
   EXPECT_EQ(times[6]["group"], 512);

@@ -6,7 +6,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// README.md of the models that are saved.
+// Tests of the README.md of saved models.
 namespace hone::testing {
 namespace {
 
@@ -27,7 +27,8 @@ void expect_in(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
 }
 
-// What the header uses of YAML: block mappings and sequences by indentation, plain words, numbers, and strings as JSON.
+// Expects the YAML subset that the header uses: block mappings and sequences by indentation, plain words, numbers, and
+// strings as JSON.
 void expect_yaml(const std::string& text) {
   const std::regex line(
       R"re( *(- )*[A-Za-z_-]+:( ("([^"\\]|\\.)*"|[A-Za-z0-9_.-]+))?| *- ("([^"\\]|\\.)*"|[a-z0-9-]+))re");
@@ -128,7 +129,7 @@ TEST(Card, OfGeneratedTextsSaysSo) {
   expect_in(card.metadata, "      split: test\n");
   expect_in(card.text, "It was trained on generated texts that no person wrote");
   expect_in(card.text, "- seed: 43\n");
-  // A checkpoint is a stage of a job: its figures are not known yet.
+  // Checkpoints get no README.md, because their metrics are not known yet.
   EXPECT_FALSE(fs::exists(folder.path() / "seeds/seed-43/checkpoint-1/README.md"));
 }
 
@@ -148,7 +149,7 @@ TEST(Card, TellsTheClassesApartOnThePartThatIsReported) {
   }
 }
 
-// The weights of this one were trained, if not those of the model before.
+// Only the baseline has untrained weights; the quantized model was trained.
 TEST(Card, OfQuantizationAwareTrainingSaysWhoseWeightsWereUntrained) {
   const TemporaryFolder folder;
   run_well({"quantize", "tiny", "--weight_format", "int(bits=8,per=row)", "--qat", "--max_steps",

@@ -34,7 +34,7 @@ TEST_F(Choose, TakesTheOneWithTheHighestFigure) {
   const Json models = result["models"];
   ASSERT_EQ(models.size(), 2U);
   EXPECT_GT(models[1]["eval_accuracy"], models[0]["eval_accuracy"]);
-  // Every other one beside the best.
+  // The other models are compared with the best one.
   EXPECT_TRUE(models[1]["comparison"].is_null());
   const Json compared = run_json(
       {"compare", "learnt", "model", "--data", "reviews.csv", "--split", "all"}, folder.path());
@@ -51,7 +51,7 @@ TEST_F(Choose, TakesTheSmallestThatIsNotShownToBeWorse) {
   EXPECT_FALSE(models[2]["eligible"]);
 }
 
-// As `hone pack` would write them, or has.
+// Sizes are those of packed files, whether or not the model is packed already.
 TEST_F(Choose, CountsPackedModelsWithoutTheirZeros) {
   run_well({"prune", "learnt", "--data", "reviews.csv", "--sparsity", "0.9", "-o", "sparse"},
            folder.path());
@@ -67,8 +67,8 @@ TEST_F(Choose, CountsPackedModelsWithoutTheirZeros) {
   EXPECT_LT(size["stored_bytes"], size["disk_bytes"]) << "which has names and places, too";
 }
 
-// Of two with the same figure the smaller is the better; 40 texts do not show that the other one loses no more than half a
-// point against it.
+// Of two models with equal accuracy the smaller is better. 40 texts cannot show that the larger one is within half a
+// point of it.
 TEST_F(Choose, WithADropTakesOnlyWhatIsShownToKeepIt) {
   const Json strict = choose({"learnt", "learnt-8", "--smallest", "--max_drop", "0.5"});
   EXPECT_EQ(strict["best"], "learnt-8");
@@ -76,7 +76,7 @@ TEST_F(Choose, WithADropTakesOnlyWhatIsShownToKeepIt) {
   const Json loose = choose({"learnt", "learnt-8", "--smallest", "--max_drop", "60"});
   EXPECT_EQ(loose["chosen"], "learnt-8");
   EXPECT_TRUE(loose["models"][0]["eligible"]);
-  // The best is what the other one is compared with, and was not tested.
+  // The best model is the reference of the comparison and is not tested itself.
   EXPECT_EQ(loose["summary"].get<std::string>().find("shown to pass"), std::string::npos)
       << loose["summary"];
 }

@@ -6,7 +6,7 @@
 namespace hone::testing {
 namespace {
 
-/// The workshop's model, and `coarse`: the same in so few bits that predictions change.
+/// Returns a folder with the workshop's model, and `coarse`: the same model with so few bits that predictions change.
 const fs::path& models() {
   static const TemporaryFolder folder;
   if (!fs::exists(folder.path() / "coarse")) {
@@ -51,7 +51,7 @@ TEST(Compare, TellsWhatChanged) {
     EXPECT_NE(changed["a"], changed["b"]);
     EXPECT_GT(changed["swing"].get<double>(), 0);
   }
-  // What B lost stands first.
+  // Examples that only the baseline predicts correctly come first.
   const int lost = comparison["only_baseline_right"];
   for (std::size_t i = 0; i < result["changed"].size(); ++i)
     EXPECT_EQ(result["changed"][i]["a"] == result["changed"][i]["label"],
@@ -136,7 +136,7 @@ TEST(Compare, PairsTheSeedsOfRepeatedJobs) {
       << refused.messages;
 }
 
-// The same weights under swapped names say the opposite of every text.
+// Swapping the class names of the same weights inverts every prediction.
 TEST(Compare, MatchesClassesInAnotherOrderByName) {
   const TemporaryFolder folder;
   const fs::path swapped = folder.path() / "swapped";

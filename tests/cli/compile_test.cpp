@@ -7,7 +7,8 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// `hone compile`, and `--executor compiled` of other commands. Where no code can be generated they say so.
+// Tests of `hone compile`, and of `--executor compiled` in other commands. Most are skipped where no code can be
+// generated.
 namespace hone::testing {
 namespace {
 
@@ -34,7 +35,7 @@ TEST(Compile, ExplainsWhatItFused) {
   }
   EXPECT_TRUE(is_fused);
   EXPECT_NE(read_file(folder.path() / "stages/fused.txt").find("elementwise("), std::string::npos);
-  // What was made once is there for the next process.
+  // The next process reuses the compiled functions.
   const Json warm = run_json({"compile", "model", "--batch_size", "3", "--tokens", "5", "--train"},
                              folder.path());
   EXPECT_EQ(warm["functions"], cold["functions"]);

@@ -14,7 +14,7 @@ std::string script_for(const std::string& shell) {
   return run_well({"completion", shell}, fs::temp_directory_path()).output;
 }
 
-/// bash with hone's script, in a folder with files of several kinds.
+/// Runs bash with hone's completion script, in a folder with files of several kinds.
 class BashCompletion : public ::testing::Test {
  protected:
   BashCompletion() {
@@ -23,7 +23,7 @@ class BashCompletion : public ::testing::Test {
     folder_.file("recipe.toml", "");
     fs::create_directory(folder_.path() / "my-model");
   }
-  /// What bash would offer for the last of the words of a line, sorted.
+  /// Returns the sorted completions that bash offers for the last word of a command line.
   std::vector<std::string> offers(const std::vector<std::string>& words) const {
     const std::string script =
         "source ./completion.bash\nCOMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1))\n"
@@ -75,7 +75,7 @@ TEST_F(BashCompletion, KnowsValues) {
   EXPECT_EQ(offers({"hone", "train", "tiny", "--lr", ""}), Words{});
 }
 
-// Within quotes, as a shell asks for the parentheses.
+// Within quotes, because shells require them for parentheses.
 TEST_F(BashCompletion, KnowsTheParametersOfFormats) {
   const auto of_format = [&](const std::string& word) {
     return offers({"hone", "quantize", "my-model", "--format", word});
@@ -125,7 +125,7 @@ TEST_F(BashCompletion, OffersMetricsForGates) {
     EXPECT_TRUE(gate.ends_with(">=-") && !gate.starts_with("loss")) << gate;
 }
 
-// "expected a, b or c, got": the words that an option takes.
+// Returns the sorted choices in a message "expected a, b or c, got".
 std::vector<std::string> accepted_in(const std::string& messages) {
   const std::size_t at = messages.find(": expected "), end = messages.find(", got");
   if (at == std::string::npos || end == std::string::npos) return {};
@@ -139,9 +139,8 @@ std::vector<std::string> accepted_in(const std::string& messages) {
   return accepted;
 }
 
-// Offers for an option are what the parser takes, of every command.
 TEST_F(BashCompletion, OffersTheChoicesThatAreAccepted) {
-  // They take more than the words: formats with parameters, several names, those of plugins, N:M.
+  // These options also accept other values: formats with parameters, lists, names from plugins, N:M.
   const std::vector<std::string> open = {
       "--format",        "--qat",           "--native",    "--input_format",
       "--weight_format", "--bias_format",   "--candidate", "--output_format",
@@ -183,7 +182,7 @@ TEST_F(BashCompletion, KnowsFilesAndFolders) {
   EXPECT_EQ(offers({"hone", "train", "tiny", "-o", "r"}), Words{}) << "only folders";
 }
 
-// bash makes a word of the colon.
+// bash treats the colon as a separate word.
 TEST_F(BashCompletion, KnowsBuiltInData) {
   EXPECT_EQ(offers({"hone", "train", "tiny", "--data", "synth:ne"}), Words{"synth:negation"});
   EXPECT_EQ(offers({"hone", "train", "tiny", "--data", "synth", ":", "ne"}), Words{"negation"});
@@ -191,7 +190,7 @@ TEST_F(BashCompletion, KnowsBuiltInData) {
       std::ranges::count(offers({"hone", "train", "tiny", "--data", "synth", ":"}), "tail"));
 }
 
-// Their syntax, where they are installed.
+// Checks the syntax of the script in each shell that is installed.
 TEST(Completion, OfOtherShellsParses) {
   const TemporaryFolder folder;
   for (const std::string shell : {"bash", "zsh", "fish"}) {

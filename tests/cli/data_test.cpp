@@ -7,13 +7,13 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// What people give as --data and as MODEL, through the program.
+// Tests of the values of --data and MODEL.
 namespace hone::testing {
 namespace {
 
 using Words = std::vector<std::string>;
 
-// A folder with a data set in three parts.
+// A folder that contains a dataset with three splits.
 class Reviews : public TemporaryFolder {
  public:
   Reviews() {
@@ -216,7 +216,7 @@ TEST(Data, MayCallAClassMinusOne) {
   EXPECT_EQ(rows.at(1)["gold"], "-1");
 }
 
-// Training keeps classes without names, and a comparison takes them by number.
+// Training leaves classes unnamed, and comparisons match them by number.
 TEST(Data, OfNumbersFitsAModelThatDoesNotNameItsClasses) {
   const TemporaryFolder folder;
   fs::copy(workshop() / "model", folder.path() / "plain", fs::copy_options::recursive);
@@ -271,7 +271,7 @@ TEST(Data, ThatIsNotUtf8IsCountedOrRefused) {
   expect_refusal(strict, folder.path(), "latin.csv: line 2: the text is not UTF-8");
 }
 
-// What a training was told about its file holds for later commands.
+// Options of reading data are stored in the model and used by later commands.
 TEST(Data, IsReadAsInTraining) {
   const TemporaryFolder folder;
   folder.file("a.tsv", "\"caf\xe9\tgood\nth\xe9\"\tbad\n\xe9t\xe9\tgood\n\xe9mu\tbad\n");
@@ -335,7 +335,7 @@ TEST(Data, ThatIsDamagedIsRefused) {
   refuses(".", "data '.': expected the layout of aclImdb");
 }
 
-// Words that stand in no lexicon of the generators.
+// Writes texts with words that are not in the lexicons of the generators.
 void write_films(const TemporaryFolder& folder) {
   std::string rows = "text,label\n";
   for (int i = 0; i < 60; ++i)
@@ -361,7 +361,7 @@ TEST(Data, OfOnesOwnTeachesFreshWeightsItsWords) {
   EXPECT_LT(result["vocabulary"]["tokens_per_text"], 12);
   const std::string vocabulary = read_file(folder.path() / "model/vocab.txt");
   EXPECT_NE(vocabulary.find("\nunforgettable\n"), std::string::npos) << vocabulary;
-  // The same bits whatever the number of threads, and another size when asked for.
+  // The vocabulary does not depend on the number of threads.
   command = train;
   command.insert(command.end(), {"-o", "again", "--threads", "3"});
   run_well(command, folder.path());
@@ -373,7 +373,7 @@ TEST(Data, OfOnesOwnTeachesFreshWeightsItsWords) {
   run_well(command, folder.path());
   const std::string small = read_file(folder.path() / "small/vocab.txt");
   EXPECT_EQ(std::count(small.begin(), small.end(), '\n'), 60);
-  // What is set aside teaches nothing.
+  // The vocabulary is built without the validation split.
   const Json shown =
       run_json({"tokenize", "tiny", "--data", "films.csv", "--examples", "1"}, folder.path());
   EXPECT_EQ(shown["vocabulary"]["vocab_size"],
@@ -402,7 +402,7 @@ TEST(Data, ThatAModelHasNoWordsForIsWarnedOf) {
                                  "them into "),
             std::string::npos)
       << ending.messages;
-  // Once, whatever the number of parts.
+  // The warning is printed once, not once per split.
   const std::string said =
       run_well({"quantize", "tiny", "--format", "int(bits=8)", "--data", "films.csv", "-o", "q"},
                folder.path())
@@ -424,7 +424,7 @@ TEST(Data, IsShownAsTokens) {
   EXPECT_EQ(shown[0]["tokens"].size(), shown[0]["input_ids"].size());
   EXPECT_EQ(shown[0]["tokens"].front(), "[CLS]");
   EXPECT_EQ(shown[0]["tokens"].back(), "[SEP]");
-  EXPECT_EQ(shown[0]["unknown_words"][0], "a");  // there is none in the words of the workshop
+  EXPECT_EQ(shown[0]["unknown_words"][0], "a");  // missing in the workshop's vocabulary
   EXPECT_EQ(shown[0]["unknown_words"].back(), "\xF0\x9F\x8E\xAC");
   EXPECT_EQ(shown[0]["cut_tokens"], 0);
   EXPECT_EQ(shown[1]["tokens"].size(), 10);
@@ -435,7 +435,7 @@ TEST(Data, IsShownAsTokens) {
   EXPECT_NE(text.find("; unknown: a "), std::string::npos) << text;
   EXPECT_NE(text.find("  10 tokens; 42 more were truncated"), std::string::npos) << text;
   EXPECT_NE(text.find("Vocabulary: "), std::string::npos) << text;
-  // Without being asked to, too.
+  // Examples are printed by default, too.
   const std::string unasked =
       run_well({"tokenize", workshop() / "model", "--data", "texts.csv"}, folder.path()).output;
   EXPECT_NE(unasked.find("\ntrain 1: a fine film "), std::string::npos) << unasked;
@@ -482,7 +482,7 @@ TEST(Data, OfSetsInCellsIsLearnedAndMeasured) {
                  "none.csv: line 3: label 'peace' is not one of the model's classes: love, war");
 }
 
-// A model in a cache as huggingface_hub lays it out: files are links into `blobs`.
+// A model in the cache of huggingface_hub, where files are links into `blobs`.
 TEST(Model, MayBeNamedAsOnTheHub) {
   const TemporaryFolder folder;
   const fs::path model = folder.path() / "hub/models--me--film-model";
@@ -503,7 +503,7 @@ TEST(Model, MayBeNamedAsOnTheHub) {
     there["model"] = here["model"];
     EXPECT_EQ(there, here) << name;
   }
-  // What the model's classes are called is seen, and what is saved are files, not links.
+  // The class names are read, and saved files are regular files, not links.
   run_well({"train", "me/film-model", "--data", workshop() / "reviews.csv", "--max_steps", "1",
             "-o", "trained"},
            folder.path());

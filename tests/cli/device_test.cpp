@@ -6,14 +6,14 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// --device cuda on machines that something is wrong with, by a driver of the tests' own that no GPU is needed for
-// (drivers/driver.cpp); and on a GPU that computes nothing, on which all of the host's way is gone.
+// Tests of --device cuda with a fake driver (drivers/driver.cpp), so that no GPU is needed: faulty machines, and a GPU
+// that computes nothing, on which all host code runs.
 namespace hone::testing {
 namespace {
 
 constexpr int kWrongCommandLine = 2, kOurFault = 70;
 
-// The driver and libraries of a folder in place of the machine's, for the programs that are started.
+// Makes the started programs load the driver and libraries in `folder` instead of the machine's.
 class DriverIn {
  public:
   DriverIn(const fs::path& folder, const std::string& state) {
@@ -37,7 +37,7 @@ class DriverIn {
   TemporaryFolder caches_;
 };
 
-// What HONE_TEST_GPU says; "" is a GPU without a fault.
+// Sets HONE_TEST_GPU to `state`. An empty state is a GPU without a fault.
 class TestGpu : public DriverIn {
  public:
   explicit TestGpu(const std::string& state = "") : DriverIn(HONE_DRIVERS, state) {}
@@ -50,7 +50,7 @@ std::vector<std::string> on_gpu(std::vector<std::string> words) {
   return words;
 }
 
-// Measuring, training, rounding, classifying and timing.
+// Returns one command line for each kind of job.
 std::vector<std::vector<std::string>> jobs_on_gpu(const fs::path& folder) {
   const std::string model = workshop() / "model", data = workshop() / "reviews.csv";
   return {
@@ -62,7 +62,7 @@ std::vector<std::vector<std::string>> jobs_on_gpu(const fs::path& folder) {
       on_gpu({"profile", model, "--batch_size", "2", "--tokens", "8", "-o", folder / "profile"})};
 }
 
-// Every job ends with this code and one message with these fragments, and leaves nothing.
+// Expects every job to exit with `code` and a single error that contains all fragments, and to write nothing.
 void expect_failures(int code, const std::vector<std::string>& fragments) {
   const TemporaryFolder folder;
   for (const std::vector<std::string>& words : jobs_on_gpu(folder.path())) {
@@ -83,7 +83,7 @@ Json doctors_findings() {
   return run_json({"doctor", "--threads", "1"}, fs::temp_directory_path());
 }
 
-// The one problem that has this fragment.
+// Expects exactly one problem to contain the fragment.
 void expect_problem(const Json& found, const std::string& fragment) {
   const auto names_it = [&](const Json& problem) {
     return problem.get<std::string>().find(fragment) != std::string::npos;
@@ -92,10 +92,10 @@ void expect_problem(const Json& found, const std::string& fragment) {
       << "expected '" << fragment << "' in " << found["problems"];
 }
 
-// ---- machines without a GPU that can be used
+// ---- machines without a usable GPU
 
 TEST(Devices, WithoutADriverAreRefused) {
-  // Where a GPU is, what the loader finds first is no library.
+  // The loader finds this invalid library first on machines that have a GPU.
   const TemporaryFolder none;
   none.file("libcuda.so.1", "no library\n");
   const DriverIn driver(none.path(), "");
@@ -148,7 +148,7 @@ TEST(Devices, ThatAreNotThereAreRefused) {
   EXPECT_EQ(ending.messages, "error: there is no cuda:1; this machine has 1 GPU\n");
 }
 
-// A library of that name without the functions.
+// A library with NVRTC's name, but without its functions.
 TEST(Devices, WithoutACompilerAreShownByDoctorWithWhatToDo) {
   const TemporaryFolder folder;
   const fs::path drivers(HONE_DRIVERS);
@@ -181,7 +181,7 @@ TEST(Devices, ThatAreLostEndTheJob) {
   }
 }
 
-// A kernel of ours that reads where it may not.
+// Simulates an invalid memory access by one of hone's kernels.
 TEST(Devices, WhoseKernelsFailAskForAReport) {
   for (const char* state : {"error=719", "error=719,after=5"}) {
     const TestGpu gpu(state);
@@ -225,7 +225,7 @@ TEST(Devices, RunAllJobs) {
              folder.path());
 }
 
-// Every command that trains or evaluates, and the folders that say where it did.
+// Runs every command that trains or evaluates. Those that write a folder store the device in it.
 TEST(Devices, AreNamedByEveryJobThatTrainsOrEvaluates) {
   const TestGpu gpu;
   const TemporaryFolder folder;
@@ -267,7 +267,7 @@ TEST(Devices, AreNamedByEveryJobThatTrainsOrEvaluates) {
       "allocate");
   run({"lora", "merge", "model", "--adapter", "adapter"}, "merged");
   run({"pass", "model", "fuse_attention"}, "passed");
-  // On five texts nothing is shown to be within a limit, which is exit code 3.
+  // Five texts cannot show that a drop is within a limit, so the exit code is 3.
   run({"shrink", "model", "--only", "quantize", "--budget", "1m", "--max_evaluations", "1",
        "--no_cache"},
       "shrink", /*code=*/3);
@@ -289,7 +289,7 @@ TEST(Devices, ShareTheTrialsOfASearch) {
   EXPECT_EQ(both["workers"], 2) << "one for each GPU";
   EXPECT_EQ(both["trials"]["complete"], 4);
   EXPECT_EQ(both["times"][0]["device"], "cuda:0, Test GPU, products of fp32 in fp32");
-  // Nobody goes on with them elsewhere, nor in another precision.
+  // A search cannot be resumed on another device or in another precision.
   for (const std::vector<std::string>& elsewhere :
        {std::vector<std::string>{"--device", "cpu"}, {"--device", "cuda", "--precision", "bf16"}}) {
     std::vector<std::string> again = search;
@@ -370,7 +370,7 @@ TEST(Devices, SayWhatTheCompilerSaysOfAPluginsKernel) {
     EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
 }
 
-// ---- halves on the processor
+// ---- 16-bit precision on the CPU
 
 TEST(Devices, ComputeInBf16OnTheProcessor) {
   const TemporaryFolder folder;
@@ -389,7 +389,7 @@ TEST(Devices, ComputeInBf16OnTheProcessor) {
   EXPECT_TRUE(in_bf16["comparison"]["flips"].is_number());
   EXPECT_TRUE(in_fp32["in_fp32"].is_null());
 
-  // The same bits with any number of threads.
+  // Results do not depend on the number of threads.
   const auto train = [&](const char* name, const char* threads) {
     run_well(with_data({"train", "tiny", "--max_steps", "3", "--batch_size", "4", "--threads",
                         threads, "-o", name}),
@@ -401,7 +401,7 @@ TEST(Devices, ComputeInBf16OnTheProcessor) {
 
 // ---- command lines
 
-// An option that did nothing would hide where results come from.
+// Commands that compute nothing have no --device: an ineffective option would hide where results were computed.
 TEST(Devices, AreOptionsOfTheCommandsThatUseThem) {
   const std::set<std::string> host = {"tokenize", "pack",  "unpack", "convert", "export",
                                       "study",    "watch", "runs",   "plan",    "compile",

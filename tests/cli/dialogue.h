@@ -9,7 +9,7 @@
 
 namespace hone::testing {
 
-/// The program with a pipe on either side, to be talked to while it runs.
+/// A running `hone` process whose standard input and output are pipes.
 class Dialogue {
  public:
   /// Starts `hone ARGUMENTS` in `folder`.
@@ -19,19 +19,19 @@ class Dialogue {
   Dialogue(const Dialogue&) = delete;
   Dialogue& operator=(const Dialogue&) = delete;
 
-  /// Writes to its standard input.
+  /// Writes to the program's standard input.
   void say(std::string_view text);
-  /// Closes its standard input.
+  /// Closes the program's standard input.
   void finish();
-  /// The next line of its standard output, without its end; waits for a minute at most. "" at the end.
+  /// Returns the next line of standard output without its newline, or "" at the end. Waits at most a minute.
   std::string answer();
-  /// Closes its standard output.
+  /// Closes the program's standard output.
   void hang_up();
   /// Sends SIGINT, as Ctrl-C does.
   void interrupt();
-  /// Waits for the end: the exit code; 128 + n when signal n ended it.
+  /// Waits for the program to end. Returns the exit code, or 128 + n if signal n ended it.
   int wait();
-  /// What it wrote to the standard error stream so far.
+  /// Returns the standard error output so far.
   std::string messages() const;
 
  private:

@@ -33,7 +33,7 @@ TEST(Draw, LeavesAPngBesideAnSvgWhereItIsAskedFor) {
             (std::vector<std::string>{"both.png", "both.svg", "graph.png", "graph.svg"}));
   for (const char* file : {"graph.png", "both.png"})
     EXPECT_TRUE(read_file(folder.path() / file).starts_with("\x89PNG")) << file;
-  // What lies there stays, though only the picture beside is in the way.
+  // Existing files are kept, even if only the PNG is in the way.
   fs::remove(folder.path() / "graph.svg");
   const Ending refused = run_hone({"draw", model, "-o", "graph.svg", "--png"}, folder.path());
   EXPECT_EQ(refused.code, 1);
@@ -49,7 +49,7 @@ TEST(Draw, LeavesAPngBesideAnSvgWhereItIsAskedFor) {
   }
 }
 
-// With and without attention_mask, with and without labels: without labels there is no loss, without a mask it is made inside.
+// Without labels the graph has no loss. Without attention_mask it generates a mask.
 TEST(Draw, EveryChoiceOfInputsIsAnotherGraphAndSaysHow) {
   const TemporaryFolder folder;
   std::set<std::string> drawings;

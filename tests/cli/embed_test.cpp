@@ -8,13 +8,13 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// `hone predict --embed`: the vectors of texts.
+// Tests of `hone predict --embed`.
 namespace hone::testing {
 namespace {
 
 using Words = std::vector<std::string>;
 
-// A BertModel, pooled by the mean, with vectors of length 1 (tests/README.md).
+// A BertModel with mean pooling and normalized vectors (tests/README.md).
 const std::string kSentenceModel = (test_data() / "models/golden/embeddings/mean").string();
 
 std::vector<float> embedding_of(const Json& said) {
@@ -37,7 +37,7 @@ TEST(Embed, GivesTheVectorOfAText) {
   EXPECT_NEAR(squares, 1, 1e-6);
 }
 
-// Digits of the shortest decimal, not those of the float as a double.
+// Prints the shortest decimals that round to the float, not those of the float as a double.
 TEST(Embed, WritesNumbersShort) {
   const std::string line =
       run_well({"predict", kSentenceModel, "a film", "--embed", "--json", "--fields", "embedding"},
@@ -117,7 +117,7 @@ TEST(Embed, TakesAQuantizedCopy) {
   EXPECT_NE(vector("small"), vector(model));
 }
 
-// Pooling, normalization and limit stay in the folder, for sentence-transformers too.
+// The folder keeps the settings of pooling, normalization and length for sentence-transformers.
 TEST(Embed, TakesAQuantizedOrTrainedSentenceModel) {
   const TemporaryFolder folder;
   fs::copy(kSentenceModel, folder.path() / "model", fs::copy_options::recursive);
@@ -145,12 +145,12 @@ TEST(Embed, TakesAQuantizedOrTrainedSentenceModel) {
     const std::vector<float> after = embedding_of(answer);
     for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(after[i], before[i], 0.05) << model;
     EXPECT_TRUE(fs::exists(folder.path() / model / "1_Pooling/config.json"));
-    // As its record says, they are of the program's making.
+    // The record lists these files as written by hone.
     const Json files = read_json(folder.path() / model / "record.json")["files"];
     for (const char* file : {"modules.json", "1_Pooling/config.json", "sentence_bert_config.json"})
       EXPECT_TRUE(files.contains(file)) << file;
   }
-  // Its classes are told on texts that are cut there, too.
+  // Classification also truncates texts to this length.
   const Ending label = run_well({"predict", "trained", text, "--json"}, folder.path());
   EXPECT_EQ(json_lines(label.output).at(0)["input_ids"].size(), 7u);
   EXPECT_NE(label.messages.find("1 of 1 texts was cut to 7 tokens, as max_seq_length of "
@@ -159,7 +159,7 @@ TEST(Embed, TakesAQuantizedOrTrainedSentenceModel) {
       << label.messages;
 }
 
-// A head that was drawn at random says nothing.
+// A randomly initialized head predicts nothing.
 TEST(Embed, IsWhatAModelWithoutAHeadIsAskedFor) {
   const Ending ending = run_hone({"predict", kSentenceModel, "a film"}, workshop());
   EXPECT_EQ(ending.code, 1);
@@ -169,7 +169,7 @@ TEST(Embed, IsWhatAModelWithoutAHeadIsAskedFor) {
     EXPECT_NE(ending.messages.find(part), std::string::npos) << ending.messages;
 }
 
-// It can be trained and quantized, but what it tells apart is said to be nothing, everywhere.
+// Such a model can be trained and quantized, but every command says that its classification metrics mean nothing.
 TEST(Embed, IsAllThatAModelWithoutAHeadIsMeasuredBy) {
   const TemporaryFolder folder;
   folder.file("texts.csv", "text,label\na film,a\ndull,b\nfine,a\nawful,b\n");
@@ -203,7 +203,7 @@ TEST(Embed, IsAllThatAModelWithoutAHeadIsMeasuredBy) {
   EXPECT_EQ(run_json({"inspect", kSentenceModel}, folder.path())["labels"], Json::array());
 }
 
-// Attention scores beyond what fp32 holds.
+// Makes attention scores overflow fp32.
 TEST(Embed, WarnsOfNumbersThatAreNotFinite) {
   const TemporaryFolder folder;
   fs::copy(kSentenceModel, folder.path() / "model", fs::copy_options::recursive);

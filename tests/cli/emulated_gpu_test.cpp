@@ -7,14 +7,14 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// Commands with --device cuda on the emulated GPU (tests/cuda/emulated), beside the same commands on the CPU. The host's compiler makes
-// libraries of the kernels, which takes minutes in a fresh build folder.
+// Tests that run commands with --device cuda on the emulated GPU (tests/cuda/emulated) and compare them with the CPU.
+// The host compiler builds libraries from the kernels, which takes minutes in a fresh build folder.
 namespace hone::testing {
 namespace {
 
 using Words = std::vector<std::string>;
 
-/// The emulated driver, NVRTC and cuBLASLt for the programs that are started.
+/// Makes the started programs load the emulated driver, NVRTC and cuBLASLt.
 class LongEmulatedGpu : public ::testing::Test {
  protected:
   LongEmulatedGpu() {
@@ -54,7 +54,7 @@ class LongEmulatedGpu : public ::testing::Test {
     return words;
   }
 
-  // The results of a command on the CPU and on the GPU, whose folders say which is which.
+  // Runs a command on the CPU and on the GPU, and returns both results. The folder names contain the device.
   std::pair<Json, Json> both(const Words& words, const Words& more = {}) {
     const std::string name = fmt::format("out-{}", ++outputs_);
     Json results[2];
@@ -79,9 +79,10 @@ class LongEmulatedGpu : public ::testing::Test {
   int outputs_ = 0;
 };
 
-// Expects the losses of all evaluations in two results to be near each other, and returns how many there are.
+// Expects all evaluation losses in two results to be close, and returns how many there are.
 int expect_near_losses(const Json& expected, const Json& got, const std::string& where) {
-  // fp32 on both sides with sums in other orders, a few training steps, and formats that may round a value to the next.
+  // Both compute in fp32 but sum in different orders over a few training steps, and formats may round a value to its
+  // neighbour.
   constexpr double kLoss = 2e-2;
   int losses = 0;
   if (expected.is_structured()) {
@@ -154,7 +155,7 @@ TEST_F(LongEmulatedGpu, ChoosesAndSearchesAsTheCpuDoes) {
         "--no_cache"});
 }
 
-// What each executor computes is in tests/jobs/execution_way_test.cpp and tests/cuda.
+// tests/jobs/execution_way_test.cpp and tests/cuda check the results of each executor.
 TEST_F(LongEmulatedGpu, RunsEveryExecutorThatItHas) {
   for (const Words& what : {Words{}, {"--train"}}) {
     Words words = {"bench",        "config.json", "--batch_size", "2",    "--tokens",  "8",

@@ -3,7 +3,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// What the program says to mistakes, and that they leave nothing behind.
+// Tests of error messages, and that failing commands write nothing.
 namespace hone::testing {
 namespace {
 
@@ -14,15 +14,15 @@ class Refusal : public ::testing::Test {
     fs::create_directory(folder_.path() / "mine");
     folder_.file("mine/notes.txt", "keep");
   }
-  /// Expects that `hone ARGUMENTS` is refused with `code` and a message with `fragment`, and leaves
-  /// the folder as it was.
+  /// Expects `hone ARGUMENTS` to fail with `code` and a message that contains `fragment`, and to leave the folder
+  /// unchanged.
   void expect(int code, std::string_view fragment, const std::vector<std::string>& arguments) {
     const std::vector<std::string> before = entries(folder_.path());
     const Ending ending = run_hone(arguments, folder_.path());
     const std::string command = fmt::format("hone {}", fmt::join(arguments, " "));
     EXPECT_EQ(ending.code, code) << command;
     EXPECT_EQ(ending.output, "") << command;
-    // One error, after whatever was noted on the way to it.
+    // Exactly one error, possibly after notes.
     EXPECT_TRUE(("\n" + ending.messages).find("\nerror: ") != std::string::npos)
         << command << ": " << ending.messages;
     EXPECT_NE(ending.messages.find(fragment), std::string::npos)
@@ -30,7 +30,7 @@ class Refusal : public ::testing::Test {
     EXPECT_EQ(entries(folder_.path()), before) << command;
     EXPECT_EQ(entries(folder_.path() / "mine"), std::vector<std::string>{"notes.txt"}) << command;
   }
-  /// The same of a small training run with `more` at its end.
+  /// Expects a small training run with the options `more` to fail in the same way.
   void expect_of_training(int code, std::string_view fragment, std::vector<std::string> more) {
     more.insert(more.begin(), {"train", "tiny", "--max_steps", "1"});
     expect(code, fragment, more);
@@ -50,7 +50,7 @@ TEST_F(Refusal, OfAnUnknownCommandNamesTheNearest) {
 TEST_F(Refusal, OfAnUnknownFlagNamesTheNearest) {
   expect(kUsageError, "unexpected argument '--learning_rat'; did you mean '--learning_rate'?",
          {"train", "tiny", "--data", "reviews.csv", "-o", "out", "--learning_rat", "1"});
-  // Also where the slip leaves a flag missing.
+  // Also if the misspelling leaves a required flag missing.
   expect(kUsageError, "unexpected argument '--dat'; did you mean '--data'?",
          {"train", "tiny", "--dat", "reviews.csv", "-o", "out"});
   expect(kUsageError, "unexpected argument 'more'", {"inspect", "tiny", "more"});
@@ -182,7 +182,7 @@ TEST_F(Refusal, OfAFormatNamesTheNearest) {
   expect_format("the closing parenthesis is missing", "integer(width=8");
 }
 
-// They are wrong whatever the data and the model, and refused before either is read.
+// The values are refused before the model or the data is read.
 TEST_F(Refusal, OfAWordThatAFlagDoesNotKnowNamesTheFlag) {
   const std::vector<std::string> eval = {"eval", "nowhere", "--data", "nothing.csv"};
   const auto expect_word = [&](std::string_view fragment, std::vector<std::string> arguments,
@@ -240,7 +240,7 @@ TEST_F(Refusal, OfWorkThatDoesNotFitIntoMemory) {
          {"bench", "tiny", "--batch_size", "400000000", "--tokens", "512"});
 }
 
-// What a stranger's file calls its columns must not reach the terminal as a command.
+// Column names in untrusted files must not send control sequences to the terminal.
 TEST_F(Refusal, ShowsControlCharactersAsWhatTheyAre) {
   const TemporaryFolder folder;
   folder.file("bell.csv", "a\x1b[2J\a,b\nfine,1\n");
@@ -258,14 +258,14 @@ TEST_F(Refusal, OfAMissingModelNamesIt) {
   expect(kUserError, message, {"inspect", "nothing"});
   expect(kUserError, message, {"draw", "nothing", "-o", "graph.svg"});
   expect(kUserError, message, {"bench", "nothing"});
-  // A folder, but no model's.
+  // A folder that contains no model.
   expect(kUserError, "config.json", {"inspect", "mine"});
-  // A built-in shape is a name, too.
+  // Built-in shapes are suggested as well.
   expect(kUserError, "did you mean 'tiny'?",
          {"train", "tinny", "--data", "synth:lookup?n=9", "-o", "out"});
 }
 
-// What `shrink` and `search` leave are reports, with models inside.
+// `shrink` and `search` write report folders that contain models.
 TEST_F(Refusal, OfAFolderAroundAModelNamesTheModel) {
   const std::string around = workshop();
   expect(kUserError, around + ": not a model folder: it has no config.json; ",

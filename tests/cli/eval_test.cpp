@@ -17,7 +17,7 @@ TEST(Eval, MeasuresAllOfASingleFile) {
   const double accuracy = result["eval_accuracy"];
   EXPECT_LE(result["eval_accuracy_interval"][0], accuracy);
   EXPECT_GE(result["eval_accuracy_interval"][1], accuracy);
-  // Both classes are equally frequent, so that accuracy is the mean of their recalls.
+  // Both classes are equally frequent, so accuracy is the mean of their recalls.
   const Json& classes = result["eval_classes"];
   const double bad = classes["bad"]["recall"], good = classes["good"]["recall"];
   EXPECT_DOUBLE_EQ(accuracy, (bad + good) / 2);
@@ -86,7 +86,7 @@ TEST(Eval, ShowsPeopleRoundedFigures) {
   EXPECT_NE(ending.messages.find("evaluate  100%  40/40 texts"), std::string::npos);
 }
 
-// A classifier whose second logit is always the larger one.
+// A classifier that always predicts the second class.
 TEST(Eval, WarnsOfAModelThatPredictsOneClassOnly) {
   const TemporaryFolder folder;
   fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);

@@ -39,12 +39,12 @@ TEST(Export, WritesAFolderWithConfigAndTokenizer) {
   for (const char* name : {"model.onnx", "config.json", "vocab.txt", "record.json"})
     EXPECT_NE(std::ranges::find(written, name), written.end()) << name;
   EXPECT_EQ(fs::file_size(folder.path() / "exported/model.onnx"), result["bytes"]);
-  // The folder is replaced only when that is asked for.
+  // Existing folders are replaced only with --overwrite.
   const std::vector<std::string> again = {"export", workshop() / "model", "-o", "exported"};
   EXPECT_EQ(run_hone(again, folder.path()).code, 1);
 }
 
-// The card of a copy that hone does not read is not that of its model.
+// The exported copy gets a card of its own, because hone cannot load it.
 TEST(Export, TheCardSaysWhoLoadsTheFolder) {
   const TemporaryFolder folder;
   run_well({"quantize", workshop() / "model", "--weight_format", "int(bits=8,per=row)", "--data",
@@ -69,7 +69,7 @@ TEST(Export, TheCardSaysWhoLoadsTheFolder) {
   run_well({"export", "packed", "--to", "compressed-tensors", "-o", "coded"}, folder.path());
   expect_true_card("coded", "transformers");
   EXPECT_TRUE(has("coded", "The weights are in model.safetensors: "));
-  // An embedding has no classes.
+  // An embedding model has no classes and gets no card.
   run_well({"export", "packed", "--embed", "-o", "embeds"}, folder.path());
   EXPECT_FALSE(fs::exists(folder.path() / "embeds/README.md"));
 }
@@ -152,7 +152,7 @@ TEST(Export, GivesEmbeddingsOfSentenceModelsAndOfOthersThatAreAskedFor) {
   EXPECT_EQ(names_in(asked["outputs"], "name"), outputs);
 }
 
-// A tensor of a file, read without hone: its types have no fp8.
+// A tensor of a file, read without hone's reader, whose types have no fp8.
 struct StoredTensor {
   std::string type;
   Sizes sizes;
@@ -182,7 +182,7 @@ std::map<std::string, StoredTensor> stored_tensors(const fs::path& path) {
   return tensors;
 }
 
-// The number of a code, by the definition of small floats without infinities.
+// Returns the value of a code of a small float format without infinities.
 double small_float(int code, int exponent_bits, int mantissa_bits) {
   const int magnitude = code & ((1 << (exponent_bits + mantissa_bits)) - 1);
   const int exponent = magnitude >> mantissa_bits, fraction = magnitude % (1 << mantissa_bits);
@@ -193,7 +193,7 @@ double small_float(int code, int exponent_bits, int mantissa_bits) {
   return code == magnitude ? value : -value;
 }
 
-// The values of a layer's weight, as the Python package unpacks it.
+// Returns the values of a layer's weight, as the Python package unpacks it.
 std::vector<float> unpacked(const std::map<std::string, StoredTensor>& tensors,
                             const std::string& layer, const Json& group) {
   const auto part = [&](const char* name) { return tensors.at(layer + "." + name); };
@@ -328,7 +328,7 @@ TEST(Export, CompressedTensorsWantAQuantizedModelAndNoOptionsOfOnnx) {
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"packed"});
 }
 
-// Quantizing it would not help.
+// Quantizing such a model would not make it exportable.
 TEST(Export, CompressedTensorsRefuseAStructureBeforeMissingFormats) {
   const TemporaryFolder folder;
   run_well({"prune", workshop() / "model", "--structure", "heads", "--data",
@@ -375,7 +375,7 @@ TEST(Export, LongCompressedTensorsGiveTheSameLogitsInTransformers) {
   const std::string model = trained_longer(folder);
   for (const CodedCase& one : kCodedCases) {
     SCOPED_TRACE(one.weight);
-    // The head's inputs are not rounded in exported folders.
+    // Exported folders do not round the inputs of the classifier.
     folder.file("recipe.toml", fmt::format("[[rule]]\nname = \"*.encoder.*\"\nweight = \"{}\"\n"
                                            "input = \"{}\"\n",
                                            one.weight, one.input));
@@ -402,7 +402,7 @@ TEST(Export, LongCompressedTensorsGiveTheSameLogitsInTransformers) {
         apart = std::max(apart, std::fabs(logit - other));
       }
     EXPECT_GT(largest, 0);
-    // The package takes scales of inputs from the largest magnitude / 127.5, so it rounds them to other values.
+    // The package divides the largest magnitude of inputs by 127.5, so it rounds them to slightly different values.
     const bool same_inputs = one.input == std::string("none");
     EXPECT_LE(apart, (same_inputs ? 1e-3 : 0.05) * largest);
   }

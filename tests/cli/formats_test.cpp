@@ -66,7 +66,7 @@ TEST(Formats, ShowsParametersAndValuesOfOne) {
   EXPECT_NE(run_well({"formats", "integer(width=20,frac=1)"}, workshop())
                 .output.find("values         more than 65,536\n"),
             std::string::npos);
-  // Both ends and the middle of a long list.
+  // Long lists show both ends and the middle.
   EXPECT_NE(run_well({"formats", "integer(width=8,frac=0)"}, workshop())
                 .output.find("-128 -127 -126 … -4 -3 -2 -1 0 1 2 3 4 … 125 126 127"),
             std::string::npos);
@@ -80,7 +80,7 @@ TEST(Formats, ShowsGroupsWithTheirScalesAndZeroPoints) {
   EXPECT_EQ(formats({"int(bits=4,group=32,asymmetric=true)"})["average_bits"], 4.625);
   EXPECT_EQ(formats({"nf4"})["average_bits"], 4.25);
   EXPECT_EQ(formats({"nf4"})["values"].size(), 16);
-  // 8 is -8 times the scale -1, whose float16 is 0xbc00.
+  // 8 is -8 times the scale -1, which is 0xbc00 in float16.
   const Json number = formats({"int(bits=4,group=32)", "8"})["numbers"][0];
   EXPECT_EQ(number["becomes"], 8);
   EXPECT_EQ(number["code"], "1000");
@@ -98,7 +98,7 @@ TEST(Formats, SpellsNumbersOut) {
   EXPECT_EQ(rows[0]["parts"], (Json{"sign 0", "exponent 0101 = 5 - 7", "fraction 010"}));
   EXPECT_FLOAT_EQ(rows[1]["number"].get<float>(), -0.3f);
   EXPECT_EQ(rows[1]["code"], "1 0101 010");
-  EXPECT_EQ(rows[2]["becomes"], 480);  // 1.875 2^8, for all codes are numbers
+  EXPECT_EQ(rows[2]["becomes"], 480);  // 1.875 · 2^8, because all codes are numbers
   EXPECT_EQ(formats({"mxint(bits=8)", "0.3"})["numbers"][0]["shared"], "01111101");
 }
 
@@ -210,7 +210,7 @@ TEST(Formats, QuantizesTheTensorsOfAFile) {
   EXPECT_EQ(std::vector<float>(weight.begin(), weight.end()),
             (std::vector<float>{0.5, -1, 3.5, 0}));
   EXPECT_EQ(out.tensors.at("a.bias").values<float>()[0], 0.3f);
-  // What exists is replaced only when told.
+  // Existing files are replaced only with --overwrite.
   const std::string before = read_file(folder.path() / "out.safetensors");
   std::vector<std::string> again = words;
   again[0] = "bf16";
@@ -235,7 +235,7 @@ TEST(Formats, DrawsTheHistogramOfATensor) {
   EXPECT_EQ(entries(folder.path()),
             (std::vector<std::string>{"figure.gp", "figure.png", "figure.svg", "figure.tsv",
                                       "in.safetensors"}));
-  // A figure in the way is seen before anything is written.
+  // An existing figure file is detected before anything is written.
   std::vector<std::string> again = words;
   again.insert(again.end(), {"-o", "out.safetensors"});
   expect_refusal(1, "figure.svg: exists already; give another name or --overwrite", again,
@@ -287,7 +287,7 @@ TEST(Formats, ComparesChoicesOnAModel) {
   EXPECT_NE(run_well(with_layers, workshop()).output.find(layer), std::string::npos);
 }
 
-// What is not looked at is said, not passed over.
+// The output says that a model was not evaluated.
 TEST(Formats, SayThatNothingIsMeasuredWhereNothingIsChosen) {
   const std::string shown = run_well({"compare-formats", "model", "--data", "reviews.csv",
                                       "--candidate", "ternary/none", "--split", "train"},
@@ -300,7 +300,7 @@ TEST(Formats, SayThatNothingIsMeasuredWhereNothingIsChosen) {
       << shown;
 }
 
-// A fresh model, of which 24 bits change no prediction: 1,800 texts show that nothing is lost.
+// 24 bits change no prediction of this fresh model, so that 1,800 texts show that nothing is lost.
 TEST(Formats, ShowTheClassesOfTheWinner) {
   const TemporaryFolder folder;
   const std::vector<std::string> words = {
@@ -339,7 +339,7 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
 
 TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
   const TemporaryFolder folder;
-  // After one step the margins of four texts are all near 0, and their SNR says little.
+  // After one step the margins of four texts are all near 0, so their SNR would mean little.
   const std::string model = trained_longer(folder);
   const std::vector<std::string> words = {"suggest",
                                           model,
@@ -375,7 +375,7 @@ TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
   EXPECT_NE(shown.find("suggested, validation, n = 4"), std::string::npos) << shown;
   for (const char* header : {"SNR given (dB)", "SNR suggested (dB)"})
     EXPECT_NE(shown.find(header), std::string::npos) << shown;
-  // The model that was suggested is the model that is made.
+  // Quantizing with the suggested recipe gives the suggested model.
   EXPECT_EQ(quantized["comparison"]["margin_snr_db"],
             result["models"][2]["comparison"]["margin_snr_db"]);
   EXPECT_GT(result["models"][2]["comparison"]["margin_snr_db"].get<double>(),

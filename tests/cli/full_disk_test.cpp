@@ -7,7 +7,7 @@
 namespace hone::testing {
 namespace {
 
-/// A disk of a few MiB. Mounting one takes rights that not every user has.
+/// A tmpfs of a few MiB. Mounting one requires privileges.
 class SmallDisk {
  public:
   explicit SmallDisk(const std::string& size) {
@@ -50,7 +50,7 @@ std::vector<std::string> training(const fs::path& output, std::vector<std::strin
   return words;
 }
 
-// A checkpoint of this model takes 8 MiB and is written beside the last two before one goes.
+// A checkpoint of this model takes 8 MiB and is written before an older one is deleted.
 TEST(FullDisk, EndsARunThatCanBeResumed) {
   const SmallDisk disk("12M");
   if (!disk.mounted()) GTEST_SKIP() << "no right to mount a small disk";

@@ -7,8 +7,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Texts of three classes, one of them rare, 300 of them to test on; `model` has learned them, and `coarse` is the same in so few
-/// bits that it predicts one class alone.
+/// Returns a folder with texts of three classes, one of them rare, 300 of them for testing. `model` is trained on them.
+/// `coarse` is the same model with so few bits that it predicts only one class.
 const fs::path& tickets() {
   static const TemporaryFolder folder;
   if (fs::exists(folder.path() / "coarse")) return folder.path();
@@ -57,7 +57,7 @@ TEST(Gates, HoldOnlyWhereAllOfThemDo) {
   EXPECT_FALSE(json_lines(strict.output).at(0)["gate"]["passed"].get<bool>());
 }
 
-// With 30 examples no model can be shown to lose less than two points, not even the same one.
+// With 30 examples no model can be shown to lose less than two points, not even against itself.
 TEST(Gates, AreUnclearWithFewExamplesAndSayHowManyWouldDo) {
   const Ending ending = compare("model", {"recall(legal)>=-2"});
   EXPECT_EQ(ending.code, 3);
@@ -144,7 +144,7 @@ TEST(Gates, JudgeCopiesChoicesAndTrials) {
   EXPECT_EQ(searched["gate"]["gates"][0]["gate"], gate);
 }
 
-// `model` is the best by accuracy, `legalist` by the recall of `legal`: neither passes both gates.
+// `model` has the best accuracy, `legalist` the best recall of `legal`. Neither passes both gates.
 TEST(Gates, OfChoicesAreBesideTheBestByEachMetric) {
   const TemporaryFolder folder;
   std::string rows = "text,label\n";
@@ -178,7 +178,7 @@ TEST(Gates, OfChoicesAreBesideTheBestByEachMetric) {
   EXPECT_EQ(passed.code, 0) << passed.messages;
 }
 
-// The limit that nobody asked for is not shown.
+// The default limit is not shown.
 TEST(Gates, AreTheHeadlineWhereThereAreAny) {
   const Ending ending =
       run_hone({"compare", "model", "coarse", "--data", "tickets", "--gate", "recall(legal)>=-1"},
@@ -200,7 +200,7 @@ TEST(Gates, OfChoicesAreShownOneByOne) {
   }
 }
 
-// No trial can pass with 30 examples, which is told before any is run, with what would do.
+// With 30 examples no trial can pass. The command says so before it runs any, and how many examples are needed.
 TEST(Gates, OfSearchesThatNoTrialPassesEndIt) {
   const TemporaryFolder folder;
   folder.file("space.toml",

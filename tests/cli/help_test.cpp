@@ -15,14 +15,14 @@ std::string help_of(const std::string& command) {
   return run_well({command, "--help"}, fs::temp_directory_path()).output;
 }
 
-// With `subcommand`: of the subcommand.
+// Returns the help of a command, or of its subcommand if one is given.
 std::string all_help_of(const std::string& command, const std::string& subcommand = "") {
   std::vector<std::string> words = {command, "--help-all"};
   if (!subcommand.empty()) words.insert(words.begin() + 1, subcommand);
   return run_well(words, fs::temp_directory_path()).output;
 }
 
-// The command line that a command's help shows, whose lines may end in a backslash.
+// Returns the example command line in a command's help, whose lines may end in a backslash.
 std::vector<std::string> example_of(const std::string& command) {
   const std::string help = help_of(command);
   constexpr std::string_view kTitle = "Example:\n  ";
@@ -35,7 +35,7 @@ std::vector<std::string> example_of(const std::string& command) {
     if (!goes_on) break;
   }
   std::vector<std::string> words = shell_words(line);
-  // What the shell does with the output is not the program's.
+  // Removes the shell's redirection of the output.
   const auto redirection = std::ranges::find(words, ">");
   words.erase(redirection, words.end());
   return words;
@@ -166,7 +166,7 @@ TEST(Help, LongExamplesOfSubcommandsOfBenchRun) {
   }
 }
 
-// In the order in which a newcomer would run them; but for shrinking, which takes minutes and has tests of its own.
+// Runs them in the order of a newcomer. Leaves out shrinking, which takes minutes and has its own tests.
 TEST(Help, LongEveryExampleRuns) {
   const TemporaryFolder folder;
   const auto run = [&](const std::string& name) {

@@ -9,7 +9,6 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// Models of images as people use them.
 namespace hone::testing {
 namespace {
 
@@ -17,7 +16,7 @@ using Words = std::vector<std::string>;
 
 constexpr std::int64_t kEdge = 12;  // pixels
 
-// Stripes: upright ones of class 0, lying ones of class 1.
+// Stripes: vertical in class 0, horizontal in class 1.
 std::uint8_t stripe(std::int64_t row, std::int64_t column, std::int64_t number) {
   const std::int64_t along = number % 2 == 0 ? column : row;
   return static_cast<std::uint8_t>((along + number / 2) % 4 < 2 ? 30 + number : 200 - number);
@@ -34,7 +33,7 @@ void write_png(const fs::path& file, std::int64_t number) {
   ASSERT_NE(png_image_write_to_file(&image, file.c_str(), 0, bytes.data(), 0, nullptr), 0);
 }
 
-// Folders by class, of PNGs and one JPEG each.
+// Writes PNGs into a folder per split and class, and one JPEG.
 void write_pictures(const fs::path& folder) {
   const fs::path jpeg = test_data() / "data/golden_pictures/tall.jpg";
   for (const std::string part : {"train", "validation"}) {
@@ -59,7 +58,8 @@ void write_tensors(const fs::path& file) {
                            {"labels", Tensor::of({kImages}, labels)}});
 }
 
-/// A folder with pictures, tensors, the config of a small network, and the model `learnt`, trained on the pictures.
+/// A folder with pictures, tensors, the config of a small network, and the model `learnt`, which is trained on the
+/// pictures.
 class Images : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -151,7 +151,7 @@ TEST_F(Images, AreLearnedToTheSameBitsAfterAKill) {
   EXPECT_TRUE(weights("killed") == weights("learnt"));
 }
 
-// Six convolutions and the classifier.
+// The network has six convolutions and a classifier.
 TEST_F(Images, AreReadByModelsInFormats) {
   Words quantize = {"quantize", "learnt", "--format", "int(bits=8)", "--data", "pictures"};
   const auto made = [&](const std::string& name, const Words& more = {}) {

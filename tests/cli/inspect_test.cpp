@@ -17,12 +17,12 @@ TEST(Inspect, CountsEveryParameterOnce) {
     if (module["module"] == "bert.embeddings.word_embeddings") words = module["parameters"];
   }
   EXPECT_EQ(facts["parameters"], sum);
-  // With BERT's 30,522 words instead of the built-in ones it would be bert-tiny.
+  // With BERT's vocabulary of 30,522 tokens instead of the built-in one this would be bert-tiny.
   EXPECT_EQ(sum - words + 30522 * 128, 4'386'178);
   EXPECT_EQ(facts["trainable_parameters"], sum);
   EXPECT_EQ(facts["frozen_parameters"], 0);
   EXPECT_EQ(facts["parameter_bytes"], 4 * sum);
-  // The weights and the two moments of AdamW.
+  // Memory of the weights and AdamW's two moments.
   EXPECT_EQ(facts["training_parameter_bytes"], 3 * 4 * sum);
 }
 
@@ -43,7 +43,7 @@ TEST(Inspect, CountsWhatIsFrozen) {
   EXPECT_LT(facts["training_step_computed_flops"], all["training_step_computed_flops"]);
 }
 
-// What runs leaves out the last layer of all tokens but the first, and adds what is no product.
+// A run skips the last layer for all tokens but the first, and also computes operations that are not products.
 TEST(Inspect, CountsProductsApartFromWhatIsComputed) {
   const Json long_texts =
       run_json({"inspect", "tiny", "--batch_size", "1", "--tokens", "128"}, workshop());
@@ -64,7 +64,7 @@ TEST(Inspect, CostsFollowBatchAndTokens) {
   };
   const double one = flops("1", "64");
   EXPECT_DOUBLE_EQ(flops("4", "64"), 4 * one);
-  // Attention grows with the square of the tokens.
+  // The cost of attention grows with the square of the number of tokens.
   EXPECT_GT(flops("1", "128"), 2 * one);
 }
 
@@ -96,7 +96,7 @@ TEST(Inspect, TellsWhichPassesMadeTheGraph) {
   EXPECT_NE(run_well({"inspect", out, "--no_graph"}, workshop())
                 .output.find("after these passes:\n  " + pass + "\n"),
             std::string::npos);
-  // A folder of a version that kept none.
+  // Older versions stored no history.
   Json config = read_json(out / "config.json");
   EXPECT_EQ(config["hone_history"]["passes"], Json::array({pass}));
   config.erase("hone_history");
@@ -118,7 +118,7 @@ TEST(Inspect, ShowsTheGraphUnlessToldNotTo) {
   EXPECT_NE(tables.find("training step with AdamW"), std::string::npos);
 }
 
-// As many tokens as the model takes, where those are fewer than is usual.
+// The default number of tokens is limited by the model's maximum.
 TEST(Inspect, AndPlanShowNoRunThatTheModelCannotTake) {
   const TemporaryFolder folder;
   folder.file("config.json",
@@ -153,8 +153,8 @@ TEST(Inspect, VerifiesThatFilesAreAsTheyWereWritten) {
   std::string bytes = read_file(file);
   std::uint64_t header = 0;
   std::memcpy(&header, bytes.data(), sizeof(header));
-  char& first = bytes[sizeof(header) + header];  // of the elements
-  first = static_cast<char>(first ^ 1);          // still a number
+  char& first = bytes[sizeof(header) + header];  // the first byte of the elements
+  first = static_cast<char>(first ^ 1);          // still a valid number
   write_file(file, bytes);
   EXPECT_TRUE(run_json({"inspect", packed}, workshop())["verified_files"].is_null());
   const Ending damaged = run_hone({"inspect", packed, "--verify"}, workshop());
@@ -169,7 +169,7 @@ TEST(Inspect, VerifiesThatFilesAreAsTheyWereWritten) {
       << fresh.messages;
 }
 
-// docs/shrink.md: who ships a model may leave it out.
+// docs/shrink.md: the file may be left out when a model is shipped.
 TEST(Inspect, VerifiesFoldersWithoutTheFingerprintsOfTexts) {
   const TemporaryFolder folder;
   fs::copy(workshop() / "model", folder.path(), fs::copy_options::recursive);
@@ -203,7 +203,7 @@ TEST(Inspect, TellsBitsZerosAndWhatTakesMemory) {
   EXPECT_EQ(of_rounded["bits"]["weights"], 8);
   EXPECT_EQ(added["bits"]["weights"], 12);
   EXPECT_EQ(added["bits"]["counted"], "width_and_fraction");
-  // What is packed is what was rounded.
+  // Packing keeps the rounded weights.
   EXPECT_EQ(of_packed["bits"], of_rounded["bits"]);
   EXPECT_EQ(of_packed["zeros"], of_rounded["zeros"]);
   EXPECT_GT(of_rounded["zeros"], plain["zeros"]);

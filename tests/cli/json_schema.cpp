@@ -21,7 +21,6 @@ bool has_type(const Json& value, const std::string& type) {
   return type == "null" && value.is_null();
 }
 
-/// Checks values against the schemas of one document.
 class Checker {
  public:
   explicit Checker(const Json& document) : document_(document) {}
@@ -74,7 +73,7 @@ class Checker {
  private:
   static std::string shown(const Json& value) { return value.dump().substr(0, 100); }
 
-  // The problems of the form that has the fewest.
+  // Returns the problems of the alternative that has the fewest.
   Problems closest(const Json& value, const Json& forms, const std::string& where) const {
     Problems fewest = {where + ": there is no form"};
     bool first = true;
@@ -110,7 +109,7 @@ class Checker {
   const Json& document_;
 };
 
-/// Finds the keys of values that are valid.
+/// Finds the keys in valid values.
 class KeyFinder {
  public:
   explicit KeyFinder(const Json& document) : document_(document) {}

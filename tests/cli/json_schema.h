@@ -8,16 +8,17 @@
 
 namespace hone::testing {
 
-/// What is wrong with `value` by a JSON Schema, a line each with the place in front; none: it is valid. Knows of draft
-/// 2020-12 what the project's schemas use: type, enum, const, anyOf, properties, required, additionalProperties, items,
-/// minItems, maxItems, minimum, maximum, $ref to $defs. A keyword it does not know is a complaint too.
+/// Returns the violations of a JSON Schema by `value`, one line each that begins with the location, or nothing if it is
+/// valid. Supports what the project's schemas use of draft 2020-12: type, enum, const, anyOf, properties, required,
+/// additionalProperties, items, minItems, maxItems, minimum, maximum, $ref to $defs. Reports other keywords as
+/// problems.
 std::vector<std::string> schema_problems(const Json& value, const Json& schema);
 
-/// The keys that objects of a schema may have, each behind the form (its title) or the fragment it belongs to:
+/// Returns the keys that objects of a schema may have. The title of the form, or the name of the fragment, comes first:
 /// "of one seed/steps", "measurement/eval_loss".
 std::set<std::string> schema_keys(const Json& schema);
 
-/// Those of them that `value`, which is valid, has.
+/// Returns those of these keys that occur in the valid `value`.
 std::set<std::string> keys_in(const Json& value, const Json& schema);
 
 }  // namespace hone::testing

@@ -8,7 +8,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// The labs that are pipelines.
+// Tests of the labs that are pipelines.
 namespace hone::testing {
 namespace {
 
@@ -32,7 +32,7 @@ struct PipelineLab : ::testing::Test {
   }
 };
 
-// Settings with which a lab is a matter of seconds.
+// Settings that make a lab take seconds.
 const std::vector<std::string> kSmall = {
     "--set", "shape=small.json",       "--set", "data=synth:tail?n=400&test=60",
     "--set", "pretraining_epochs=0.5", "--set", "texts=50"};
@@ -60,13 +60,14 @@ TEST_F(PipelineLab, AreListedBesideTheOthers) {
   EXPECT_NE(ending.messages.find("4.4 or all, got '1.3'"), std::string::npos) << ending.messages;
 }
 
-// Lab 4.1, which starts the program anew for its fresh processes, for more than a minute.
+// Lab 4.1 starts fresh processes and takes more than a minute.
 TEST(SpeedLab, LongHoldsExecutorsBesideEachOther) {
   const TemporaryFolder folder;
   const std::string out = folder.path() / "lab";
   const Json result =
       run_json({"lab", "4.1", "--model", "model", "-o", out, "--quiet"}, workshop());
-  // The executors on two sizes of inference and a training step, one of GPUs that was not run, and the other device.
+  // The executors for two sizes of inference and a training step, one GPU executor that was not run, and the other
+  // device.
   ASSERT_EQ(result["overview"].size(), 3u * 4 + 1);
   EXPECT_EQ(result["overview"][2]["why_not"].is_null(), generates_code());
   EXPECT_TRUE(result["overview"][0]["speedup"].is_null());
@@ -89,7 +90,7 @@ TEST(SpeedLab, LongHoldsExecutorsBesideEachOther) {
   EXPECT_EQ(again.code, 0) << again.messages;
 }
 
-// The pipeline of all labs, cut down to two of them.
+// The pipeline of all labs, reduced to two.
 TEST_F(PipelineLab, AnswerTheirQuestionsOnAFrontPage) {
   std::string text = run_well({"lab", "all", "--show"}, folder.path()).output;
   const std::size_t begin = text.find("name = [") + 8;
@@ -109,7 +110,7 @@ TEST_F(PipelineLab, AnswerTheirQuestionsOnAFrontPage) {
   }
 }
 
-// Of options for all labs each gets those that it takes.
+// Each lab gets those of the options for all labs that it supports.
 TEST_F(PipelineLab, AllGetTheOptionsThatTheyTake) {
   const fs::path second = folder.path() / "x.partial/stages/lab.0.2.json";
   const Ending ending =
@@ -149,7 +150,7 @@ TEST_F(PipelineLab, HelpListsTheQuestionAndTheSettingsOfTheLab) {
   EXPECT_EQ(general.find("docs/labs"), std::string::npos) << general;
 }
 
-// Nothing that a user could not write: what is shown, run as a pipeline, is the lab.
+// Running the printed pipeline gives the same stages as the lab.
 TEST_F(PipelineLab, WhatIsShownIsWhatRuns) {
   run_well({"lab", "0.1", "-o", "lab", "--quiet"}, folder.path());
   folder.file("shown.toml", run_well({"lab", "0.1", "--show"}, folder.path()).output);
@@ -178,10 +179,10 @@ TEST_F(PipelineLab, CountsErasesAndRefuses) {
             std::string::npos);
 }
 
-// What nobody has to wait for is not announced.
+// An estimate is printed only if there is something to wait for.
 TEST_F(PipelineLab, SaysWhatItWillTakeBeforeItBegins) {
   const std::string first = run_well({"lab", "0.1", "-o", "lab"}, folder.path()).messages;
-  // How long it takes is the machine's own.
+  // The estimate itself depends on the machine.
   EXPECT_TRUE(std::regex_search(
       first,
       std::regex(
@@ -202,7 +203,7 @@ TEST_F(PipelineLab, DrawsFourGraphs) {
     EXPECT_TRUE(read_file(folder.path() / "lab" / file).starts_with("\x89PNG")) << file;
   EXPECT_NE(graph("all").find("cross_entropy"), std::string::npos);
   EXPECT_EQ(graph("no_labels").find("cross_entropy"), std::string::npos);
-  // Without a mask that is given, one is made inside.
+  // Graphs without a mask input generate one.
   EXPECT_EQ(graph("no_labels").find("attention_mask.full"), std::string::npos);
   EXPECT_NE(graph("neither").find("attention_mask.full"), std::string::npos);
   for (const Json document = results("lab"); const Json& claim : document["claims"])
@@ -220,7 +221,7 @@ TEST_F(PipelineLab, TrainsWithFrozenEmbeddingsThenLowRankThenMerges) {
   EXPECT_GT(trainable[1]["frozen"], 0);
   EXPECT_EQ(trainable[2]["trainable"], 7500) << "rank times inputs and outputs of 14 linear layers";
   EXPECT_EQ(results("lab")["tables"]["accuracy"].size(), 4U);
-  // A model of one's own takes the place of the one that is trained on the spot.
+  // --model replaces the model that the lab would train.
   run_well(small_lab("0.3", "mine", {"--model", "lab/full"}), folder.path());
   EXPECT_THROW(stage("mine", "pretrained"), InternalError);
 }
@@ -239,7 +240,7 @@ TEST_F(PipelineLab, LongChainsFromWidthsToSparsities) {
   EXPECT_NE(figure.find("'Accuracy, test (%)'"), std::string::npos)
       << "both curves are on one split";
   EXPECT_TRUE(fs::exists(folder.path() / "widths/figures/lengths.svg"));
-  // Beside QAT stands what was trained as long in fp32, before and after rounding.
+  // QAT is compared with an fp32 model trained equally long, before and after rounding.
   EXPECT_EQ(stage("widths", "cost/8-4")["result"]["a"]["arithmetic"], "fp32");
   EXPECT_EQ(stage("widths", "through_quantizer/8-4")["result"]["a"]["arithmetic"], "simulated");
   EXPECT_FALSE(results("widths")["why"].empty());
@@ -255,7 +256,7 @@ TEST_F(PipelineLab, LongChainsFromWidthsToSparsities) {
   EXPECT_TRUE(fs::exists(folder.path() / "sparse/figures/sparsities.svg"));
 }
 
-// Settings with which a lab that searches is a matter of seconds.
+// Settings that make a lab with searches take seconds.
 std::vector<std::string> small_search(const std::string& name, const std::string& output,
                                       const std::vector<std::string>& more = {}) {
   std::vector<std::string> words = {"lab", name, "--quiet", "-o", output};
@@ -271,7 +272,7 @@ intermediate_size = 16
   return words;
 }
 
-// The one storage in which all studies of a run stand, closed, and none beside it.
+// Returns the studies in the only storage of a run, which must be closed.
 std::vector<std::string> studies_in(const fs::path& run) {
   int files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(run))
@@ -312,11 +313,11 @@ TEST_F(PipelineLab, LongSearchesWithCompressionInsideAndCompressesTheWinnerAfter
       (std::vector<std::string>{"uncompressed/1", "uncompressed/2", "compressed/1", "compressed/2",
                                 "compressed_then_trained/1", "compressed_then_trained/2",
                                 "search/grid-1", "search/random-1", "search/tpe-1"}));
-  // What the winner is compressed to is drawn beside what the searches found.
+  // The compressed winner is drawn next to the results of the searches.
   EXPECT_NE(read_file(folder.path() / "aware/figures/searches.svg").find("compressed afterwards"),
             std::string::npos);
   EXPECT_EQ(results("aware")["notes"], Json::array());
-  // The control is not compressed and as long trained as what is.
+  // The control is trained equally long but not compressed.
   EXPECT_EQ(stage("aware",
                   "compressed_then_trained_against_longer_training")["result"]["a"]["arithmetic"],
             "fp32");
@@ -326,7 +327,7 @@ TEST_F(PipelineLab, LongSearchesWithCompressionInsideAndCompressesTheWinnerAfter
   EXPECT_EQ(results("aware")["claims"].size(), 5U);
 }
 
-// Where 2.1 is part of the chain, its first sampler goes on.
+// If lab 2.1 is part of the chain, the others use its best sampler.
 TEST_F(PipelineLab, TakesTheSamplerThatWasFirstForTheLayers) {
   run_well(small_search("3.1", "chain", {"--set", "trials=2", "--set", "after_epochs=0.05"}),
            folder.path());
@@ -352,7 +353,7 @@ TEST_F(PipelineLab, LongSearchesFormatsOfAModelThatIsGiven) {
   run_well(small_search("3.1", "integers", more), folder.path());
   EXPECT_EQ(studies_in(folder.path() / "integers"), (std::vector<std::string>{"integers"}));
   EXPECT_TRUE(fs::exists(folder.path() / "integers/figures/chosen.csv"));
-  // Beside the formats stands what was trained as long in full precision.
+  // The formats are compared with a model trained equally long in full precision.
   EXPECT_EQ(stage("integers", "against_full_precision")["result"]["a"]["arithmetic"], "fp32");
   EXPECT_FALSE(results("integers")["why"].empty());
   run_well(small_search("3.3", "mixed", more), folder.path());
@@ -373,7 +374,7 @@ TEST_F(PipelineLab, LongSearchesFormatsOfAModelThatIsGiven) {
             (std::vector<std::string>{"all/log", "all/binary", "some/log", "some/binary"}));
   const std::string trials = read_file(folder.path() / "formats/figures/trials.csv");
   EXPECT_NE(trials.find("log(width="), std::string::npos) << "their parameters: " << trials;
-  // Those that take it in every linear, and why it is what it is.
+  // Models that use the format in every linear, and the explanations of their accuracy.
   const Json linears = stage("formats", "all/log")["result"]["best"]["configuration"]["formats"];
   EXPECT_EQ(linears.size() % 6, 2U) << "6 in a layer, and those of pooler and classifier";
   const std::string operands = read_file(folder.path() / "formats/figures/operands.csv");
@@ -420,9 +421,9 @@ TEST_F(PipelineLab, LongKilledAtTwentyMomentsItFindsTheSame) {
       });
 }
 
-// What a lab that searches finds does not depend on where it was killed.
+// Checks that the results of labs with searches do not depend on where they were killed.
 struct KilledSearchLab : PipelineLab {
-  // What stages have found, without what depends on the clock and on kills.
+  // Returns the results of stages, without values that depend on timing or kills.
   std::map<std::string, Json> found(const std::string& name) const {
     std::map<std::string, Json> figures;
     const Json all = results(name)["stages"];
@@ -432,7 +433,7 @@ struct KilledSearchLab : PipelineLab {
       for (const char* key : {"best", "after", "comparison"}) {
         if (!one["result"].contains(key)) continue;
         Json& figure = figures[stage + " " + key] = one["result"][key];
-        // A trial that was killed is run again, by another number.
+        // A killed trial is run again under a new number.
         for (const char* clocked : {"eval_runtime", "eval_samples_per_second", "number"})
           if (figure.contains(clocked)) figure.erase(clocked);
       }
@@ -443,7 +444,7 @@ struct KilledSearchLab : PipelineLab {
         figures[file.path().filename()] = read_file(file);
     return figures;
   }
-  // Tables that name the trial that was the best.
+  // Returns whether a table contains the number of the best trial.
   static bool holds_numbers_of_trials(const fs::path& file) {
     return file.filename() == "found.csv";
   }

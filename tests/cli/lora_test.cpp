@@ -8,7 +8,6 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// Adapters as people train, try and merge them.
 namespace hone::testing {
 namespace {
 
@@ -16,7 +15,7 @@ using Words = std::vector<std::string>;
 
 const std::string kOptions = "r=4,alpha=8,dropout=0.1,target=\"query,value\"";
 
-/// A folder with a copy of the workshop, and `adapter`, trained on its model.
+/// A folder with a copy of the workshop, and `adapter`, an adapter trained for its model.
 class Lora : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -82,7 +81,7 @@ TEST_F(Lora, LeavesAnAdapterAndNoModel) {
 
 TEST_F(Lora, TellsWhatIsTrained) {
   const Json results = read_json(folder() / "adapter/results.json");
-  // bert-tiny's shape: A and B of query and value in two layers, and the classifier.
+  // In bert-tiny: A and B of query and value in two layers, and the classifier.
   EXPECT_EQ(results["lora"]["trained"], 2 * 2 * 4 * (128 + 128) + 2 * 128 + 2);
   EXPECT_EQ(results["lora"]["linear_layers"], 4);
   EXPECT_EQ(results["lora"]["disk_bytes"],
@@ -110,7 +109,7 @@ TEST_F(Lora, IsTheSameMerged) {
   EXPECT_EQ(merged["size"]["parameters"].get<std::int64_t>() + 2 * 2 * 4 * (128 + 128),
             merged["lora"]["parameters"].get<std::int64_t>());
   EXPECT_GT(merged["times"][0]["before"]["min_ms"].get<double>(), 0);
-  EXPECT_FALSE(fs::exists(folder() / "merged/graph.hone"));  // others load it
+  EXPECT_FALSE(fs::exists(folder() / "merged/graph.hone"));  // other programs load the model
   expect_near(logits({"merged"}), logits({"model", "--adapter", "adapter"}), 1e-6);
   EXPECT_NE(
       read_page(folder() / "merged/report.html").find("adapter merged into 4 linear layers: "),
@@ -147,7 +146,7 @@ TEST_F(Lora, AfterAKillGivesTheSameBits) {
   EXPECT_TRUE(weights("killed") == weights("adapter"));
 }
 
-// In the middle of a step of several batches, with a parent, and with rates by layer.
+// The kill comes amid accumulated gradients, with a teacher and layer-wise learning rates.
 TEST_F(Lora, AfterAKillWithAllThatTrainingTakesGivesTheSameBits) {
   const auto words = [](const std::string& output) {
     return training({"--gradient_accumulation_steps", "3", "--distill", "model", "--distill_alpha",
@@ -184,7 +183,7 @@ TEST_F(Lora, AfterCtrlCGoesOnFromAnAdapter) {
   EXPECT_TRUE(weights("stopped") == weights("adapter"));
 }
 
-// 50 kills at random moments, as many runs as that takes.
+// 50 kills at random moments, in as many runs as needed.
 TEST_F(Lora, LongManyKillsGiveTheSameBits) {
   const auto command = [](const std::string& output) {
     return training({"--quiet", "-o", output}, "150", "2");
@@ -211,7 +210,7 @@ TEST_F(Lora, SaysWhenItIsPutOnAnotherBase) {
             std::string::npos);
 }
 
-// Adapters stay in fp32 on what is rounded, packed or native, and belong to it whichever of them it is.
+// Adapters stay in fp32 on a rounded, packed or native base, and an adapter for one of these forms fits the others.
 TEST_F(Lora, IsTrainedOnAQuantizedBase) {
   run_well({"quantize", "model", "--weight_format", "mxint(bits=8)", "--data", "reviews.csv", "-o",
             "rounded"},
@@ -310,13 +309,13 @@ TEST_F(Lora, IsTimedAsItIsTrained) {
   const Json step = with({"--lora", kOptions}), full = with({"--train"});
   EXPECT_NE(step["what"].get<std::string>().find("training step, fp32, model with adapters"),
             std::string::npos);
-  // No moments of what is frozen: that is most of the memory of bert-tiny's step.
+  // Frozen weights have no optimizer moments, which are most of the memory of bert-tiny's step.
   EXPECT_LT(step["needed_bytes"].get<double>(), 0.5 * full["needed_bytes"].get<double>());
   EXPECT_GT(step["resident_bytes"].get<double>(), 0);
   EXPECT_EQ(with({"--adapter", "adapter"})["adapter"], "adapter");
 }
 
-// The adapter computes beside products of codes.
+// The adapter is added to the results of native products.
 TEST_F(Lora, IsTrainedOnANativeBase) {
   run_well({"quantize", "model", "--native", "int(bits=8)", "--keep_slower", "--data",
             "reviews.csv", "-o", "native_base"},

@@ -23,7 +23,7 @@ TEST(Manual, HasEveryCommandOfTheHelp) {
   EXPECT_NE(text.find("\n.TP\n.B \\-\\-learning_rate, \\-\\-lr FLOAT\n"), std::string::npos);
 }
 
-// A line that begins with a dot or an apostrophe is a command to roff.
+// roff treats a line that begins with a dot or an apostrophe as a command.
 TEST(Manual, UsesNoOtherMacros) {
   for (const std::string& line : split(manual(), '\n')) {
     EXPECT_FALSE(line.starts_with("'")) << line;

@@ -4,7 +4,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// The program where /proc is empty, as in some sandboxes.
+// Tests that the program runs if /proc is empty, as in some sandboxes.
 namespace hone::testing {
 namespace {
 
@@ -46,7 +46,7 @@ TEST_F(NoProc, CommandsAnswerAllTheSame) {
     EXPECT_TRUE(parse_json(hone(words), words[0]).is_object()) << words[0];
 }
 
-// Which start the program themselves.
+// Pipelines start hone processes.
 TEST_F(NoProc, PipelinesRunTheirStages) {
   folder_.file("one.toml",
                fmt::format("[stage.a]\nrun = \"eval\"\nMODEL = \"{}\"\ndata = \"{}\"\n",

@@ -10,13 +10,13 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// What stands where a command is told to write.
+// Tests of output paths that exist already.
 namespace hone::testing {
 namespace {
 
 using Words = std::vector<std::string>;
 
-/// All below a folder, by path: the text of files, "" for folders.
+/// Returns everything in a folder by path: the contents of files, "" for folders.
 std::map<std::string, std::string> snapshot(const fs::path& folder) {
   std::map<std::string, std::string> all;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -33,7 +33,7 @@ Words joined(Words words, const Words& more) {
 const Words kTrain = {"train",       "model", "--data",       "reviews.csv",
                       "--max_steps", "2",     "--batch_size", "4"};
 
-/// A copy of the workshop, to be harmed.
+/// A copy of the workshop, for tests to damage.
 class Overwrite : public ::testing::Test {
  protected:
   Overwrite() {
@@ -44,7 +44,7 @@ class Overwrite : public ::testing::Test {
   const fs::path& folder() const { return folder_.path(); }
   fs::path at(const fs::path& path) const { return folder_.path() / path; }
 
-  /// Every way to ask: with and without the flag.
+  /// Expects a refusal that changes nothing, with and without --overwrite.
   void expect_refusal(const std::string& fragment, const Words& words, fs::path in = {}) const {
     if (in.empty()) in = folder();
     const auto before = snapshot(folder());
@@ -64,7 +64,7 @@ class Overwrite : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// Neither model nor data are there: whoever looked at them first would say that.
+// Neither model nor data exists. A command that looked for them first would report that.
 TEST_F(Overwrite, RefusesAThesisBeforeAnyWork) {
   fs::create_directory(at("thesis"));
   write_file(at("thesis/thesis.tex"), "years");
@@ -81,7 +81,7 @@ TEST_F(Overwrite, RefusesAThesisBeforeAnyWork) {
   }
 }
 
-// "exists already" would hide what is wrong with the command.
+// "exists already" would hide the real mistake.
 TEST_F(Overwrite, NamesAMissingInputBeforeAFolderOfHone) {
   run_well(joined(kTrain, {"-o", "run"}), folder());
   const Ending model = run_hone({"train", "modle", "--data", "reviews.csv", "-o", "run"}, folder());
@@ -114,11 +114,11 @@ TEST_F(Overwrite, RefusesWhatItReads) {
                  joined(trained, {"--data", "data/tr*.csv", "-o", "data"}));
   expect_refusal("data/out: lies in the data data",
                  joined(trained, {"--data", "data", "-o", "data/out"}));
-  // The temporary folder too.
+  // The temporary folder is protected, too.
   fs::copy(at("model"), at("new.partial"), fs::copy_options::recursive);
   expect_refusal("new.partial: is the model new.partial",
                  {"train", "new.partial", "--data", "reviews.csv", "-o", "new"});
-  // A recipe, a plugin and a link to the data in a folder that this program wrote.
+  // A folder written by hone that contains a recipe, a plugin and a link to the data.
   write_file(at("model/recipe.toml"), "default = \"bf16\"\n");
   expect_refusal("model: holds the file model/recipe.toml",
                  {"quantize", "data", "--recipe", "model/recipe.toml", "--data", "reviews.csv",
@@ -142,7 +142,7 @@ TEST_F(Overwrite, RefusesTheRunsItReads) {
   expect_refusal("run: is the run ./run", {"runs", ".", "--html", "run"});
 }
 
-// The next time it would be read with them.
+// The pattern would include the output in the next run.
 TEST_F(Overwrite, RefusesNamesThatTheDataStandFor) {
   expect_refusal("data/tr-said.csv: would be one of the data data/tr*.csv from now on",
                  {"predict", "model", "--data", "data/tr*.csv", "-o", "data/tr-said.csv"});
@@ -197,7 +197,7 @@ TEST_F(Overwrite, ReplacesItsOwnFolderAndLosesNothingOfOthers) {
   EXPECT_EQ(entries(folder()), (Words{"data", "model", "new", "reviews.csv"}));
 }
 
-// Hours of training are not the price of a report.
+// A report never replaces a trained model.
 TEST_F(Overwrite, PutsNoReportInThePlaceOfAModel) {
   run_well(joined(kTrain, {"-o", "precious"}), folder());
   run_well({"train", "model", "--data", "reviews.csv", "--max_steps", "1", "--seeds", "2", "-o",
@@ -229,7 +229,7 @@ TEST_F(Overwrite, PutsNoReportInThePlaceOfAModel) {
   run_well(joined(reports[1], {"report", "--overwrite"}), folder());
 }
 
-// What a job does not claim before it creates it, --overwrite would take for somebody else's.
+// --overwrite would treat a file that a job creates without claiming it as somebody else's.
 TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
   const Words steps = {"--data", "reviews.csv", "--max_steps", "2", "--batch_size", "4"};
   write_file(at("bits.toml"),
@@ -258,7 +258,7 @@ TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
     run_well(joined(words, {"-o", name}), folder());
     const std::optional<FolderRecord> record = read_record(at(name));
     ASSERT_TRUE(record && record->finished) << name;
-    // Packing is done too soon to be gone on with.
+    // Packing is too quick to be resumable.
     EXPECT_EQ(record->job.is_object(), name != "packed") << name;
     expect_all_recorded(at(name));
     for (const auto& [path, file] : record->files)
@@ -290,7 +290,7 @@ TEST_F(Overwrite, OfFilesIsAskedFor) {
   EXPECT_EQ(read_file(at("graph.dot")), "mine");
   run_well(joined(draw, {"--overwrite"}), folder());
   EXPECT_NE(read_file(at("graph.dot")), "mine");
-  // Nor over what is read, whatever is asked for.
+  // Inputs are never overwritten, even with --overwrite.
   expect_refusal("model/model.safetensors: is the file model/model.safetensors",
                  {"formats", "bf16", "--input", "model/model.safetensors", "-o",
                   "model/../model/model.safetensors"});

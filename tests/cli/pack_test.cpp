@@ -16,7 +16,7 @@ TEST(Pack, LeavesAFolderThatCommandsTakeAndThatMakesItsLikeAgain) {
   EXPECT_GT(packed["account"]["memory_saving"].get<double>(), 0);
   const Json said = run_json({"predict", "packed", "a fine film"}, folder.path());
   EXPECT_TRUE(said["logits"].is_array());
-  // What stands there is made again, by formats of both sides that fit each other, but not without being asked for.
+  // Packs again with matching formats of weights and inputs, which requires --overwrite.
   const std::vector<std::string> again = {"pack",          model, "--format",
                                           "mxint(bits=4)", "-o",  "packed"};
   EXPECT_EQ(run_hone(again, folder.path()).code, 1);
@@ -29,7 +29,7 @@ TEST(Pack, LeavesAFolderThatCommandsTakeAndThatMakesItsLikeAgain) {
             run_json({"predict", "packed", "a fine film"}, folder.path())["label"]);
 }
 
-// Packed weights are those of the simulation, so answers are the same, too.
+// Packed weights equal the simulated ones, so predictions are the same.
 TEST(Pack, KeepsTheAnswersOfGroupsAndNf4) {
   for (const char* format : {"int(bits=4,group=32)", "int(bits=4,group=32,asymmetric=true)",
                              "int(bits=3,group=24)", "nf4", "nf4(block=24)"}) {
@@ -96,7 +96,7 @@ TEST(Pack, SaysWhatCannotBeDoneWithPackedModels) {
   }
 }
 
-// Other programs load it as it is, which the refusal says.
+// The refusal says that other programs load the folder as it is.
 TEST(Pack, UnpackingOfASimulatedModelSaysWhoCanLoadIt) {
   const TemporaryFolder folder;
   run_well({"quantize", workshop() / "model", "--format", "int(bits=8)", "--data",
@@ -111,7 +111,7 @@ TEST(Pack, UnpackingOfASimulatedModelSaysWhoCanLoadIt) {
   EXPECT_FALSE(fs::exists(folder.path() / "plain"));
 }
 
-// Text, fields and card say which programs load the folder.
+// Output, results and card say which programs load the folder.
 TEST(Pack, UnpackingSaysWhatItWroteAndWhoCanLoadIt) {
   const TemporaryFolder folder;
   const fs::path model = workshop() / "model", data = workshop() / "reviews.csv";
@@ -146,7 +146,7 @@ TEST(Pack, UnpackingSaysWhatItWroteAndWhoCanLoadIt) {
   EXPECT_EQ(card("dense").find("weights are packed"), std::string::npos) << card("dense");
   EXPECT_EQ(card("dense").find("## What it takes"), std::string::npos)
       << "that is the packed one's";
-  // Name and passes are those of the copy, as its config.json has them.
+  // Name and passes come from the config.json of the copy.
   EXPECT_TRUE(card("dense").find("\n# dense\n") != std::string::npos) << card("dense");
   for (const char* name : {"packed", "dense"}) {
     const Json passes = read_json(folder.path() / name / "config.json")["hone_history"]["passes"];
@@ -168,7 +168,7 @@ TEST(Pack, UnpackingSaysWhatItWroteAndWhoCanLoadIt) {
   expect_in(card("plain"), {"library_name: transformers\n", "- The weights are in fp32.\n",
                             "- `transformers` and hone load it.\n"});
   EXPECT_EQ(card("plain").find("- quantized\n"), std::string::npos) << card("plain");
-  // With a head less no other program loads it, packed or not.
+  // No other program loads the model after a head was removed, packed or not.
   run_well({"prune", model, "--structure", "heads", "--data", data, "-o", "narrow"}, folder.path());
   quantize("narrow", "narrow-packed");
   const std::string reason = "layer 0 has 1 head of 64 instead of 2";

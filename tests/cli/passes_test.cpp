@@ -11,7 +11,7 @@
 namespace hone::testing {
 namespace {
 
-// How many operations of a kind there were, and are.
+// Returns how many operations of a kind the graph had before and has after a pass.
 std::pair<int, int> operations_of(const Json& run, const std::string& operation) {
   for (const Json& row : run["operations"])
     if (row["operation"] == operation) return {row["before"], row["after"]};
@@ -32,7 +32,7 @@ TEST(Passes, AreListedWithTheirOptions) {
   EXPECT_NE(unknown.messages.find("did you mean 'freeze'?"), std::string::npos);
 }
 
-// Every line that is shown runs as it stands, on a model where there is something to do.
+// Runs every example on a model that it changes.
 TEST(Passes, ExamplesRunAsTheyAreShown) {
   const TemporaryFolder folder;
   const auto on = [&](const std::string& line) { run_well(shell_words(line), folder.path()); };
@@ -47,7 +47,7 @@ TEST(Passes, ExamplesRunAsTheyAreShown) {
                                                        {"remove_quantizers", "rounded"},
                                                        {"unpack", "packed"},
                                                        {"unprune", "masked"}};
-  // There is nothing in what front ends build that the first two change; the last asks for more rows than there are.
+  // The first two find nothing to change in graphs of the front ends. The last asks for more rows than there are.
   const std::set<std::string> idle = {"merge_equal", "remove_dead_code", "trim_vocabulary"};
   int shown = 0;
   const Json all = run_json({"passes"}, folder.path());
@@ -67,7 +67,7 @@ TEST(Passes, ExamplesRunAsTheyAreShown) {
     std::vector<std::string> words = shell_words(example);
     words.erase(words.begin());
     words[1] = subjects.contains(name) ? subjects.at(name) : "model";
-    if (row["use"] == "look") {  // and leaves no folder
+    if (row["use"] == "look") {  // which writes no folder
       run_well(words, folder.path());
       continue;
     }
@@ -106,7 +106,7 @@ TEST(Passes, CanBeLeftOut) {
             run_json(eval, workshop())["evaluations"]);
   unknown.insert(unknown.end(), {"--skip_pass", "fold"});
   EXPECT_EQ(run_hone(unknown, workshop()).code, 1);
-  // What a flag asks for is not left out in silence, nor is that a fault of the program.
+  // Skipping a pass that an option needs is a user error.
   const TemporaryFolder folder;
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"bench", "model", "--format", "bf16", "--skip_pass", "quantize"},
@@ -126,7 +126,8 @@ TEST(Passes, AreRunForGood) {
   const fs::path model = workshop() / "model";
   const Json run = run_json({"pass", model, "remove_dropout", "-o", "calm"}, folder.path());
   EXPECT_EQ(run["pass"], "remove_dropout");
-  // bert-tiny's: of the embeddings, of the scores and both denses of two layers, and in front of the classifier.
+  // bert-tiny has dropout after the embeddings, after the scores and both dense layers of two layers, and before the
+  // classifier.
   EXPECT_EQ(operations_of(run, "dropout"), (std::pair{8, 0}));
   EXPECT_EQ(operations_of(run, "linear"), (std::pair{14, 14}));
   EXPECT_EQ(run["parameters_before"], run["parameters"]);
@@ -141,7 +142,7 @@ TEST(Passes, AreRunForGood) {
             std::string::npos)
       << again.messages;
   EXPECT_FALSE(fs::exists(folder.path() / "calmer"));
-  // Texts keep their commas, and other programs have no word for a model without a layer.
+  // A list of names may contain commas. transformers cannot express a model without these layers.
   const std::string dense = "bert.encoder.layer.1.attention.output.dense";
   const Json less = run_json(
       {"pass", model, "replace_by_identity", "names=" + dense + ",bert.pooler.dense", "-o", "less"},
@@ -172,7 +173,7 @@ TEST(Passes, LeaveWhatOtherJobsLeave) {
         "Only hone loads it: its graph has bert.encoder.layer.0."})
     EXPECT_NE(card.find(sentence), std::string::npos) << sentence << card;
   EXPECT_EQ(card.find("- data: "), std::string::npos) << card;
-  // What the same job has left may be replaced, and nothing else.
+  // --overwrite replaces a folder of the same job only.
   run_well({"pass", model, "fuse_attention", "-o", "fused", "--overwrite"}, folder.path());
 
   const Json run = run_json({"pass", model, "replace_by_identity", "names=bert.pooler.dense",
@@ -199,7 +200,7 @@ TEST(Passes, LeaveWhatOtherJobsLeave) {
             std::string::npos);
 }
 
-// Training goes on from the weights before they were rounded, whatever was done to the graph in between.
+// Training continues from the unrounded weights, whatever passes changed the graph in between.
 TEST(Passes, TakeUnroundedWeightsAlong) {
   const TemporaryFolder folder;
   run_well({"quantize", workshop() / "model", "--format", "integer(width=6,frac=4)", "--qat",
@@ -221,7 +222,7 @@ TEST(Passes, TakeUnroundedWeightsAlong) {
       std::ranges::equal(after.at(first).values<float>(), before.at(second).values<float>()));
 }
 
-// Attention drops its weights as before, so a model whose attention is one operation is trained as any other.
+// Fused attention applies dropout to its weights, so it can be trained like any other model.
 TEST(Passes, LeaveModelsThatCanBeTrained) {
   const TemporaryFolder folder;
   const fs::path model = workshop() / "model", data = workshop() / "reviews.csv";

@@ -9,7 +9,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/sanitized.h"
 
-// Pipelines as their users meet them: a file, a folder, a store, kills and mistakes.
+// Tests of pipelines: files, folders, the store, kills and mistakes.
 namespace hone::testing {
 namespace {
 
@@ -83,12 +83,12 @@ source = "nobody"
 stage = "loss"
 )toml";
 
-// As many layers as bert-tiny, each a sixteenth of it.
+// A model with as many layers as bert-tiny and a sixteenth of their size.
 constexpr const char* kSmallShape =
     R"json({"model_type": "bert", "hidden_size": 32, "num_hidden_layers": 2,
     "num_attention_heads": 2, "intermediate_size": 128})json";
 
-// One stage, of a moment.
+// A single stage that takes a moment.
 const std::string kSeen = "[stage.seen]\nrun = \"inspect\"\nMODEL = \"tiny\"\n";
 
 struct PipelineTest : ::testing::Test {
@@ -118,7 +118,7 @@ struct PipelineTest : ::testing::Test {
     for (const Json& stage : all) states[stage["stage"]] = stage["state"];
     return states;
   }
-  // The bytes of all weights and drawings, by path.
+  // Returns the contents of all weights and drawings, by path.
   std::map<std::string, std::string> made(const std::string& name) const {
     std::map<std::string, std::string> files;
     const fs::path root = folder.path() / name;
@@ -129,7 +129,7 @@ struct PipelineTest : ::testing::Test {
     }
     return files;
   }
-  // Figures of what was measured, without times.
+  // Returns the measured values, without times.
   std::map<std::string, Json> figures(const std::string& name) const {
     std::map<std::string, Json> figures;
     const Json all = stages(name);
@@ -147,10 +147,11 @@ const std::vector<std::string> kStages = {"full",      "adapter",   "merged",   
                                           "rounded/8", "trained/4", "trained/8", "best",
                                           "pruned",    "packed",    "graph",     "loss"};
 
-// A tenth of what is held, as docs/guides/pipelines.md says, and what no stage can know: which pages of the program its work comes by.
+// The estimate may be off by a tenth (docs/guides/pipelines.md), plus the pages of the program itself, which no stage
+// can predict.
 void expect_predicted(const Json& stage) {
   constexpr double kPagesOfTheProgram = 2 << 20;
-  if (kSanitized) return;  // its memory is not the program's
+  if (kSanitized) return;  // sanitizers use memory of their own
   const double predicted = stage["predicted_bytes"], peak = stage["peak_bytes"];
   EXPECT_NEAR(predicted, peak, 0.1 * peak + kPagesOfTheProgram) << stage["stage"];
 }
@@ -177,7 +178,7 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   EXPECT_FALSE(fs::exists(folder.path() / "out/stages"));
   EXPECT_FALSE(fs::exists(folder.path() / "out.partial"));
   expect_all_recorded(folder.path() / "out");
-  // Each of them is what its command would have made.
+  // Each stage gives the result of its command.
   EXPECT_EQ(all[0]["command_line"],
             fmt::format("hone train {} --data 'synth:lookup?n=300&test=60' --max_steps 12 "
                         "--batch_size 4 --save_steps 2 --output_dir full",
@@ -185,11 +186,11 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   const Json measured =
       run_json({"eval", "out/packed", "--data", "synth:lookup?n=300&test=60"}, folder.path());
   EXPECT_EQ(measured["eval_accuracy"], all[11]["result"]["b"]["eval_accuracy"]);
-  // What it says itself is the summary.
+  // A summary in the pipeline replaces the generated one.
   EXPECT_EQ(results("out")["summary"],
             fmt::format("Predictions that differ: {}.",
                         all[11]["result"]["comparison"]["flips"].get<int>()));
-  // What is chosen goes on.
+  // The next stage uses the chosen model.
   const Json& best = all[7];
   EXPECT_EQ(all[8]["result"]["model"], best["result"]["chosen"]);
   EXPECT_EQ(best["stands_for"], best["result"]["chosen"]);
@@ -201,7 +202,7 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
 }
 
 TEST_F(PipelineTest, LongStagesPredictWhatTheyHold) {
-  // Weights as large as the program, so that what is held twice shows.
+  // Weights as large as the program, so that a second copy in memory is noticed.
   folder.file("large.json",
               R"json({"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 2,
     "num_attention_heads": 6, "intermediate_size": 1536, "vocab_size": 1000})json");
@@ -262,7 +263,7 @@ candidate = "int(bits=8)"
 TEST_F(PipelineTest, DoesNothingTwice) {
   ASSERT_EQ(run({"chain.toml", "-o", "out"}).code, 0);
   const Ending again = run({"chain.toml", "-o", "again"});
-  // Models of twelve steps have learned nothing, and what is taken from the store says so as well.
+  // Models trained for twelve steps have learned nothing. Results from the store repeat the warning.
   EXPECT_NE(again.messages.find(
                 "full, adapter: test: the accuracy does not show that the model has learned"),
             std::string::npos)
@@ -273,11 +274,11 @@ TEST_F(PipelineTest, DoesNothingTwice) {
   EXPECT_EQ(again.messages.find("1 of 12"), std::string::npos) << again.messages;
   EXPECT_EQ(made("again"), made("out"));
   for (const auto& [stage, state] : states("again")) EXPECT_EQ(state, "from the store") << stage;
-  // In the same folder, too.
+  // Also in the same folder.
   const Ending finished = run({"chain.toml", "-o", "out", "--resume"});
   EXPECT_EQ(finished.code, 0) << finished.messages;
   EXPECT_NE(finished.output.find("finished already"), std::string::npos) << finished.output;
-  // A stage that changes, and those behind it.
+  // Only the changed stage and those that depend on it run again.
   const Ending other = run({"chain.toml", "--set", "steps=13", "-o", "out", "--resume"});
   EXPECT_EQ(other.code, 1);
   EXPECT_NE(other.messages.find("a pipeline with other stages, settings or inputs is finished"),
@@ -291,7 +292,7 @@ TEST_F(PipelineTest, DoesNothingTwice) {
     const bool anew = name == "pruned" || name == "packed" || name == "graph" || name == "loss";
     EXPECT_EQ(now.at(name), anew ? "computed" : "from the store") << name;
   }
-  // Nothing from it where it is not wanted.
+  // --no_cache uses nothing from the store.
   ASSERT_EQ(run({"chain.toml", "-o", "alone", "--no_cache"}).code, 0);
   for (const auto& [stage, state] : states("alone")) EXPECT_EQ(state, "computed") << stage;
   EXPECT_EQ(made("alone"), made("out"));
@@ -357,7 +358,7 @@ stages = "large"
             std::string::npos);
 }
 
-// Two samplers with two seeds each over the same points, which are computed once.
+// Two samplers with two seeds each over the same points, each of which is computed once.
 constexpr const char* kSearches = R"toml(
 [common]
 data = "synth:lookup?n=300&test=60"
@@ -450,7 +451,7 @@ TEST_F(PipelineTest, SearchesStandTogetherInOneStudyFile) {
   ASSERT_EQ(studies.size(), 4U);
   EXPECT_EQ(studies[0]["study"], "search/random-1");
   EXPECT_EQ(studies[0]["trials"]["complete"], 4);
-  // 4 points there are: all others come from the store of trials.
+  // There are 4 points. All other trials come from the trial store.
   std::int64_t computed = 0;
   for (const Json& study : studies)
     computed += study["trials"]["complete"].get<std::int64_t>() -
@@ -475,7 +476,7 @@ TEST_F(PipelineTest, SearchesStandTogetherInOneStudyFile) {
   EXPECT_TRUE(std::regex_search(formats, std::regex("^sampler,linears,linears_(none|int)")))
       << formats;
   EXPECT_NE(formats.find("\ngrid,14,14"), std::string::npos) << formats;
-  // Once more is nothing to do, and an overwritten run is whole again.
+  // A repeated run has nothing to do, and an overwritten run is complete again.
   EXPECT_NE(run_file(kSearches, {"--resume"}).output.find("nothing left to do"), std::string::npos);
   ASSERT_EQ(run_file(kSearches, {"--overwrite"}).code, 0);
   EXPECT_EQ(run_json({"study", "other/study.db"}, folder.path())["studies"].size(), 4U);
@@ -486,7 +487,7 @@ TEST_F(PipelineTest, AStageMayBeALab) {
   ASSERT_EQ(ending.code, 0) << ending.messages;
   const Json stage = stages("other")[0];
   EXPECT_EQ(stage["result"]["lab"], "0.2");
-  EXPECT_GT(stage["predicted_bytes"], 0);  // by its own stages
+  EXPECT_GT(stage["predicted_bytes"], 0);  // estimated from the lab's own stages
   EXPECT_TRUE(fs::exists(folder.path() / "other/graphs/difference/both.svg"));
 }
 
@@ -541,7 +542,7 @@ TEST_F(PipelineTest, WhatMeasuresTimeIsNotKept) {
 }
 
 TEST_F(PipelineTest, AnInterruptedOneGoesOnAtItsStageAndStep) {
-  // Of a size with which a training is seen on its way.
+  // A model large enough for the training to be interrupted.
   const std::vector<std::string> chain = {"chain.toml", "--set", "model=tiny", "--no_cache", "-o"};
   const auto into = [&](const std::string& output, const std::vector<std::string>& more = {}) {
     std::vector<std::string> words = chain;

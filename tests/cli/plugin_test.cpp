@@ -3,20 +3,19 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// What the program learns from shared libraries: a format (examples/apot), passes (examples/dropouts), kernels
-// (examples/cuda_gelu).
+// Tests of plugins: a format (examples/apot), passes (examples/dropouts), kernels (examples/cuda_gelu).
 namespace hone::testing {
 namespace {
 
 fs::path plugin(const std::string& name) { return fs::path(HONE_PLUGINS) / (name + ".so"); }
 
-// `arguments` with the example loaded.
+// Adds the option that loads the example plugin.
 std::vector<std::string> with_apot(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"--plugin", plugin("apot")});
   return arguments;
 }
 
-// `hone quantize` of the workshop's model to apot, into `folder`/quantized.
+// Quantizes the workshop's model to apot, into `folder`/quantized.
 Json quantize(const TemporaryFolder& folder, const std::vector<std::string>& more) {
   std::vector<std::string> words = {"quantize",           "model", "--data",
                                     "reviews.csv",        "-o",    folder.path() / "quantized",
@@ -37,7 +36,7 @@ void expect_refusal(std::string_view fragment, const std::vector<std::string>& a
 TEST(Plugin, ShowsItsFormatAsAnyOther) {
   const Json format = run_json(with_apot({"formats", "apot"}), workshop());
   EXPECT_EQ(format["format"], "apot(block=64)");
-  EXPECT_EQ(format["average_bits"], 4.5);  // 4, and 32 for every 64 weights
+  EXPECT_EQ(format["average_bits"], 4.5);  // 4 bits, and 32 bits for every 64 weights
   EXPECT_EQ(format["values"].size(), 15);
   EXPECT_EQ(format["lowest"], -1);
   EXPECT_EQ(format["highest"], 1);
@@ -53,7 +52,7 @@ TEST(Plugin, BringsPasses) {
   EXPECT_EQ(pass["options"][0]["default"], "12");
 }
 
-// The example of docs/developers/adding-a-pass.md.
+// Adds the option that loads the example of docs/developers/adding-a-pass.md.
 std::vector<std::string> with_dropout_passes(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"--plugin", plugin("dropout_passes")});
   return arguments;
@@ -86,7 +85,7 @@ TEST(Plugin, ItsPassesCountDropoutsRemoveThemAndCountAgain) {
   EXPECT_EQ(count(model), (Json{{"dropouts", 8}, {"outside_attention", 6}}));
   EXPECT_EQ(run_well(with_dropout_passes({"pass", model, "count_dropouts"}), folder.path()).output,
             "dropouts: 8\noutside_attention: 6\n");
-  // Attention as one operation drops its weights itself.
+  // Fused attention applies dropout itself.
   run_well({"pass", model, "fuse_attention", "-o", "fused"}, folder.path());
   EXPECT_EQ(count("fused"), (Json{{"dropouts", 6}, {"outside_attention", 6}}));
   const Json some = run_json(
@@ -96,7 +95,7 @@ TEST(Plugin, ItsPassesCountDropoutsRemoveThemAndCountAgain) {
   EXPECT_EQ(count("some"), (Json{{"dropouts", 4}, {"outside_attention", 4}}));
   run_well(with_dropout_passes({"pass", "some", "cut_dropouts", "-o", "none"}), folder.path());
   EXPECT_EQ(count("none"), (Json{{"dropouts", 0}, {"outside_attention", 0}}));
-  // What it left is a model as any other, without the plugin.
+  // The resulting model needs no plugin.
   EXPECT_EQ(run_json({"predict", "none", "a fine film"}, folder.path())["logits"],
             run_json({"predict", model, "a fine film"}, folder.path())["logits"]);
   run_well(
@@ -122,7 +121,7 @@ TEST(Plugin, APassThatLooksMeasuresNothingAndMayReport) {
   expect_refusal("the copy needs a folder", with_dropout_passes({"pass", "model", "cut_dropouts"}));
 }
 
-// Errors of a plugin's pass are its author's to mend, whatever they are.
+// Any error in a plugin's pass is reported as the plugin's.
 TEST(Plugin, ErrorsOfItsPassesNameIt) {
   const TemporaryFolder folder;
   const std::string file = plugin("careless").string();
@@ -139,7 +138,7 @@ TEST(Plugin, ErrorsOfItsPassesNameIt) {
          "returns false, which says that it changed nothing, and has changed the graph");
 }
 
-// The example of docs/developers/adding-a-kernel.md; device_test.cpp has it run.
+// The example of docs/developers/adding-a-kernel.md, which device_test.cpp runs.
 TEST(Plugin, BringsKernelsForGpusThatTheProcessorDoesNotAskFor) {
   const std::vector<std::string> predict = {"predict", "model", "a fine film"};
   std::vector<std::string> extended = predict;
@@ -147,7 +146,7 @@ TEST(Plugin, BringsKernelsForGpusThatTheProcessorDoesNotAskFor) {
   EXPECT_EQ(run_json(extended, workshop())["logits"], run_json(predict, workshop())["logits"]);
 }
 
-// Alone in its block a number is the largest magnitude: level 1 with its sign, and its own scale.
+// A number alone in its block has the largest magnitude: level 1 with its sign, and its own scale.
 TEST(Plugin, SpellsNumbers) {
   const Json rows = run_json(with_apot({"formats", "apot", "0.3", "0"}), workshop())["numbers"];
   ASSERT_EQ(rows.size(), 2);
@@ -208,7 +207,7 @@ TEST(Plugin, IsComparedWithOtherFormats) {
                           "integer(width=4)/none", "--data", "reviews.csv"}),
                workshop());
   const Json& rows = result["formats"];
-  ASSERT_EQ(rows.size(), 3);  // the model as it is, and the two
+  ASSERT_EQ(rows.size(), 3);  // the baseline and two candidates
   EXPECT_EQ(rows[1]["format"], "apot/none");
   EXPECT_GT(rows[1]["weight_snr_db"], rows[2]["weight_snr_db"]);
 }
@@ -238,7 +237,7 @@ TEST(Plugin, IsTakenByEveryCommand) {
     const std::string help = run_well({command, "--help-all"}, workshop()).output;
     EXPECT_NE(help.find("--plugin"), std::string::npos) << command;
   }
-  // One after the other is two plugins, and what follows is not a plugin.
+  // A repeated option loads two plugins, and the argument after it is no plugin.
   expect_refusal("second.so: no such file",
                  {"inspect", "--plugin", plugin("apot"), "--plugin", "second.so", "model"});
   run_well({"inspect", "--plugin", plugin("apot"), "model"}, workshop());

@@ -44,7 +44,7 @@ TEST(Predict, ReadsManyTextsWithoutLabels) {
   EXPECT_EQ(said[0]["text"], "a fine film");
   EXPECT_EQ(said[1]["text"], "dull, long");
   EXPECT_EQ(said[2]["id"], 3);
-  // The same bits alone.
+  // A text predicted alone gets the same bits.
   Json alone = run_json({"predict", workshop() / "model", "a fine film"}, workshop());
   for (const int row : {0, 2}) {
     alone["id"] = row + 1;
@@ -64,7 +64,6 @@ TEST(Predict, TakesATextThatLooksLikeAFlagAfterTwoDashes) {
   EXPECT_EQ(said["text"], "--not-bad at all");
 }
 
-// Attention scores beyond what fp32 holds make every logit a NaN.
 TEST(Predict, NotesATextThatIsCalledLikeADataFile) {
   const auto notes = [](const std::string& text) {
     return run_well({"predict", workshop() / "model", text}, workshop()).messages.find("--data") !=
@@ -97,7 +96,7 @@ TEST(Predict, GivesNoLabelToWhatIsNoNumber) {
   EXPECT_NE(table.output.find("none (not a number)"), std::string::npos) << table.output;
 }
 
-// PyTorch allows it, though nothing but biases can be learned then.
+// PyTorch allows a dropout of 1, although only biases can be learned then.
 TEST(Predict, OpensAModelWhoseDropoutIsOne) {
   const TemporaryFolder folder;
   fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
@@ -111,7 +110,7 @@ TEST(Predict, OpensAModelWhoseDropoutIsOne) {
       folder.path());
 }
 
-// Only messages name settings that are typed as flags.
+// Only messages replace the names of settings by options.
 TEST(Predict, ShowsTextsAsTheyWereWritten) {
   const std::string shown = run_well({"predict", "model", "its `seed` is 42"}, workshop()).output;
   EXPECT_NE(shown.find("its `seed` is 42"), std::string::npos) << shown;
@@ -124,7 +123,7 @@ TEST(Predict, ShowsPeopleATable) {
   EXPECT_EQ(ending.messages, "");
 }
 
-// Texts of many lengths, so that batches do not keep their order.
+// Returns texts of many lengths, so that batching changes their order.
 std::string many_texts(int count) {
   std::string lines;
   for (int i = 0; i < count; ++i) {
@@ -146,7 +145,7 @@ TEST(Predict, AnswersALineAsSoonAsItComes) {
     EXPECT_TRUE(answer["label"] == "good" || answer["label"] == "bad");
     EXPECT_EQ(answer.size(), 3);
   }
-  // Half a line is no line yet; at the end it is one.
+  // An incomplete line is kept until the input ends.
   hone.say("half");
   hone.say(" a line");
   hone.finish();
@@ -194,7 +193,7 @@ TEST(Predict, KeepsTheOrderOfTenThousandTexts) {
   EXPECT_TRUE(again == lines);
 }
 
-// What comes slowly is answered in other batches than what is there at once.
+// Texts that arrive slowly are batched differently from those that are available at once.
 TEST(Predict, SaysTheSameBitsHoweverTheTextsCome) {
   const std::string lines = many_texts(300);
   const TemporaryFolder folder;
@@ -209,7 +208,7 @@ TEST(Predict, SaysTheSameBitsHoweverTheTextsCome) {
             of_file);
   Dialogue hone({"predict", model, "-", "--json"}, folder.path());
   std::string of_stream;
-  // The first thirty one by one, the others at once.
+  // Sends the first thirty one by one, the others at once.
   std::size_t begin = 0;
   for (int i = 0; i < 30; ++i) {
     const std::size_t end = lines.find('\n', begin) + 1;
@@ -222,7 +221,7 @@ TEST(Predict, SaysTheSameBitsHoweverTheTextsCome) {
   for (std::string line = hone.answer(); !line.empty(); line = hone.answer())
     of_stream += line + '\n';
   EXPECT_EQ(hone.wait(), 0);
-  // But for the name of the file.
+  // Only the file name differs.
   std::string elsewhere = of_file;
   const std::string named = R"("data":{"source":"texts.txt"},"split":"all",)";
   for (std::size_t at = elsewhere.find(named); at != std::string::npos; at = elsewhere.find(named))
@@ -285,14 +284,14 @@ TEST(Predict, TellsIdGoldAndWhetherTheTextWasCut) {
   EXPECT_EQ(said[0]["gold"], "good");
   EXPECT_EQ(said[0]["cut"], false);
   EXPECT_EQ(said[1]["id"], 12);
-  EXPECT_EQ(said[1]["gold"], "bad");  // as the model calls it
+  EXPECT_EQ(said[1]["gold"], "bad");  // the model's name of the class
   EXPECT_EQ(said[1]["cut"], true);
   EXPECT_EQ(said[1]["input_ids"].size(), 512);
   EXPECT_EQ(said[2]["id"], "007");
   EXPECT_EQ(said[2]["gold"], Json());
 }
 
-// A row is found again by its id, and of several files by the file.
+// A row is identified by its id, and in several files also by the file.
 TEST(Predict, NumbersTheRowsOfArraysAndOfEachFile) {
   const TemporaryFolder folder;
   folder.file("a.json", R"([{"text": "one"}, {"text": "two"},
@@ -414,7 +413,7 @@ TEST(Predict, WarnsOfTextsAloneWhereTheModelKnowsPairs) {
   EXPECT_NE(measured.messages.find(kWarning), std::string::npos) << measured.messages;
 }
 
-// Of several files only some may have labels, and ids.
+// Only some of several files may have labels or ids.
 TEST(Predict, NeedsNoLabelsInAnyOfItsFiles) {
   const TemporaryFolder folder;
   fs::create_directory(folder.path() / "data");

@@ -21,7 +21,7 @@ TEST(Profile, TellsWhereTheTimeWentAndLeavesATimeline) {
   for (const Json& row : found["operators"]) share += row["share"].get<double>();
   EXPECT_NEAR(share, 1, 1e-9);
   EXPECT_GT(found["copy_gbps"], 0);
-  // A second time only over what it made.
+  // A second run needs --overwrite and replaces only files that the first one wrote.
   EXPECT_EQ(run_hone(words, folder.path()).code, 1);
   write_file(folder.path() / "out/mine.txt", "mine");
   run_well({"profile", "model", "--batch_size", "2", "--tokens", "8", "--runs", "2", "-o", "out",

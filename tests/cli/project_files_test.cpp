@@ -9,7 +9,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// What stands beside the sources: licences, what is installed for which purpose, what the workflow runs.
+// Tests of files next to the sources: licences, package lists, the CI workflow.
 namespace hone::testing {
 namespace {
 
@@ -78,7 +78,7 @@ TEST(ProjectFiles, RunningNeedsNoToolsOfDevelopers) {
   EXPECT_TRUE(packages_to("lint").contains("clang-tidy-19"));
   EXPECT_TRUE(packages_to("fuzz").contains("clang"));
   expect_user_error("give run, test, bench", [] { packages_to("everything"); });
-  // Every target of the Makefile that installs something names a purpose that there is.
+  // Every target of the Makefile that installs packages names an existing purpose.
   const std::string makefile = file("Makefile");
   const std::regex purpose("packages-to-(\\w+)");
   int named = 0;
@@ -87,7 +87,7 @@ TEST(ProjectFiles, RunningNeedsNoToolsOfDevelopers) {
   EXPECT_GT(named, 5);
 }
 
-// The image of the guide has no packages but the listed ones and those of the base system.
+// The image in the guide contains only the listed packages and those of the base system.
 TEST(ProjectFiles, ContainerHasTheLibrariesOfTheProgram) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizers' libraries are not in it";

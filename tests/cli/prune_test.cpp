@@ -5,7 +5,6 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// Models as people prune them.
 namespace hone::testing {
 namespace {
 
@@ -85,7 +84,7 @@ TEST_F(Pruning, AnswersAsItWasMeasured) {
   EXPECT_EQ(pruned["others_load"], false) << "thresholds are known here alone";
   EXPECT_NE(read_file(folder() / "both/README.md").find("library_name: hone\n"), std::string::npos);
   EXPECT_EQ(pruned["calibration_examples"].get<int>() > 0, true);
-  // Layers go with their masks and thresholds.
+  // Removing layers removes their masks and thresholds.
   run_well({"prune", "both", "--structure", "layers", "--data", "reviews.csv", "-o", "shallow"},
            folder());
   EXPECT_EQ(run_json({"pass", "shallow", "count_operations", "kind=threshold"},
@@ -119,7 +118,7 @@ TEST_F(Pruning, BeginsWithUnroundedWeights) {
       << "simulated formats say nothing about speed";
   EXPECT_FALSE(weights("from-unrounded") == weights("from-rounded")) << "ties decide there";
   EXPECT_TRUE(fs::exists(folder() / "from-unrounded/unrounded.safetensors"));
-  // The pass alone takes the same weights, from there, too.
+  // The pass alone also ranks by unrounded weights, and removes the same ones.
   run_well({"pass", "qat", "prune", "sparsity=0.2", "-o", "by-pass"}, folder());
   EXPECT_TRUE(weights("by-pass") == weights("from-unrounded"));
   EXPECT_TRUE(read_file(folder() / "by-pass/unrounded.safetensors") ==
@@ -226,7 +225,7 @@ TEST_F(Pruning, OfActivationsBelowOneNumberIsAPass) {
                  {"pass", "model", "prune_inputs", "least=-1.0", "-o", "none"});
 }
 
-// 50 kills at random moments, as many runs as that takes.
+// 50 kills at random moments, in as many runs as needed.
 TEST_F(Pruning, LongManyKillsGiveTheSameBits) {
   const auto command = [](const std::string& output) { return cubic(output, "150"); };
   run_well(command("many-whole"), folder());
@@ -248,7 +247,7 @@ TEST_F(Pruning, OfSeveralSeedsTellsTheirSpread) {
                  2);
 }
 
-// A folder of another command's is no stranger's.
+// --overwrite also replaces the folder of another command.
 TEST_F(Pruning, TakesThePlaceOfATrainedModel) {
   run_well({"train", "model", "--max_steps", "1", "--data", "reviews.csv", "-o", "replaced"},
            folder());

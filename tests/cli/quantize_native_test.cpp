@@ -87,7 +87,8 @@ TEST(QuantizeNative, IsToldApartFromOtherWaysToQuantize) {
   EXPECT_FALSE(fs::exists(folder.path() / "native"));
 }
 
-// A gate holds for it, too. What is left wider for it is chosen on texts that are not those that are reported.
+// Gates apply to native models, too. Layers that stay wider to pass the gate are chosen on other texts than those
+// reported.
 TEST(QuantizeNative, IsHeldToItsGate) {
   const TemporaryFolder folder;
   fs::create_directory(folder.path() / "parts");

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kFormat = "integer(width=8,frac=4)";
 
-// `hone quantize` of the workshop's model into `folder`/quantized.
+// Quantizes the workshop's model into `folder`/quantized.
 Json quantize(const TemporaryFolder& folder, const std::vector<std::string>& more) {
   std::vector<std::string> words = {
       "quantize", "model",       "--format", kFormat,
@@ -28,7 +28,7 @@ TEST(Quantize, AfterTrainingSaysWhatWasLost) {
   EXPECT_EQ(result["format"], kFormat);
   EXPECT_EQ(result["arithmetic"], "simulated");
   EXPECT_EQ(result["average_weight_bits"], 8);
-  // Two layers of query, key, value and three dense ones, the pooler and the classifier.
+  // Query, key, value and three dense layers in each of two layers, the pooler and the classifier.
   EXPECT_EQ(result["quantized_modules"], 14);
   EXPECT_NE(result["before"]["eval_loss"], result["after"]["eval_loss"]);
   const Json& comparison = result["comparison"];
@@ -42,7 +42,7 @@ TEST(Quantize, AfterTrainingSaysWhatWasLost) {
                 "trained_on.safetensors", "vocab.txt"}));
 }
 
-// What training goes on from lies beside what others load.
+// The unrounded weights, from which training continues, are stored next to the rounded ones.
 TEST(Quantize, KeepsTheWeightsOfItsTrainingUnrounded) {
   const TemporaryFolder folder;
   quantize(folder, {"--qat", "--max_steps", "2"});
@@ -58,7 +58,7 @@ TEST(Quantize, KeepsTheWeightsOfItsTrainingUnrounded) {
                                       static_cast<double>(rounded.at(name).values<float>()[i])));
   EXPECT_GT(farthest, 0);
   EXPECT_LE(farthest, 0x1p-5);  // half a step of four fraction bits
-  // A training that moves nothing keeps them to the bit, and what others load too.
+  // Training with a learning rate of 0 keeps both files bit for bit.
   const Ending ending =
       run_well({"train", model, "--data", "reviews.csv", "--validation_split", "0", "--max_steps",
                 "1", "--lr", "0", "-o", folder.path() / "further"},
@@ -80,7 +80,7 @@ TEST(Quantize, KeepsTheWeightsOfItsTrainingUnrounded) {
 
 TEST(Quantize, WhatIsSavedComputesWhatWasMeasured) {
   const TemporaryFolder folder;
-  // Nothing is set aside: both commands measure on the whole file.
+  // Without a validation split both commands evaluate on the whole file.
   const Json result = quantize(folder, {"--validation_split", "0"});
   const auto loss_of = [](const fs::path& model) {
     return run_json({"eval", model, "--data", "reviews.csv"}, workshop())["eval_loss"];
@@ -95,7 +95,7 @@ TEST(Quantize, WithTrainingWritesItsLog) {
   EXPECT_EQ(result["method"], "qat");
   const std::vector<Json> log =
       json_lines(read_file(folder.path() / "quantized/training_log.jsonl"));
-  ASSERT_EQ(log.size(), 3);  // two steps and an evaluation
+  ASSERT_EQ(log.size(), 3);  // two steps and one evaluation
   EXPECT_TRUE(log[0].contains("loss"));
   EXPECT_TRUE(log[2].contains("eval_loss"));
 }
@@ -112,7 +112,7 @@ TEST(Quantize, NamesFormatAndLayersInTheConfig) {
 const std::vector<std::string> kEmbeddings = {"--rule",
                                               "op = 'embedding', weight = 'int(bits=4,per=row)'"};
 
-// Quantizes what `quantize` made in `folder` further, its embeddings, into `folder`/NAME.
+// Returns the command that also quantizes the embeddings of the model `quantize` made, into `folder`/NAME.
 std::vector<std::string> further(const TemporaryFolder& folder, const char* name) {
   std::vector<std::string> words = {
       "quantize", folder.path() / "quantized", "--data", "reviews.csv", "-o", folder.path() / name};
@@ -128,7 +128,7 @@ TEST(Quantize, GoesOnFromAQuantizedModel) {
   EXPECT_EQ(result["baseline_format"], kFormat);
   EXPECT_EQ(result["format"], "mixed (2 formats)");
   EXPECT_EQ(result["before"]["eval_loss"], first["after"]["eval_loss"]) << "it is compared with it";
-  // Words and token types; positions are a slice.
+  // The tables of words and token types. Positions are a slice.
   EXPECT_EQ(result["quantized_modules"], 14 + 2);
   EXPECT_EQ(result["size"]["embeddings_quantized"], true);
   EXPECT_LT(result["size"]["packed_bytes"], first["size"]["packed_bytes"]);
@@ -152,13 +152,13 @@ TEST(Quantize, GoesOnFromAQuantizedModel) {
             std::string::npos)
       << card;
   EXPECT_NE(card.find("op=\"embedding\""), std::string::npos) << card;
-  // What it is compared with is said to people, too.
+  // The text output names the baseline, too.
   std::vector<std::string> words = further(folder, "again");
   words.insert(words.end(), {"--explain"});
   const std::string text = run_well(words, workshop()).output;
   EXPECT_NE(text.find("The baseline is already quantized"), std::string::npos) << text;
   EXPECT_NE(text.find("Layers quantized 16, of which 2 are new"), std::string::npos) << text;
-  // It opens and computes what was measured.
+  // The saved model gives the reported loss.
   EXPECT_EQ(
       run_json({"eval", folder.path() / "both", "--data", "reviews.csv"}, workshop())["eval_loss"],
       result["after"]["eval_loss"]);
@@ -183,7 +183,7 @@ TEST(Quantize, NamesTheLayerThatIsQuantizedAlready) {
   EXPECT_FALSE(fs::exists(folder.path() / "both"));
 }
 
-// Training goes on from weights that were never rounded, whatever was quantized since.
+// Training continues from weights that were never rounded, whatever was quantized afterwards.
 TEST(Quantize, FurtherKeepsTheUnroundedWeights) {
   const TemporaryFolder folder;
   quantize(folder, {"--qat", "--max_steps", "2"});
@@ -242,7 +242,7 @@ TEST(Quantize, DrawsTheLearningCurveOfItsTraining) {
   EXPECT_NE(svg.find("simulated"), std::string::npos);
 }
 
-// A format whose step is far above the model's weights.
+// Returns a command with a format whose step is far larger than the weights.
 std::vector<std::string> coarse(const TemporaryFolder& folder) {
   return {"quantize",
           "model",
@@ -266,11 +266,11 @@ TEST(Quantize, ExplainsWhereItIsLostWhenAsked) {
   for (const char* there : {"Operand", " weight ", " SNR (dB)", "SNR with better (dB)",
                             "bert.encoder.layer.0.attention.self.query"})
     EXPECT_NE(output.find(there), std::string::npos) << output;
-  // The dozen rows are those of weights, all of which are lost, not of biases.
+  // All of the dozen rows shown are weights, because all weights are flushed to zero.
   EXPECT_EQ(output.find(" bias "), std::string::npos) << output;
 }
 
-// Also of operations that recipes do not mean unless they name them.
+// The recipe includes operations that recipes change only if they name them.
 TEST(Quantize, ExplainsWithARecipeThatItTakes) {
   const TemporaryFolder folder;
   std::vector<std::string> words = coarse(folder);
@@ -291,7 +291,7 @@ TEST(Quantize, ExplainsWithARecipeThatItTakes) {
   EXPECT_EQ(plan["operands"].size(), 14 * 3 + 4 * 2);
 }
 
-// Scores of texts of another length are rows of another length; and both inputs of a product have states of their own.
+// Texts of unequal length give score rows of unequal length, and each input of a product has a state of its own.
 TEST(Quantize, ExplainsProductsOfTextsOfUnequalLength) {
   const TemporaryFolder folder;
   std::string data = "text,label\n";
@@ -319,7 +319,7 @@ TEST(Quantize, ExplainsProductsOfTextsOfUnequalLength) {
       << "the second input's own";
 }
 
-// The line is typed as it is printed, by a shell, in a folder whose name has what shells take apart.
+// Runs the printed command in a shell, in a folder whose name contains special characters.
 TEST(Quantize, ExplainsWithACommandThatWorksAsTyped) {
   const TemporaryFolder folder;
   const fs::path home = folder.path() / "it's $HOME; a folder";
@@ -349,7 +349,7 @@ TEST(Quantize, ExplainsWithACommandThatWorksAsTyped) {
             result["diagnosis"]["with_better_parameters"]["margin_snr_db"]);
 }
 
-// A format without parameters.
+// bf16 has no parameters to improve.
 TEST(Quantize, ExplainsWithWhatToLeaveOutWhereNothingIsBetter) {
   const TemporaryFolder folder;
   const std::vector<std::string> words = {"quantize", "model",       "--format",  "bf16",
@@ -369,7 +369,7 @@ TEST(Quantize, ExplainsWithWhatToLeaveOutWhereNothingIsBetter) {
         "With the noisiest in full precision, by rounding alone (validation, "})
     EXPECT_NE(ending.output.find(said), std::string::npos) << ending.output;
   EXPECT_NE(result["command"].get<std::string>().find("out/wider.toml"), std::string::npos);
-  // A training with the same.
+  // Also after training.
   std::vector<std::string> qat = words;
   qat.insert(qat.end(), {folder.path() / "trained", "--qat", "--max_steps", "1"});
   run_well(qat, workshop());
@@ -403,7 +403,7 @@ TEST(Quantize, SaysWhatItTakesAndWhatItWouldTakePacked) {
             std::string::npos);
 }
 
-// Of a saved model that has quantizers of inputs, which nobody else knows.
+// Other programs ignore the input quantizers of the saved model.
 TEST(Quantize, MeasuresWhatOtherProgramsComputeToo) {
   const TemporaryFolder folder;
   const fs::path saved = folder.path() / "quantized";
@@ -426,13 +426,13 @@ TEST(Quantize, MeasuresWhatOtherProgramsComputeToo) {
   const Json result = read_json(saved / "results.json");
   const Json& elsewhere = result["as_transformers"];
   EXPECT_EQ(elsewhere["eval_samples"], result["after"]["eval_samples"]);
-  // The inputs are coarse, the weights are not.
+  // Only the inputs are rounded coarsely.
   EXPECT_GT(elsewhere["comparison"]["margin_snr_db"].get<double>(),
             result["comparison"]["margin_snr_db"].get<double>() + 6);
   Json config = read_json(saved / "config.json");
   EXPECT_NE(config["quantization_config"]["notice"].get<std::string>().find("transformers"),
             std::string::npos);
-  // A program that does not know of quantizers, on the same files.
+  // Imitates a program without quantizers, on the same files.
   config.erase("quantization_config");
   write_file(saved / "config.json", to_document(config));
   fs::remove(saved / "graph.hone");
@@ -510,7 +510,7 @@ format = "none"
 }
 
 TEST(Quantize, PassesAGateOnlyWhenTheLossIsShownToBeSmall) {
-  const TemporaryFolder data;  // of which the model has seen nothing
+  const TemporaryFolder data;  // which the model has never seen
   std::string rows = "text,label\n";
   for (int i = 0; i < 40; ++i)
     rows += fmt::format("\"play {}, {}\",{}\n", i, i % 2 ? "fine" : "dull", i % 2 ? "good" : "bad");
@@ -521,7 +521,7 @@ TEST(Quantize, PassesAGateOnlyWhenTheLossIsShownToBeSmall) {
         run_hone({"quantize", "model", "--format", format, "--data", unseen, "--validation_split",
                   "0", "--max-drop", allowed, "--json", "-o", folder.path() / "quantized"},
                  workshop());
-    // What was made is there to be looked at, whatever the gate says.
+    // The model is written whether or not it passes the gate.
     EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"quantized"}) << ending.messages;
     const Json result = json_lines(ending.output).at(0);
     EXPECT_EQ(result["gate"]["passed"], ending.code == 0);
@@ -532,7 +532,7 @@ TEST(Quantize, PassesAGateOnlyWhenTheLossIsShownToBeSmall) {
     return ending.code;
   };
   EXPECT_EQ(gated("10", "fp16"), 0);
-  // Nothing is lost, but 40 texts cannot show that it is less than half a point.
+  // Nothing is lost, but 40 texts cannot show that the drop is below half a point.
   EXPECT_EQ(gated("0.5", "fp16"), 3);
 }
 
@@ -543,7 +543,7 @@ TEST(Quantize, WithSeedsTellsSpreadAndThePairedTest) {
   EXPECT_EQ(result["method"], "qat");
   ASSERT_EQ(result["runs"].size(), 2u);
   EXPECT_EQ(result["runs"][1]["seed"], 43);
-  // Two seeds tell no spread, and no verdict.
+  // Two seeds give neither a spread nor a verdict.
   for (const Json& part : {result["metric_spread"]["after"], result["change"]}) {
     EXPECT_TRUE(part["mean"].is_number()) << part;
     for (const char* key : {"standard_deviation", "mean_interval"})
@@ -561,7 +561,7 @@ TEST(Quantize, WithSeedsTellsSpreadAndThePairedTest) {
   EXPECT_NE(refused.messages.find("is deterministic"), std::string::npos) << refused.messages;
 }
 
-/// A model that knows its reviews, quantized with seeds to so few bits that each of them loses all.
+/// Returns a folder with a trained model, quantized with several seeds to so few bits that each seed loses everything.
 const fs::path& seeds_that_lose() {
   static const TemporaryFolder folder;
   if (fs::exists(folder.path() / "learnt")) return folder.path();
@@ -624,11 +624,11 @@ TEST(Quantize, WithSeedsThatAllLoseSaysSoAndWhere) {
   for (const char* heading : {"Where accuracy is lost", "Classes</"})
     EXPECT_NE(page.find(heading), std::string::npos) << heading;
   EXPECT_TRUE(fs::exists(seeds_that_lose() / "seeds/layers.svg"));
-  // The model as it is, once on each part, whatever the seeds.
+  // The baseline is evaluated once on each split, however many seeds there are.
   EXPECT_EQ(count_of("baseline, all  100%", ending.messages), 1u) << ending.messages;
   EXPECT_EQ(count_of("baseline, validation  100%", ending.messages), 1u) << ending.messages;
   EXPECT_EQ(count_of("fp32  100%", ending.messages), 0u) << ending.messages;
-  // Class by class.
+  // The table of classes.
   EXPECT_NE(page.find("Compressed, all, n = 40, 36 of them trained on: mean of 5 seeds"),
             std::string::npos);
 }
@@ -654,7 +654,7 @@ TEST(Quantize, SaysTheVerdictOfAGateOnce) {
   }
 }
 
-// "Kept, and better" of a model that was trained on while the one before was not.
+// An improvement must not be credited to quantization if only the compressed model was trained further.
 TEST(Quantize, SaysThatNoModelWasTrainedAsLongWithoutQuantizers) {
   const Ending ending = run_well(losing("caveat"), seeds_that_lose());
   const Json result = read_json(seeds_that_lose() / "caveat/results.json");
@@ -673,7 +673,7 @@ TEST(Quantize, SaysThatNoModelWasTrainedAsLongWithoutQuantizers) {
     EXPECT_TRUE(rounded.at(key).is_null()) << key << ": nothing was trained";
 }
 
-// As `train` does, with as many classes as there are.
+// Like `train`, it gives a new model the classes of the data.
 TEST(Quantize, GivesFreshWeightsTheClassesOfTheData) {
   const TemporaryFolder folder;
   std::string rows = "text,label\n";

@@ -14,7 +14,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// What the README tells newcomers to type, typed.
+// Runs the commands of the README.
 namespace hone::testing {
 namespace {
 
@@ -22,8 +22,8 @@ fs::path project() { return test_data().parent_path(); }
 
 std::string readme() { return read_file(project() / "README.md"); }
 
-// The arguments of the lines of the ```sh blocks that begin with "hone ", in their order. A line may go on behind a
-// backslash, and end in a comment.
+// Returns the arguments of each line in ```sh blocks that begins with "hone ", in order. A line may continue after a
+// backslash and end in a comment.
 std::vector<std::vector<std::string>> command_lines(const std::string& page) {
   std::vector<std::vector<std::string>> lines;
   bool shell = false;
@@ -64,14 +64,14 @@ const std::string& help_of(std::vector<std::string> words) {
   return help;
 }
 
-// The help of a command, or of the subcommand that its first argument names.
+// Returns whether the help of a command, or of the subcommand named by its first argument, lists the option.
 bool has_option(const std::vector<std::string>& line, const std::string& option) {
   std::vector<std::string> words = {line.front()};
   if (line.size() > 1 && !line[1].starts_with("-")) words.push_back(line[1]);
   return std::regex_search(help_of(words), std::regex("(^|[ ,])" + option + "[ ,\n]"));
 }
 
-// Some thousand short tickets of two teams.
+// Returns 6,000 short tickets of two teams.
 std::string tickets() {
   std::string text = "body,team\n";
   const std::vector<std::string> sales = {"price", "offer", "discount", "contract", "quote"};
@@ -148,7 +148,6 @@ TEST(Pages, CommandsAreThoseOfTheProgram) {
       << "build/bin/hone man --markdown > docs/reference/commands.md";
 }
 
-// Tables of the guide for those who come from other programs, where "not yet" must stay honest.
 TEST(Pages, OfMaseNameOptionsThatExist) {
   const std::string text = read_file(project() / "docs/guides/from-mase.md");
   std::string help;
@@ -169,7 +168,7 @@ TEST(Readme, LongEveryCommandOfTheReadmeRuns) {
   folder.file("tickets.csv", tickets());
   for (const auto& line : command_lines(readme())) {
     const Ending ending = run_hone(line, folder.path());
-    // The test split may not confirm what was chosen on validation: that is a result, too.
+    // The test split may not confirm the choice made on validation, which is a valid result.
     const bool may_fail = line.front() == "shrink" && ending.code == 3;
     EXPECT_TRUE(ending.code == 0 || may_fail)
         << fmt::format("{}", fmt::join(line, " ")) << ending.messages;

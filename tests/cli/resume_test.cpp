@@ -6,7 +6,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// Runs that are interrupted, and go on.
+// Tests of interrupted runs that are resumed.
 namespace hone::testing {
 namespace {
 
@@ -20,7 +20,7 @@ std::vector<std::string> training(std::vector<std::string> more) {
   return more;
 }
 
-// A result without the only figures that differ from run to run.
+// Returns the result without the fields that differ between runs.
 Json without_times(Json result) {
   if (result.is_object()) {
     result.erase("eval_runtime");
@@ -31,7 +31,7 @@ Json without_times(Json result) {
   return result;
 }
 
-/// A folder with the model `whole`, made without an interruption.
+/// A folder with the model `whole`, trained without an interruption.
 class Resume : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -51,7 +51,7 @@ std::unique_ptr<TemporaryFolder> Resume::folder_;
 
 TEST_F(Resume, AfterAKillGivesTheSameBits) {
   const fs::path partial = folder() / "killed.partial";
-  // At the first checkpoint, in the middle of writing the next one, and some time after that.
+  // Kills the first run at the first checkpoint, and the next ones while later checkpoints are written.
   int kills = 0;
   std::vector<std::string> command = training({"-o", "killed"});
   for (const char* file : {"checkpoint-3", "checkpoint-6", "checkpoint-9"}) {
@@ -99,7 +99,7 @@ TEST_F(Resume, RefusesAnotherRunAndNamesTheDifferences) {
   expect_difference("\n  the training texts: 270 texts, fingerprint", {"--max_seq_length", "20"});
   expect_difference("\n  --truncation: ", {"--truncation", "tail"});
   EXPECT_EQ(entries(folder() / "changed.partial"), before);
-  // What is no part of the result may change.
+  // Options that do not affect the result may change.
   run_well(training({"-o", "changed", "--resume", "--threads", "1", "--save_total_limit", "5"}),
            folder());
   EXPECT_TRUE(weights("changed") == weights("whole"));
@@ -116,7 +116,7 @@ TEST_F(Resume, OfARunThatWasInterruptedIsNeverAnAccident) {
   EXPECT_TRUE(fs::exists(folder() / "left.partial/checkpoint-3"));
 }
 
-// The same line again and again, as queues run it: begins, goes on, and is done.
+// Queues may submit the same command repeatedly: it starts, resumes, or finds that it is finished.
 TEST_F(Resume, BeginsWhereThereIsNothingAndEndsWhereAllIsDone) {
   const std::vector<std::string> line = training({"-o", "queued", "--resume"});
   run_well(line, folder());
@@ -126,9 +126,9 @@ TEST_F(Resume, BeginsWhereThereIsNothingAndEndsWhereAllIsDone) {
   EXPECT_EQ(again.output, "queued: this run is finished already; there is nothing left to do\n");
   EXPECT_EQ(fs::last_write_time(folder() / "queued/record.json"), then);
   EXPECT_FALSE(fs::exists(folder() / "queued.partial"));
-  // Its result, for scripts.
+  // It prints the result for scripts.
   EXPECT_EQ(run_json(line, folder()), read_json(folder() / "queued/results.json"));
-  // Another run is not that one.
+  // A run with other options is refused.
   const Ending other = run_hone(training({"-o", "queued", "--resume", "--seed", "7"}), folder());
   EXPECT_EQ(other.code, 1);
   EXPECT_NE(other.messages.find("queued: another run is finished there:\n  --seed: 42 then, 7 now"),
@@ -152,7 +152,7 @@ TEST_F(Resume, OfATrainingThatDivergedSaysSoAtOnce) {
     EXPECT_NE(first.messages.find(fragment), std::string::npos) << fragment << first.messages;
   const std::vector<std::string> before = entries(folder() / "diverged.partial");
   EXPECT_EQ(before, (std::vector<std::string>{"checkpoint-1", "record.json", kWrittenFiles}));
-  // Whatever the other arguments are, the data is not even looked for.
+  // Whatever the other arguments are, it does not even look for the data.
   for (const char* data : {"synth:lookup?n=300&test=60", "none.csv"}) {
     const Ending again = run_hone(
         {"train", "tiny", "--data", data, "-o", "diverged", "--lr", "1", "--resume"}, folder());
@@ -167,14 +167,14 @@ TEST_F(Resume, OfATrainingThatDivergedSaysSoAtOnce) {
   EXPECT_TRUE(weights("diverged") == weights("whole"));
 }
 
-// What the seeds before it made is kept.
+// Results of earlier seeds are kept.
 TEST_F(Resume, OfSeedsOneOfWhichDivergedNamesIt) {
   const std::vector<std::string> line = training({"--seeds", "2", "-o", "one-of-two"});
   const fs::path partial = folder() / "one-of-two.partial";
   run_hone_until(line, folder(), SIGINT,
                  [&] { return fs::exists(partial / "seed-43/checkpoint-3"); });
   if (!fs::exists(partial)) GTEST_SKIP() << "it was done before the signal came";
-  // Weights that overflow at once, in the place of those that were saved.
+  // Replaces the saved weights with some that overflow at once.
   const fs::path saved = partial / "seed-43";
   for (const std::string& name : entries(saved))
     if (name.starts_with("checkpoint-")) {
@@ -211,7 +211,7 @@ TEST_F(Resume, OfEveryJobEndsWhereAllIsDone) {
   }
 }
 
-// The keys that differ would not say it.
+// The differing options alone would not tell.
 TEST_F(Resume, NamesTheCommandThatMadeTheFolder) {
   const std::vector<std::string> data = {"--data", "synth:lookup?n=300&test=60", "--max_steps",
                                          "2"};
@@ -229,7 +229,7 @@ TEST_F(Resume, NamesTheCommandThatMadeTheFolder) {
     job.insert(job.end(), data.begin(), data.end());
     job.emplace_back("--resume");
     const Ending ending = run_hone(job, folder());
-    // A model's place is taken by no report, resumed or not.
+    // A report never replaces a model, resumed or not.
     const bool report = job[0] == "widths" && maker != "eval";
     EXPECT_EQ(ending.code, report ? 2 : 1);
     EXPECT_NE(ending.messages.find(
@@ -257,7 +257,7 @@ TEST_F(Resume, NamesTheCommandThatWasInterrupted) {
                                  "quantize` has nothing to resume there"),
             std::string::npos)
       << ending.messages;
-  // What is wrong with the job itself is said first, and then what is in its way.
+  // Mistakes in the command are reported before conflicts with the output folder.
   const auto refusal = [&](const char* data) {
     return run_hone({"quantize", "whole", "--qat", "--format", "int(bits=4)", "--data", data,
                      "--max_steps", "2", "-o", "stopped-training"},
@@ -271,7 +271,7 @@ TEST_F(Resume, NamesTheCommandThatWasInterrupted) {
       << right;
 }
 
-// A gate that was not passed is not passed by asking again.
+// Resuming does not make a failed gate pass.
 TEST_F(Resume, OfAJobThatFailedItsGateFailsItAgain) {
   const std::vector<std::string> words = {
       "quantize",   "whole", "--format", "int(bits=2)",
@@ -309,7 +309,7 @@ TEST_F(Resume, LeavesTheCheckpointsAskedForWithoutTheirMoments) {
   for (const std::string& name : checkpoints("all")) EXPECT_TRUE(moments("all", name)) << name;
 }
 
-// So many texts are seconds of work; the signal comes at its beginning, once the program has surely started.
+// This many texts take seconds. The signal comes early, but after the program has surely started.
 TEST_F(Resume, IsNotOfferedWhereNothingIsSaved) {
   const auto start = std::chrono::steady_clock::now();
   const Ending ending = run_hone_until(
@@ -383,12 +383,12 @@ TEST_F(Resume, OfAStudyRepeatsNoTrainingThatIsDone) {
   const Ending resumed = run_well(study("study", {"--resume"}), folder());
   EXPECT_EQ(without_times(parse_json(resumed.output, "resumed")),
             without_times(parse_json(whole.output, "whole")));
-  // Nothing is left of the trainings.
+  // No trainings are left behind.
   EXPECT_EQ(entries(folder() / "study"), entries(folder() / "study-whole"));
   EXPECT_FALSE(fs::exists(folder() / "study/trainings"));
 }
 
-// 50 kills at random moments, as many runs as that takes.
+// 50 kills at random moments, in as many runs as needed.
 TEST_F(Resume, LongManyKillsGiveTheSameBits) {
   const auto command = [](const std::string& output) {
     return std::vector<std::string>{

@@ -20,7 +20,7 @@
 namespace hone::testing {
 namespace {
 
-// What programs keep from run to run is none of the person's who runs the tests. A test may name another place.
+// Keeps the tests away from the user's caches. A test may set another folder.
 void keep_caches_apart() {
   static const TemporaryFolder caches;
   ::setenv("XDG_CACHE_HOME", caches.path().c_str(), /*overwrite=*/0);
@@ -33,7 +33,7 @@ std::string reviews() {
   return text;
 }
 
-// Where the workshop that this very program makes is kept, for all processes that run tests: CTest starts one for each.
+// Returns where this build's workshop is cached for all test processes: CTest starts one per test.
 fs::path kept_workshop() {
   const fs::path program = HONE_PROGRAM;
   return program.parent_path().parent_path() / "tests/cli/workshops" /
@@ -41,7 +41,7 @@ fs::path kept_workshop() {
                      fs::last_write_time(program).time_since_epoch().count());
 }
 
-// The first of several at a time that is done keeps its own.
+// Of several concurrent processes the first to finish wins.
 void keep_workshop(const fs::path& made) {
   const fs::path kept = kept_workshop(), aside = fmt::format("{}.{}", kept.string(), ::getpid());
   fs::create_directories(kept.parent_path());
@@ -89,7 +89,7 @@ Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folde
 
 Ending run_hone_until(const std::vector<std::string>& arguments, const fs::path& folder, int signal,
                       const std::function<bool()>& ready) {
-  // Files, not pipes: neither stream can fill up while the other is read.
+  // Files instead of pipes, so that neither stream fills up while the other is read.
   const TemporaryFolder files;
   const fs::path output = files.path() / "output", messages = files.path() / "messages";
   constexpr int kNew = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
@@ -123,8 +123,8 @@ void expect_same_after_kills(
   for (int run = 0, killed = 0; killed < kills; ++run) {
     const std::string name = fmt::format("killed-{}", run);
     std::vector<std::string> words = command(name);
-    // A start may need longer than any wait on a busy machine: the longest wait grows with each
-    // kill of one run, so that each run ends.
+    // On a busy machine starting up may take longer than any wait. The longest wait grows with each kill, so that each
+    // run ends.
     for (int longest_ms = 500; !fs::exists(folder / name); longest_ms += longest_ms / 4) {
       const auto start = std::chrono::steady_clock::now();
       const std::chrono::milliseconds wait(100 + random.below(longest_ms));
@@ -160,7 +160,7 @@ bool generates_code() {
 }
 
 std::vector<std::string> command_names() {
-  // "  shrink   Make a model small": one command on each line that begins with two spaces.
+  // The help lists one command on each line that begins with two spaces: "  shrink   Make a model small".
   std::vector<std::string> names;
   for (const std::string& line :
        split(run_well({"--help"}, fs::temp_directory_path()).output, '\n'))

@@ -9,10 +9,10 @@
 #include "hone/base/json.h"
 #include "tests/support/expect.h"
 
-/// The program as its users meet it: words in, bytes on two streams and an exit code out.
+/// Runs the program as users do: arguments in, two output streams and an exit code out.
 namespace hone::testing {
 
-/// What it ends with where somebody gave it what it cannot take, and where the words were wrong.
+/// Exit codes for invalid inputs and for invalid command lines.
 inline constexpr int kUserError = 1, kUsageError = 2;
 
 struct Ending {
@@ -21,7 +21,7 @@ struct Ending {
   std::string messages;  ///< standard error
 };
 
-/// The path of the program.
+/// Returns the path of the program.
 std::string hone_program();
 
 /// File descriptors that a program gets as its standard streams.
@@ -33,65 +33,64 @@ struct Streams {
 pid_t start_hone(const std::vector<std::string>& arguments, const fs::path& folder,
                  const Streams& streams);
 
-/// Waits for its end: the exit code; 128 + n when signal n ended it.
+/// Waits for the process to end. Returns the exit code, or 128 + n if signal n ended it.
 int wait_for(pid_t process);
 
-/// Runs `hone ARGUMENTS` to its end in `folder`, without a shell.
+/// Runs `hone ARGUMENTS` in `folder`, without a shell, and waits for it to end.
 Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folder);
 
-/// The same; as soon as `ready` says so, the process gets `signal` (unless it has ended before).
+/// Like run_hone, but sends `signal` as soon as `ready` returns true, unless the process has ended before.
 Ending run_hone_until(const std::vector<std::string>& arguments, const fs::path& folder, int signal,
                       const std::function<bool()>& ready);
 
-/// Runs `command(OUTPUT)`, which leaves a folder of that name in `folder`, kills it at random moments, and resumes it until the
-/// folder stands; again, until there were `kills`. `is_same(OUTPUT)` says whether the folder is as it has to be.
+/// Runs `command(OUTPUT)`, which creates the folder OUTPUT in `folder`, kills it at random moments, and resumes it
+/// until the folder exists. Repeats this with new folders until there were `kills` kills. Expects `is_same(OUTPUT)` to
+/// be true for each folder.
 void expect_same_after_kills(
     int kills, const fs::path& folder,
     const std::function<std::vector<std::string>(const std::string&)>& command,
     const std::function<bool(const std::string&)>& is_same);
 
-/// The same as run_hone, which must end in success.
+/// Like run_hone, but expects success.
 Ending run_well(const std::vector<std::string>& arguments, const fs::path& folder);
 
-/// The one line of JSON that `hone ARGUMENTS --json`, which must end in success, prints.
+/// Returns the single line of JSON that `hone ARGUMENTS --json` prints. Expects success.
 Json run_json(std::vector<std::string> arguments, const fs::path& folder);
 
-/// The names of all commands, as `hone --help` lists them.
+/// Returns the names of all commands in `hone --help`.
 std::vector<std::string> command_names();
 
-/// The words that select the subcommands of a command, as its help lists them: "linear" of "bench".
+/// Returns the names of a command's subcommands in its help, such as "linear" of "bench".
 std::vector<std::string> subcommand_names(const std::string& command);
 
-/// Whether the program generates code on this machine (`hone doctor` says why not).
+/// Returns whether the program can generate code on this machine (`hone doctor` says why not).
 bool generates_code();
 
-/// The words of a line as a shell splits it, without expansions: 'a b' and "a b" are one word.
+/// Splits a line into words as a shell does, without expansions: 'a b' and "a b" are one word.
 std::vector<std::string> shell_words(std::string_view line);
 
-/// A folder with the model `model`, trained for one step, and the data `reviews.csv` it was trained
-/// on: columns `text` and `label` (`bad` or `good`), `kReviews` rows. The same one for all of a
-/// test program; for reading only.
+/// Returns a folder with the model `model`, trained for one step, and its training data `reviews.csv`: columns `text`
+/// and `label` (`bad` or `good`), `kReviews` rows. All tests of a program share it, so it must not be changed.
 const fs::path& workshop();
 inline constexpr int kReviews = 40;
 
-/// Leaves `partial` as a training that wrote `finished` leaves it when it is interrupted.
+/// Copies the folder `finished` of a training run to `partial`, in the state of an interrupted run.
 void leave_interrupted(const fs::path& finished, const fs::path& partial);
 
-/// The path of a model in `folder` that learned from the workshop's data for three steps: its answers
-/// differ from text to text, after one step hardly.
+/// Trains a model on the workshop's data for three steps and returns its path in `folder`. Its predictions differ
+/// between texts, which they hardly do after one step.
 std::string trained_longer(const TemporaryFolder& folder);
 
-/// Each object of a file of JSON lines.
+/// Parses each line of JSON lines.
 std::vector<Json> json_lines(std::string_view text);
 
-/// A page as it reads: its spaces are plain ones, and nothing keeps words together.
+/// Reads an HTML page with plain spaces and without markup that prevents line breaks.
 std::string read_page(const fs::path& file);
 
-/// Expects every file in the folder to be in its record, unchanged: a job that wrote a file without claiming it takes it for
-/// somebody else's.
+/// Expects every file in the folder to be recorded and unchanged. Jobs treat unrecorded files as somebody else's.
 void expect_all_recorded(const fs::path& folder);
 
-/// The names of what lies in a folder, sorted.
+/// Returns the sorted names of a folder's entries.
 std::vector<std::string> entries(const fs::path& folder);
 
 }  // namespace hone::testing

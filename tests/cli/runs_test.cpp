@@ -12,7 +12,7 @@
 namespace hone::testing {
 namespace {
 
-// The rows by the last part of their folder's name, and of several models by the model.
+// Returns the rows by the last component of their folder, followed by the variant if there is one.
 std::map<std::string, Json> by_name(const Json& result) {
   std::map<std::string, Json> rows;
   for (const Json& row : result["runs"]) {
@@ -67,7 +67,7 @@ TEST(Runs, ReadsFoldersOfEveryKind) {
   EXPECT_TRUE(rows.at("interrupted.partial")["examples_hash"].is_null()) << "not recorded";
 }
 
-// Of a few seeds the values of each, as with their accuracies.
+// With few seeds the row lists the value of each, like their accuracies.
 TEST(Runs, TellsTheFlipsOfSeeds) {
   const TemporaryFolder folder;
   run_well({"quantize", workshop() / "model", "--format", "integer(width=8,frac=4)", "--qat",
@@ -84,7 +84,7 @@ TEST(Runs, TellsTheFlipsOfSeeds) {
   const std::string text =
       run_well({"runs", "qat", "--columns", "flip_share"}, folder.path()).output;
   EXPECT_NE(text.find(", "), std::string::npos) << text;
-  // Seeds that are compared have no "after", but a second model.
+  // Comparisons of seeds have a second model instead of "after".
   run_well({"compare", "qat", "qat", "--data", workshop() / "reviews.csv", "-o", "compared"},
            folder.path());
   const Json compared = run_json({"runs", "compared"}, folder.path())["runs"][0];
@@ -94,7 +94,7 @@ TEST(Runs, TellsTheFlipsOfSeeds) {
   EXPECT_EQ(compared["flip_share"], 0);
 }
 
-// Lines of runs.csv with these columns; cells of these tests have no commas.
+// Returns the rows of runs.csv with the given columns. Cells in these tests contain no commas.
 std::vector<std::vector<std::string>> csv_rows(std::vector<std::string> folders,
                                                const std::string& columns, const fs::path& in) {
   folders.insert(folders.begin(), "runs");
@@ -123,7 +123,7 @@ TEST(Runs, GiveAVerdictOnlyWhereALimitWasSet) {
               read_json(folder.path() / name / "results.json")["comparison"]["margin"]);
   EXPECT_TRUE(rows.at("usual")["limit"].is_null());
   EXPECT_EQ(rows.at("wide")["limit"], "accuracy>=-99.5");
-  // It tells the rows apart, and only the one that was asked for has a verdict.
+  // The column distinguishes the rows, and only the limit that was asked for has a verdict.
   const auto cells = csv_rows({"usual", "wide"}, "folder,limit,verdict", folder.path());
   EXPECT_EQ(cells.at(0), (std::vector<std::string>{"folder", "limit", "verdict"}));
   EXPECT_EQ(cells.at(1), (std::vector<std::string>{"usual", "", ""}));
@@ -189,7 +189,7 @@ TEST(Runs, NameTheChosenRecipeOfASearch) {
   EXPECT_NE(text.find("neurons -75% and 2 more"), std::string::npos) << text;
 }
 
-/// Three trainings with two learning rates, on two data sets.
+/// Returns a folder with three training runs: two learning rates, two datasets.
 const fs::path& trainings() {
   static const TemporaryFolder folder;
   if (!fs::exists(folder.path() / "third")) {
@@ -233,7 +233,7 @@ TEST(Runs, SortsByAColumnOrASetting) {
   Names reversed = order({"first", "second", "--sort", "loss", "--reverse"});
   std::ranges::reverse(reversed);
   EXPECT_EQ(by_loss, reversed);
-  // A minus in front, as elsewhere.
+  // A leading minus reverses the order.
   for (const std::vector<std::string>& falling :
        {std::vector<std::string>{"--sort", "-learning_rate"}, {"--sort=-learning_rate"}}) {
     std::vector<std::string> words = {"first", "second"};
@@ -308,7 +308,7 @@ TEST(Runs, OfTheSameTextsAreRankedTogetherWhateverTheyWereCalled) {
                             "(other examples than group "
                             "2)."})
     EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
-  // The table does not repeat in every row what the groups say.
+  // The table does not repeat the properties of groups in every row.
   for (const char* header : {"  n  ", "Majority"})
     EXPECT_EQ(text.find(header), std::string::npos) << text;
 }
@@ -349,7 +349,7 @@ TEST(Runs, OfSeedsSayWhatTheirIntervalIsOfBesideAllElse) {
   run_well(
       {"train", "tiny", "--data", "twice.csv", "--seeds", "5", "--max_steps", "1", "-o", "seeds"},
       folder.path());
-  // So few steps may leave all seeds alike, which have no interval.
+  // After so few steps all seeds may have equal metrics, which gives no interval.
   const fs::path file = folder.path() / "seeds/results.json";
   Json result = read_json(file);
   result["metric_spread"]["validation"]["mean_interval"] = {0.4, 0.6};
@@ -433,7 +433,7 @@ TEST(Runs, AreDrawnApartWhereTheyWereValidatedOnOtherExamples) {
   const std::vector<std::string> files = entries(out.path() / "folder");
   for (const char* file : {"runs-1.svg", "runs-2.svg"})
     EXPECT_TRUE(std::ranges::find(files, file) != files.end()) << file;
-  // Each point is drawn at its own epoch.
+  // Each point has the epoch of its own run.
   for (const char* file : {"runs-1.tsv", "runs-2.tsv"}) {
     const std::vector<std::string> lines = split(read_file(out.path() / "folder" / file), '\n');
     int points = 0;
@@ -455,7 +455,7 @@ TEST(Runs, AreOnesOwnAndTakenOnce) {
   const TemporaryFolder folder;
   fs::copy(trainings() / "first", folder.path() / "z-first", fs::copy_options::recursive);
   fs::create_directory_symlink("z-first", folder.path() / "a-link");
-  fs::create_directories(folder.path() / "new.partial");  // a stranger's
+  fs::create_directories(folder.path() / "new.partial");  // not a folder of hone
   folder.file("new.partial/chapter.txt", "");
   const Json result = run_json({"runs", "."}, folder.path());
   ASSERT_EQ(result["runs"].size(), 1u) << result["runs"];

@@ -12,7 +12,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// What the program prints and writes for programs, held to what it says of it.
+// Tests that JSON output follows the published schemas.
 namespace hone::testing {
 namespace {
 
@@ -33,20 +33,20 @@ std::set<std::string> document_names() {
   return names;
 }
 
-// Of one line of JSON: the command, or else the document called so.
+// Expects a line of JSON to be valid by the schema of a command or another document.
 void expect_valid(const Json& value, const std::string& document) {
   const std::vector<std::string> problems = schema_problems(value, schema_of(document));
   EXPECT_TRUE(problems.empty()) << document << ":\n"
                                 << fmt::format("{}", fmt::join(problems, "\n"));
 }
 
-/// A command line, and the folder with results.json that it leaves, if any.
+/// A command line, and the folder in which it writes results.json, if any.
 struct SchemaRun {
   std::string line;
   std::string folder = {};
 };
 
-// Together they print every key of every document and every form of it. Those that others read come first.
+// Together these commands print every key and form of every document. The ones whose output others read come first.
 std::vector<SchemaRun> runs_of_classes() {
   return {
       {"train model --data reviews.csv --max_steps 30 --lr 1e-3 --batch_size 4 -o learnt",
@@ -254,7 +254,8 @@ std::vector<SchemaRun> runs_of_classes() {
   };
 }
 
-// The same for a task beside classes, on a file of 30 texts called `name` and built-in data; `answer`: what a prediction has.
+// Returns the same for another task, on a file of 30 texts called `name` and on built-in data. `answer` is the key of
+// its predictions.
 std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& file,
                                     const std::string& built_in, const std::string& answer) {
   const std::string texts = " --data " + file, generated = " --data " + built_in + "?n=60&test=60";
@@ -325,13 +326,13 @@ const std::vector<SchemaRun>& runs() {
   return all;
 }
 
-// Labs that measure for minutes.
+// Returns labs that take minutes.
 std::vector<SchemaRun> runs_of_minutes() {
   return {{"lab 4.1 --model model -o speed_lab", "speed_lab"},
           {"lab 4.2 -o attention_lab", "attention_lab"}};
 }
 
-// Whether a key of the document `lab` is in the forms and fragments that these alone print.
+// Returns whether only the slow labs print this key of the document `lab`.
 bool is_of_minutes(const std::string& key) {
   static const std::set<std::string> groups = {
       "4.1",           "4.2",         "lab_executor",   "lab_work",   "lab_attention",
@@ -340,19 +341,20 @@ bool is_of_minutes(const std::string& key) {
   return groups.contains(key.substr(0, key.find('/')));
 }
 
-// Whether a key is of a check in ONNX Runtime, which not every machine has.
+// Returns whether a key belongs to a check in ONNX Runtime, which is not installed everywhere.
 bool is_of_checks(const std::string& key) {
   return key.starts_with("export_check/") || key.ends_with("/check");
 }
 
-// Whether a key says how gates are judged, which is the same in every document: `compare` shows all of it.
+// Returns whether a key belongs to the verdict of a gate, which has the same form in all documents. `compare` prints
+// all of it.
 bool is_of_gates(const std::string& key) {
   const std::string group = key.substr(0, key.find('/'));
   return group == "gate" || group == "gated_change" || group == "lost_class" ||
          key.ends_with("/lost_classes") || key.ends_with("/gate");
 }
 
-/// What is printed and written, held to its documents; and which keys of them were there.
+/// Validates output against the schemas and records which keys occurred.
 struct Contract {
   std::map<std::string, std::set<std::string>> seen;
 
@@ -439,7 +441,7 @@ stage = "beside"
   fs::create_directory(folder.path() / "leaked");
   fs::copy(workshop() / "reviews.csv", folder.path() / "leaked/train.csv");
   folder.file("leaked/test.csv", leaked);
-  // A word to choose by that no training text has, so that the vocabulary is not trimmed unseen.
+  // The validation texts contain words that the training texts lack, so trimming the vocabulary needs an evaluation.
   folder.file("strange/train.csv", "text,label\n\"film 0, dull\",bad\n\"film 1, dull\",good\n");
   fs::copy(workshop() / "reviews.csv", folder.path() / "strange/validation.csv");
   folder.file("good_too.csv", "text,label\nas fine,good\n");
@@ -465,7 +467,7 @@ stage = "beside"
   folder.file("labels.jsonl", labels);
   Contract contract;
   run_all(runs(), contract, folder.path());
-  // No row of the schema without a run that has its key. Structs that several documents share may be in any of them.
+  // Every key of a schema must occur in some run. Keys of structs shared by documents may occur in any of them.
   std::set<std::string> seen_anywhere;
   for (const auto& [name, keys] : contract.seen) seen_anywhere.insert(keys.begin(), keys.end());
   for (const std::string& name : document_names()) {
@@ -529,7 +531,7 @@ TEST(Schema, RefusesKeysItDoesNotKnowAndMissingOnes) {
   EXPECT_EQ(problems(less), ": \"logits\" is missing");
   EXPECT_NE(problems(other).find(".probabilities[0]: \"0.5\" is no \"number\""), std::string::npos)
       << problems(other);
-  // A word, a number.
+  // An unknown word, and a fraction instead of an integer.
   Json compared = run_json({"compare", "model", "model", "--data", "reviews.csv"}, workshop());
   compared["comparison"]["verdict"] = "fast";
   compared["b"]["eval_samples"] = 1.5;

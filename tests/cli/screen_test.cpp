@@ -15,7 +15,8 @@
 namespace hone::testing {
 namespace {
 
-/// What `hone ARGUMENTS` shows on a terminal of `columns` columns, with a variable of the environment set; both streams.
+/// Returns what `hone ARGUMENTS` prints to both streams on a terminal with `columns` columns, with an environment
+/// variable set.
 std::string on_terminal(const std::vector<std::string>& arguments, unsigned short columns,
                         const char* variable = "TERM", const char* value = "xterm") {
   winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
@@ -45,7 +46,7 @@ std::string on_terminal(const std::vector<std::string>& arguments, unsigned shor
   return shown;
 }
 
-// The lines of `text` that are wider than `columns`, but for those of a single word.
+// Returns the lines of `text` that are wider than `columns`, except those of a single word.
 std::string too_wide(const std::string& text, std::size_t columns) {
   std::string wide;
   for (const std::string& line : split(text, '\n')) {
@@ -107,7 +108,7 @@ TEST(Screen, ManyRunsAreATableWhereItFits) {
 
 TEST(Screen, ColoursAreForTerminalsThatWantThem) {
   const std::vector<std::string> command = {"inspect", "tiny", "--no_graph"};
-  const std::string escape = "\x1b[2m";  // dim headers
+  const std::string escape = "\x1b[2m";  // escape sequence of dim headers
   EXPECT_NE(on_terminal(command, 80).find(escape), std::string::npos);
   EXPECT_EQ(on_terminal(command, 80, "NO_COLOR", "1").find(escape), std::string::npos);
   EXPECT_EQ(on_terminal(command, 80, "TERM", "dumb").find(escape), std::string::npos);
@@ -119,7 +120,7 @@ TEST(Screen, ColoursAreForTerminalsThatWantThem) {
   EXPECT_NE(run_well(always, fs::temp_directory_path()).output.find(escape), std::string::npos);
 }
 
-// Lines of a graph go on further in; a name that has no room stays whole, to be copied.
+// Continued lines of a graph are indented further. A name that does not fit stays whole, so that it can be copied.
 TEST(Screen, GraphsFitEveryWidth) {
   for (const unsigned short columns : std::initializer_list<unsigned short>{40, 80}) {
     const std::string shown = on_terminal({"inspect", "tiny"}, columns);
@@ -157,7 +158,7 @@ TEST(Screen, AJobIsFinishedAlsoWhereNobodyReadsWhatItSays) {
   EXPECT_FALSE(path_exists(folder.path() / "out.partial"));
 }
 
-// For a script it must not look like success, nor for a person like a fault of the program.
+// Scripts must not take it for success, nor people for a bug.
 TEST(Screen, AFullStandardOutputIsAnError) {
   const TemporaryFolder folder;
   const fs::path model = workshop() / "model", text = folder.file("one.txt", "a text\n");

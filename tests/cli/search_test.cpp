@@ -13,7 +13,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// Searches over what can be done to a model.
+// Tests of `hone search`.
 namespace hone::testing {
 namespace {
 
@@ -59,7 +59,7 @@ class SearchCommand : public ::testing::Test {
     EXPECT_FALSE(fs::exists(folder() / "out"));
     return message;
   }
-  // Numbers, states, values and parameters of a study, without what depends on the clock.
+  // Returns the numbers, states, values and parameters of a study's trials, without timings.
   static std::string table_of(const fs::path& file) {
     const auto storage = open_storage(file.string(), /*must_exist=*/true);
     std::vector<std::shared_ptr<const Trial>> trials;
@@ -75,7 +75,7 @@ class SearchCommand : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// What a recipe leaves out: magnitudes of each linear alone, and of each layer the same number of neurons.
+// By default weights are ranked by magnitude within each linear, and each layer loses the same number of neurons.
 TEST_F(SearchCommand, PrunesEveryLayerAlikeByDefault) {
   write("zeros.toml", "maximize = 'accuracy'\n[pruning]\nsparsity = [0.5, 0.25]\n");
   run_json(search("zeros.toml", {"--trials", "1", "-o", "zeros"}), folder());
@@ -117,7 +117,7 @@ TEST_F(SearchCommand, PrunesEveryLayerAlikeByDefault) {
   EXPECT_TRUE(neurons.contains(256) || neurons.contains(384));
 }
 
-// Rounding and training keep the zeros of blocks, and the bytes of a packed model are those without them.
+// Rounding and training keep the zeros of blocks, and packed_bytes does not count them.
 TEST_F(SearchCommand, RemovesBlocksFromNativeModels) {
   const std::string sparse =
       "minimize = 'packed_bytes'\n"
@@ -180,7 +180,7 @@ TEST_F(SearchCommand, TakesItsSpaceAsTextToo) {
             std::string::npos);
 }
 
-// What a point gives does not depend on who draws it.
+// The values of a point do not depend on the sampler's seed.
 TEST_F(SearchCommand, DrawsByASeedOfTheSamplersOwn) {
   const TemporaryFolder cache;
   ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
@@ -207,7 +207,7 @@ TEST_F(SearchCommand, FindsTheSameWithTwoWorkers) {
     run_well(search("rates.toml",
                     {"--trials", "8", "--workers", workers, "-o", std::string("out") + workers}),
              folder());
-  // A trial knows of those that lie as many before it as there are workers, so these are two searches.
+  // With n workers a trial does not know the results of the n trials before it, so two workers make another search.
   run_well(
       search("rates.toml", {"--trials", "8", "--workers", "2", "--threads", "1", "-o", "out3"}),
       folder());
@@ -227,7 +227,7 @@ TEST_F(SearchCommand, NeverComputesAResultTwice) {
     other[other.size() - 3] = "third";
     EXPECT_EQ(run_json(other, folder())["trials"]["complete"], 5);
   }
-  // Compiled, results may differ in their last places: nothing of the interpreter's is taken for theirs.
+  // Compiled results may differ in the last digits, so results of the interpreter are not reused.
   words.back() = "compiled";
   words.insert(words.end(), {"--executor", "compiled"});
   const Json compiled = run_json(words, folder());
@@ -240,7 +240,7 @@ TEST_F(SearchCommand, NeverComputesAResultTwice) {
   EXPECT_EQ(first["after"]["eval_loss"], second["after"]["eval_loss"]);
 }
 
-// What comes behind a training does not change its weights.
+// Later steps do not change the trained weights.
 TEST_F(SearchCommand, TakesWeightsThatAnotherSearchTrained) {
   const std::string training =
       "[training]\nmax_steps = 2\nlearning_rate = [1e-3, 1e-2]\nbatch_size = 4\n";
@@ -333,7 +333,7 @@ TEST_F(SearchCommand, PrunesTrialsByTheirEvaluations) {
   EXPECT_EQ(results["trials"]["complete"].get<int>() + results["trials"]["pruned"].get<int>(), 9);
 }
 
-// What goes on from its checkpoints comes to what it comes to from its beginning, which is what a search without a store does.
+// Continuing from checkpoints gives the same results as training from the beginning, which happens without a store.
 TEST_F(SearchCommand, PrunedTrialsGoOnFromTheirCheckpointsToTheSameFigures) {
   write("losses.toml", "minimize = 'loss'\n" + read_file(folder() / "rates.toml"));
   const Words words = search("losses.toml", {"--sampler", "random", "--trials", "20", "--pruner",
@@ -383,7 +383,7 @@ TEST_F(SearchCommand, GoesOnToMoreTrialsThanItWasBegunWith) {
   EXPECT_EQ(settings["settings"]["trials"], 31);
   EXPECT_EQ(settings["command_line"].get<std::string>().find("--resume"), std::string::npos)
       << "with it, the command does nothing again";
-  // What is finished is the same run only with the same bounds.
+  // A finished run is the same one only with the same limits.
   run_well(longer, folder());
   EXPECT_NE(refusal(search("rates.toml", {"--trials", "32", "-o", "out", "--resume"}))
                 .find("trials: 31 then, 32 now"),
@@ -412,7 +412,7 @@ TEST_F(SearchCommand, KeepsStudiesApartInOneStorage) {
   EXPECT_FALSE(fs::exists(folder() / "one/study.db"));
 }
 
-// Whoever joins goes on with what is there, to what one worker alone comes to with the same concurrency.
+// Joining workers give the same trials as one worker with the same concurrency.
 TEST_F(SearchCommand, SharesAStudyWithThoseThatJoin) {
   const auto with = [](const std::string& trials, const Words& more) {
     Words words = {"--trials", trials, "--sampler", "random"};
@@ -478,7 +478,7 @@ TEST_F(SearchCommand, MeasuresTheBaselineBeforeThereIsAStudy) {
   EXPECT_GT(study->user_attributes.at("baseline").at("metrics").at("latency_ms"), 0);
 }
 
-// A study is there with its identity and first trials or not at all, so the same command begins it again.
+// A study is created together with its identity and first trials or not at all, so the command can be repeated.
 TEST_F(SearchCommand, BeginsItsStudyWholeOrNotAtAll) {
   write("first.toml", read_file(folder() / "bits.toml") + "[[first]]\n'all.format' = 'none'\n");
   const fs::path file = folder() / "study.db";
@@ -577,7 +577,7 @@ TEST_F(SearchCommand, GivesEachTrialItsOwnExactAllocation) {
     EXPECT_LE(trial->user_attributes.at("metrics").at("average_bits"), 5);
     EXPECT_LE(trial->violation(), 0);
   }
-  // What was found is found again.
+  // A repeated search gives the same trials.
   run_well(search("allocation.toml", {"--trials", "3", "--threads", "1", "-o", "again"}), folder());
   EXPECT_EQ(table_of(folder() / "again/study.db"), table_of(folder() / "out/study.db"));
 }
@@ -603,7 +603,7 @@ TEST_F(SearchCommand, AllocatesFormatsWithGroups) {
   EXPECT_TRUE(formats.contains("nf4(block=64)") ||
               formats.contains("int(bits=4,group=32,scale=dynamic)"))
       << fmt::format("{}", fmt::join(formats, " "));
-  // Each has codes of its own.
+  // Each format can be packed.
   run_well({"pack", "out/best", "-o", "packed"}, folder());
 }
 

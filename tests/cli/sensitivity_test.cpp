@@ -7,7 +7,6 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// Layers that are changed one at a time.
 namespace hone::testing {
 namespace {
 

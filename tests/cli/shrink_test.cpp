@@ -8,7 +8,6 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// The promise in one command.
 namespace hone::testing {
 namespace {
 
@@ -34,7 +33,7 @@ class ShrinkCommand : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// A handful of texts shows nothing, whatever the model says: that is said, with how many would do, and no gate is passed.
+// A handful of texts cannot show anything. The command says how many would, and no gate passes.
 TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   const Ending ending =
       run_hone(shrink({"--only", "quantize", "--budget", "1m", "-o", "out"}), folder());
@@ -46,7 +45,7 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   EXPECT_FALSE(fs::exists(folder() / "out/model"));
   EXPECT_NE(ending.messages.find("warning: Too few examples: on validation"), std::string::npos)
       << ending.messages;
-  // It names the number once, and is not recommended.
+  // The output names the number of examples once, and does not recommend the model.
   const std::string needed = fmt::format("about {} validation examples",
                                          grouped(found["examples_needed"].get<std::int64_t>()));
   EXPECT_NE(ending.output.find(needed), std::string::npos) << ending.output;
@@ -57,14 +56,14 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   EXPECT_NE(ending.output.find("No candidate was shown to be within the limit"), std::string::npos)
       << ending.output;
   for (const Json& step : found["candidates"]) EXPECT_NE(step["verdict"], "within limit");
-  // One result has one verdict.
+  // All outputs give the same verdict.
   EXPECT_EQ(found["gate"]["verdict"], "inconclusive");
   EXPECT_EQ(found["comparison"]["verdict"], "inconclusive");
   for (const char* file : {"out/report.md", "out/unproven/README.md"})
     EXPECT_EQ(read_file(folder() / file).find("within the allowed drop"), std::string::npos)
         << file;
   EXPECT_NE(ending.output.find("The search ended after "), std::string::npos) << ending.output;
-  // Nothing is within the limit, and all candidates are listed.
+  // The study lists all candidates, although none is within the limit.
   const Ending listed = run_well({"study", "out/study.db", "shrink"}, folder());
   for (const Json& step : found["candidates"])
     EXPECT_NE(listed.output.find(split(step["recipe"].get<std::string>(), ' ')[0]),
@@ -75,7 +74,7 @@ TEST_F(ShrinkCommand, OfTooFewTextsItClaimsNothing) {
   run_well({"predict", "out/unproven", "some text"}, folder());
 }
 
-// One gate of two decides: it alone is inconclusive, and what it needs is counted in examples of the whole split.
+// Only one of two gates is inconclusive. The examples it needs are counted in examples of the whole split.
 TEST_F(ShrinkCommand, NamesTheGateThatACandidateMisses) {
   const std::string gate = "recall(good)>=-2";
   const Ending ending = run_hone(shrink({"--only", "quantize", "--max_drop", "99", "--gate", gate,
@@ -96,7 +95,7 @@ TEST_F(ShrinkCommand, NamesTheGateThatACandidateMisses) {
   EXPECT_EQ(ending.output.find("hone predict"), std::string::npos) << ending.output;
 }
 
-// Although the vocabulary could take the only evaluation.
+// Trimming the vocabulary must not use up the only evaluation.
 TEST_F(ShrinkCommand, EvaluatesACandidateWhereThereIsOneEvaluation) {
   const Ending ending =
       run_hone(shrink({"--max_evaluations", "1", "--budget", "1m", "-o", "out"}), folder());
@@ -119,8 +118,8 @@ TEST_F(ShrinkCommand, OfNothingSmallerTheModelIsNull) {
   EXPECT_NE(end.find("--budget 1m"), std::string::npos) << end;
 }
 
-// Bits, units, blocks and tokens change different tensors. Only what a number for each row or column takes (scales, smoothing) does not
-// multiply, and layers are all alike.
+// Steps that change different tensors multiply their savings, except what is stored per row or column (scales,
+// smoothing). All layers have the same size.
 TEST_F(ShrinkCommand, PredictsTheSizeOfEveryKindOfStepAndOfAllTogether) {
   const std::string heads = "heads = [0, 0.5]\n", neurons = "neurons = [0, 0.5]\n",
                     layers = "layers = [0, 0.5]\n",
@@ -162,7 +161,7 @@ TEST_F(ShrinkCommand, PredictsTheSizeOfEveryKindOfStepAndOfAllTogether) {
   }
 }
 
-// The weights of the first run, and who has them says so.
+// The second run reuses the weights of the first and says so.
 TEST_F(ShrinkCommand, MarksCandidatesThatAnEarlierRunHasTrained) {
   const std::string training = "max_steps = 2\nbatch_size = 4\nlearning_rate = 1e-3\n";
   write_file(folder() / "space.toml",
@@ -186,7 +185,7 @@ TEST_F(ShrinkCommand, MarksCandidatesThatAnEarlierRunHasTrained) {
   EXPECT_TRUE(trained_before("second"));
 }
 
-// With all that may be lost there is always something to take.
+// With such a limit some candidate always passes.
 TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) {
   const Json found = run_json(shrink({"--max_drop", "99", "--goal", "size", "--budget", "2m",
                                       "--max_evaluations", "3", "-o", "out"}),
@@ -225,11 +224,11 @@ TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) 
     EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
   EXPECT_FALSE(fs::exists(folder() / "out/trainings"));
   EXPECT_FALSE(fs::exists(folder() / "out/trimmed"));
-  // What was tried is a space that searches take.
+  // Searches accept the space of the candidates.
   run_well({"search", "model", "--recipe", "out/space.toml", "--data", "reviews.csv", "--trials",
             "2", "--sampler", "random", "-o", "searched"},
            folder());
-  // The same again has nothing to do.
+  // A repeated run has nothing to do.
   const Ending again = run_well(shrink({"--max_drop", "99", "--goal", "size", "--budget", "2m",
                                         "--max_evaluations", "3", "--resume", "-o", "out"}),
                                 folder());
@@ -239,7 +238,7 @@ TEST_F(ShrinkCommand, LeavesANativeModelThatPredictsAndAStudyOfAllThatWasTried) 
 TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
   const Words words = shrink({"--max_drop", "99", "--goal", "size", "--budget", "2m",
                               "--max_evaluations", "4", "-o", "out", "--resume"});
-  // In the middle of a look.
+  // Kills the run during an evaluation.
   const auto looks = [&] {
     const fs::path file = folder() / "out.partial/study.db";
     if (!fs::exists(file)) return false;
@@ -251,14 +250,14 @@ TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
       return std::ranges::any_of(
           trials, [](const auto& trial) { return trial->state == TrialState::running; });
     } catch (const UserError&) {
-      return false;  // its tables are being made
+      return false;  // its tables are being created
     }
   };
   const Ending killed = run_hone_until(words, folder(), SIGKILL, looks);
   EXPECT_TRUE(killed.code == 0 || killed.code == 128 + SIGKILL) << killed.code;
   run_well(words, folder());
   EXPECT_TRUE(results("out")["proven"].get<bool>());
-  // Each look was chosen, and none was taken twice.
+  // Each evaluation has a reason, and no configuration is evaluated twice.
   std::set<std::string> configurations;
   for (const Json document = results("out"); const Json& step : document["candidates"]) {
     EXPECT_NE(step["recipe"], "");
@@ -277,7 +276,7 @@ TEST_F(ShrinkCommand, GoesOnWhereItWasKilled) {
   EXPECT_FALSE(fs::exists(folder() / "out.partial"));
 }
 
-// Which linears take 4 bits is a step of its own.
+// Choosing linears for 4 bits is a step of its own.
 TEST_F(ShrinkCommand, GivesAllLinearsOneFormatUnlessItMayAllocate) {
   const auto formats_with = [&](const std::string& only, const std::string& output) {
     run_json(shrink({"--max_drop", "99", "--goal", "size", "--only", only, "--max_evaluations", "4",
@@ -289,7 +288,7 @@ TEST_F(ShrinkCommand, GivesAllLinearsOneFormatUnlessItMayAllocate) {
   EXPECT_NE(formats_with("quantize,allocate", "some").find("narrow_share"), std::string::npos);
 }
 
-// Blocks of weights go alone, and with formats, whose products skip them.
+// Blocks of weights can be removed with or without formats, whose kernels skip them.
 TEST_F(ShrinkCommand, RemovesBlocksOfWeightsWhereItMay) {
   const auto space_with = [&](const std::string& only, const std::string& output) {
     run_hone(shrink({"--max_drop", "99", "--only", only, "--max_evaluations", "2", "-o", output}),
@@ -302,7 +301,7 @@ TEST_F(ShrinkCommand, RemovesBlocksOfWeightsWhereItMay) {
   EXPECT_EQ(space_with("quantize", "whole").find("[pruning]"), std::string::npos);
 }
 
-// There is one candidate, so that times decide nothing.
+// A single candidate, so that timings do not affect the result.
 TEST_F(ShrinkCommand, CountsTheFileOfAModelWithoutItsZeros) {
   write_file(folder() / "space.toml",
              "maximize = \"accuracy\"\nminimize = \"packed_bytes\"\n"
@@ -319,12 +318,12 @@ TEST_F(ShrinkCommand, CountsTheFileOfAModelWithoutItsZeros) {
   EXPECT_LT(after, found["size"]["memory_bytes"].get<double>());
   EXPECT_LT(after, found["size"]["disk_bytes"].get<double>());
   EXPECT_GT(after, found["size"]["disk_bytes"].get<double>() - kHeader);
-  // What people read is the size that candidates are chosen by.
+  // The printed size is the one that candidates are ranked by.
   EXPECT_NE(read_file(folder() / "out/report.md").find(three_digits(before / after) + "× smaller"),
             std::string::npos);
 }
 
-// What is frozen keeps its weights, its shape and fp32.
+// Frozen layers keep their weights, shapes and fp32.
 TEST_F(ShrinkCommand, LeavesAloneWhatIsFrozen) {
   const Json found =
       run_json(shrink({"--max_drop", "99", "--goal", "size", "--only", "quantize", "--freeze",
@@ -363,7 +362,7 @@ TEST_F(ShrinkCommand, SaysWhatCannotBe) {
   has(message(fresh, 1), "tiny: fresh weights have learned nothing");
 }
 
-// Two folders: what transformers loads, by which it is judged, and the packed one.
+// Writes two folders: one for transformers, on which the verdict is based, and the packed one.
 TEST_F(ShrinkCommand, ForTransformersWritesAndJudgesAFolderThatItLoads) {
   const Json found =
       run_json(shrink({"--max_drop", "99", "--goal", "size", "--budget", "2m", "--max_evaluations",
@@ -385,7 +384,7 @@ TEST_F(ShrinkCommand, ForTransformersWritesAndJudgesAFolderThatItLoads) {
   const std::string space = read_file(folder() / "out/space.toml");
   EXPECT_EQ(space.find("heads"), std::string::npos) << space;
   EXPECT_NE(space.find("neurons"), std::string::npos) << space;
-  // Figures are those of the folder as hone computes it, too, which is in fp32.
+  // hone also gives the reported metrics for the folder, which is in fp32.
   EXPECT_EQ(run_json({"eval", "out/transformers", "--data", "reviews.csv"}, folder())["eval_loss"],
             found["after"]["eval_loss"]);
   EXPECT_EQ(run_json({"eval", "out/model", "--data", "reviews.csv"}, folder())["eval_loss"],
@@ -394,7 +393,7 @@ TEST_F(ShrinkCommand, ForTransformersWritesAndJudgesAFolderThatItLoads) {
     EXPECT_FALSE(fs::exists(folder() / "out/transformers" / file)) << file;
   EXPECT_FALSE(
       read_json(folder() / "out/transformers/config.json").contains("quantization_config"));
-  // It is what unpacking gives.
+  // Unpacking gives the same folder.
   run_well({"unpack", "out/model", "--loadable", "transformers", "-o", "again"}, folder());
   EXPECT_TRUE(read_file(folder() / "again/model.safetensors") ==
               read_file(folder() / "out/transformers/model.safetensors"));
@@ -409,7 +408,7 @@ TEST_F(ShrinkCommand, ForTransformersWritesAndJudgesAFolderThatItLoads) {
     EXPECT_NE(packed_card.find(line), std::string::npos) << line << packed_card;
   const std::string page = read_page(folder() / "out/report.html");
   EXPECT_NE(page.find("model (native)"), std::string::npos);
-  // Heads that are gone, or are to go, are refused with the reason.
+  // Removed heads, and heads to be removed, are refused with a reason.
   run_well({"prune", "model", "--structure", "heads", "--data", "reviews.csv", "-o", "narrow"},
            folder());
   Words words = shrink({"--loadable", "transformers", "-o", "none"});
@@ -429,7 +428,8 @@ TEST_F(ShrinkCommand, ForTransformersWritesAndJudgesAFolderThatItLoads) {
   EXPECT_FALSE(fs::exists(folder() / "none"));
 }
 
-// In the middle of trainings, and of the writing of both folders. There is one point to try, so that times decide nothing.
+// Kills runs during training and while the two folders are written. There is a single candidate, so that timings do not
+// affect the result.
 TEST_F(ShrinkCommand, LongManyKillsLeaveTheSameFoldersForTransformersAndHone) {
   const std::string training = "max_steps = 20\nbatch_size = 4\nlearning_rate = 1e-3\n";
   write_file(folder() / "space.toml",
@@ -452,7 +452,7 @@ TEST_F(ShrinkCommand, LongManyKillsLeaveTheSameFoldersForTransformersAndHone) {
   });
 }
 
-// Where no weight is packed one folder is all.
+// Without packed weights one folder is enough.
 TEST_F(ShrinkCommand, ForTransformersWithoutFormatsWritesOneFolder) {
   const Json found =
       run_json(shrink({"--max_drop", "99", "--goal", "size", "--max_evaluations", "1", "--only",

@@ -8,7 +8,6 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// Models whose shapes shrink, as people make them.
 namespace hone::testing {
 namespace {
 
@@ -43,7 +42,7 @@ TEST(SmallerShapes, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
             trimmed["size"]["parameters"]);
   EXPECT_EQ(trimmed["size"]["disk_bytes"],
             fs::file_size(folder.path() / "trimmed/model.safetensors"));
-  // Texts of the training part are the same tokens, so they get the same answers.
+  // Texts of the training split have the same tokens, so their logits do not change.
   for (const std::string text : {"a dull and slow film", "good"})
     EXPECT_EQ(run_json({"predict", "trimmed", text}, folder.path())["logits"],
               run_json({"predict", kModel, text}, folder.path())["logits"]);
@@ -82,7 +81,8 @@ TEST(SmallerShapes, WholeHeadsAndNeuronsGoAndTheModelTrainsOn) {
   EXPECT_EQ(pruned["steps"], 3);
   for (const Json& group : pruned["units"])
     EXPECT_EQ(2 * group["after"].get<int>(), group["before"]);
-  // Of two layers, 3 64 x 128 and 64 of biases, 128 x 64; 256 x 128, 256, 128 x 256.
+  // In each of two layers a head (64 rows of query, key and value with biases, 64 columns of the output) and half of
+  // the neurons.
   EXPECT_EQ(
       pruned["size_before"]["parameters"].get<int>() - pruned["size"]["parameters"].get<int>(),
       2 * (4 * 64 * 128 + 3 * 64 + 2 * 256 * 128 + 256));
@@ -99,13 +99,13 @@ TEST(SmallerShapes, WholeHeadsAndNeuronsGoAndTheModelTrainsOn) {
   for (const char* next :
        {"\nhone compare ", " --max_drop 1\n", "\nhone quantize pruned --native "})
     EXPECT_NE(report.find(next), std::string::npos) << next << "\n" << report;
-  // The same once more, and nothing is drawn anew.
+  // A repeated run gives the same bits.
   run_json(with(prune, {"heads,neurons", "--method", "first_order", "--max_steps", "3", "-o",
                         "again", "--threads", "1"}),
            folder.path());
   EXPECT_EQ(read_file(folder.path() / "pruned/parameters.safetensors"),
             read_file(folder.path() / "again/parameters.safetensors"));
-  // It packs and computes natively, and takes adapters.
+  // The smaller model can be quantized natively and trained with adapters.
   run_json({"quantize", "pruned", "--native", "int(bits=8,per=row)", "--keep_slower", "--data",
             kReviewsFile, "-o", "native"},
            folder.path());
@@ -153,7 +153,7 @@ TEST(SmallerShapes, LayersAndNeuronsLeaveAModelOfAPlainConfig) {
                  folder.path());
 }
 
-// Training goes on from the weights before they were rounded, of what stays.
+// Training continues from the remaining unrounded weights.
 TEST(SmallerShapes, LayersAndTokensGoFromUnroundedWeightsToo) {
   const TemporaryFolder folder;
   const auto unrounded = [&](const std::string& model) {
@@ -196,7 +196,7 @@ TEST(SmallerShapes, LayersAndTokensGoFromUnroundedWeightsToo) {
            folder.path());
 }
 
-// The place of a token that `hone trim` lets go.
+// Returns the index of the first token that `hone trim` removes.
 std::int64_t first_token_that_goes(const fs::path& before, const fs::path& after) {
   const std::vector<std::string> tokens = split(read_file(before / "vocab.txt"), '\n'),
                                  kept = split(read_file(after / "vocab.txt"), '\n');
@@ -205,7 +205,7 @@ std::int64_t first_token_that_goes(const fs::path& before, const fs::path& after
   return std::ssize(kept);
 }
 
-// A scale of all rows is that of the rows that stay: what is stored is what the table computes with.
+// A scale shared by all rows is recomputed from the remaining ones, so that the stored table equals the computed one.
 TEST(SmallerShapes, ATableOfOneScaleIsRoundedByTheRowsThatStay) {
   const TemporaryFolder folder;
   const std::string table = "bert.embeddings.word_embeddings.weight";
@@ -213,7 +213,7 @@ TEST(SmallerShapes, ATableOfOneScaleIsRoundedByTheRowsThatStay) {
     return read_safetensors(folder.path() / model / "model.safetensors").tensors;
   };
   run_json({"trim", kModel, "--data", kReviewsFile, "-o", "plain"}, folder.path());
-  // The row that makes the scale is one of those that go.
+  // The row with the largest value is removed.
   fs::copy(kModel, folder.path() / "model", fs::copy_options::recursive);
   TensorMap tensors = stored("model");
   std::vector<float> values(tensors.at(table).values<float>().begin(),
@@ -256,7 +256,7 @@ TEST(SmallerShapes, AfterAKillGivesTheSameBits) {
   run_json({"quantize", kModel, "--weight_format", "int(bits=4,per=row)", "--qat", "--max_steps",
             "2", "--data", kReviewsFile, "-o", "qat"},
            folder.path());
-  // Heads and neurons by the loss, and layers of a model that was trained through its quantizers.
+  // Heads and neurons ranked by the loss, and layers of a model trained through quantizers.
   for (const auto& [model, structure] :
        {std::pair<std::string, std::string>(kModel, "heads,neurons"), {"qat", "layers"}}) {
     run_well(shrinking(model, structure, "12", structure + "-whole"), folder.path());
@@ -274,7 +274,7 @@ TEST(SmallerShapes, AfterAKillGivesTheSameBits) {
               read_file(folder.path() / "layers-whole/unrounded.safetensors"));
 }
 
-// 50 kills at random moments, as many runs as that takes.
+// 50 kills at random moments, in as many runs as needed.
 TEST(SmallerShapes, LongManyKillsGiveTheSameBits) {
   const TemporaryFolder folder;
   const auto command = [](const std::string& output) {

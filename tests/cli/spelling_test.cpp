@@ -3,7 +3,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// Messages and proposed commands spell options as they were typed.
+// Tests that messages and proposed commands spell options as the user did.
 namespace hone::testing {
 namespace {
 

@@ -18,7 +18,7 @@ TEST(StatisticsCommand, WritesTablesHistogramsAndAFigure) {
   EXPECT_GT(results["examples"].get<int>(), 0);
   const fs::path out = folder.path() / "out";
   EXPECT_EQ(split(read_file(out / "statistics.csv"), '\n').size(),
-            results["tensors"].size() + 2);  // the header, and nothing behind the last newline
+            results["tensors"].size() + 2);  // the header, and "" after the last newline
   std::map<std::string, std::int64_t> counted;
   const std::vector<std::string> bins = split(read_file(out / "histograms.csv"), '\n');
   ASSERT_EQ(bins[0], "layer,operand,low,high,values\r");

@@ -8,7 +8,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// What others leave in place of files.
+// Tests of inputs that are pipes, circular links or folders of seeds, and of diverging training.
 namespace hone::testing {
 namespace {
 
@@ -19,7 +19,7 @@ class Strangers : public ::testing::Test {
   Strangers() { fs::copy(workshop(), folder_.path(), fs::copy_options::recursive); }
   fs::path at(const fs::path& path) const { return folder_.path() / path; }
 
-  // A program that waits is ended, and its code is then another one.
+  // A program that hangs is killed, which gives another exit code.
   void expect_error(const std::string& fragment, const Words& words) const {
     const auto start = std::chrono::steady_clock::now();
     const Ending ending = run_hone_until(words, folder_.path(), SIGKILL, [&] {
@@ -30,7 +30,7 @@ class Strangers : public ::testing::Test {
         << fmt::format("{}\n", fmt::join(words, " ")) << ending.messages;
     EXPECT_EQ(ending.messages.find("internal error"), std::string::npos) << ending.messages;
   }
-  /// Every file that commands read, each in turn made by `make`.
+  /// Expects `problem` for every file that commands read, each in turn replaced by `make`.
   void expect_of_all(const std::string& problem, void (*make)(const fs::path&)) const {
     const Words eval = {"eval", "model", "--data", "reviews.csv"};
     const auto with = [&](const Words& more) {
@@ -96,12 +96,12 @@ TEST_F(Strangers, AFolderOfSeedsNamesItsModels) {
 }
 
 TEST_F(Strangers, LearningRatesThatDestroyTheModelLeaveNone) {
-  // The loss of the only step is that of the weights before it, a fine number.
+  // The only loss is computed before the step, so it is finite.
   expect_error("training diverged at step 1: ", {"train", "model", "--data", "reviews.csv",
                                                  "--max_steps", "1", "--lr", "1e39", "-o", "new"});
   expect_error("training diverged at step ", {"train", "model", "--data", "reviews.csv",
                                               "--max_steps", "3", "--lr", "1e38", "-o", "new"});
-  // Here the weights are numbers, and what is computed with them is none: their checkpoint goes again.
+  // The weights are finite, but the loss is not. The checkpoint is removed.
   expect_error(
       "1: the loss on the validation part is no number; try a lower --lr than ",
       {"train", "model", "--data", "reviews.csv", "--max_steps", "1", "--lr", "1e37", "-o", "new"});

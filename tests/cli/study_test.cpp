@@ -13,13 +13,13 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// Studies in a storage, as they are listed, shown, exported and deleted.
+// Tests of listing, showing, exporting and deleting studies.
 namespace hone::testing {
 namespace {
 
 using Words = std::vector<std::string>;
 
-// `x` in [0, 1] decides, the batch does not; its index stands for 16, 32 or 64.
+// Only `x` in [0, 1] affects the value. `batch` is the index of 16, 32 or 64.
 Trial trial_of(double x, double value, std::int64_t batch = 1) {
   Trial trial;
   trial.state = TrialState::complete;
@@ -97,7 +97,7 @@ TEST_F(StudyCommand, ListsWhatIsThere) {
   EXPECT_NE(said({}).find("maximize value 0, minimize value 1"), std::string::npos);
 }
 
-// Every mix of states: what is printed for all is the sum of what is printed for each.
+// For every mix of states the printed total is the sum of the printed counts.
 TEST_F(StudyCommand, CountsTrialsOfEveryState) {
   const auto storage = open_storage(file().string());
   for (int mix = 0; mix < 32; ++mix) {
@@ -166,7 +166,7 @@ TEST_F(StudyCommand, LeavesAFolderWithFiguresByOptunasNames) {
   for (const char* name : {"optimization_history.svg", "param_importances.svg", "slice.svg",
                            "parallel_coordinate.png", "edf.svg", "trials.csv", "report.html"})
     EXPECT_TRUE(fs::exists(folder() / "shown" / name)) << name;
-  EXPECT_FALSE(fs::exists(folder() / "shown/intermediate_values.svg"));  // none was reported
+  EXPECT_FALSE(fs::exists(folder() / "shown/intermediate_values.svg"));  // none reported
   said({"front", "-o", "of_two"});
   EXPECT_TRUE(fs::exists(folder() / "of_two/pareto_front.svg"));
   said({"first", "second", "-o", "beside"});
@@ -174,7 +174,7 @@ TEST_F(StudyCommand, LeavesAFolderWithFiguresByOptunasNames) {
             std::string::npos);
 }
 
-// A figure has all trials; what is said of a point is stored once, and curves are a sample.
+// Figures contain all trials. The text of a point is stored once, and curves are a sample.
 TEST_F(StudyCommand, WritesSmallPagesOfManyTrials) {
   const auto storage = open_storage(file().string());
   const Study study = storage->create_study("many", {Direction::maximize});
@@ -223,7 +223,7 @@ TEST_F(StudyCommand, DeletesOneAndNoOther) {
   EXPECT_EQ(studies[0]["trials"]["complete"], 12);
 }
 
-// Three seeds of one sampler, one of another: each study's trials are at 0.5, 0.6 and a best of its own.
+// Three seeds of one sampler and one of another. The trials of each study have the values 0.5, 0.6 and a best value.
 class ComparedStudies : public StudyCommand {
  protected:
   void SetUp() override {
@@ -252,7 +252,7 @@ TEST_F(ComparedStudies, AreOneRowWhereTheyDifferInTheirSeedAlone) {
   EXPECT_EQ(families[0]["label"], "tpe: 3 seeds (1, 2, 3)");
   EXPECT_EQ(families[0]["studies"], Json({"tpe-1", "tpe-2", "tpe-3"}));
   EXPECT_EQ(families[0]["seeds"], Json({1, 2, 3}));
-  EXPECT_EQ(families[0]["trials_to_reach"], Json({nullptr, 3, 3}));  // of 0.8, within 0.005
+  EXPECT_EQ(families[0]["trials_to_reach"], Json({nullptr, 3, 3}));  // for 0.8, within 0.005
   EXPECT_EQ(families[1]["label"], "random-1");
   const std::string text = said(all_);
   EXPECT_NE(text.find("0.7970 (0.7000 to 0.8000)"), std::string::npos) << text;
@@ -288,7 +288,7 @@ TEST_F(ComparedStudies, NameNoSamplerWhereAnotherDidAsWell) {
   EXPECT_NE(sentence.find("random 3, tpe 3"), std::string::npos) << sentence;
 }
 
-// Each storage of its own, as a search leaves it in its folder.
+// Studies may be in separate storages, as searches leave them.
 TEST_F(ComparedStudies, MayStandInFilesOfTheirOwn) {
   Words files;
   for (const auto& [name, seed, best] : {std::tuple("a", 1, 0.7), {"b", 2, 0.9}}) {
@@ -315,7 +315,7 @@ TEST_F(ComparedStudies, MayStandInFilesOfTheirOwn) {
   EXPECT_NE(kept.messages.find("from one storage"), std::string::npos) << kept.messages;
 }
 
-// The same seed twice is no second seed.
+// A repeated seed does not count as a second one.
 TEST_F(ComparedStudies, StandAloneWithTheSeedOfAnother) {
   const auto storage = open_storage(file().string());
   storage->set_study_attribute(storage->find_study("tpe-3")->id, AttributeOwner::user,
@@ -360,7 +360,7 @@ TEST_F(StudyCommand, SaysHowSureAnAccuracyIs) {
             std::string::npos);
 }
 
-// On a terminal, where `answer` is typed.
+// Types `answer` on a terminal.
 TEST_F(StudyCommand, AsksAPersonBeforeItDeletes) {
   const auto answered = [&](const char* answer) {
     int terminal = -1;
@@ -404,7 +404,7 @@ TEST_F(StudyCommand, TellsWhatWasInterruptedFromWhatFailed) {
   EXPECT_NE(said({"first"}).find(" trials (1 interrupted and run again)"), std::string::npos);
 }
 
-// By the name that it will have.
+// A running search's study is found by its final path.
 TEST_F(StudyCommand, FindsTheStudyOfASearchThatRuns) {
   fs::create_directory(folder() / "out.partial");
   fs::copy_file(file(), folder() / "out.partial/study.db");
@@ -453,7 +453,7 @@ TEST_F(WatchCommand, TakesTheStudyInWhichSomethingHappenedLast) {
   EXPECT_NE(watched({}).find("on the Pareto front"), std::string::npos);
 }
 
-// Trials that end while it looks: the last of them after it has surely started.
+// Trials that end while it watches, the last ones after it has surely started.
 TEST_F(WatchCommand, FollowsWhatOthersWrite) {
   std::thread writer([&] {
     const auto storage = open_storage(file().string(), /*must_exist=*/true);

@@ -7,11 +7,11 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// What the program proposes in place of a word that it does not know.
+// Tests of suggestions for misspelled names.
 namespace hone::testing {
 namespace {
 
-// The name in "did you mean 'NAME'?".
+// Returns NAME in "did you mean 'NAME'?".
 std::optional<std::string> proposed(const std::string& messages) {
   constexpr std::string_view kQuestion = "did you mean '";
   const std::size_t at = messages.find(kQuestion);
@@ -20,7 +20,7 @@ std::optional<std::string> proposed(const std::string& messages) {
   return messages.substr(begin, messages.find('\'', begin) - begin);
 }
 
-// The options in the help of a command.
+// Returns the options in the help of a command.
 std::vector<std::string> options_of(const std::string& command) {
   const std::string help = run_well({command, "--help-all"}, fs::temp_directory_path()).output;
   std::vector<std::string> options;
@@ -37,7 +37,7 @@ class Suggestion : public ::testing::Test {
   std::string messages(const std::vector<std::string>& words) const {
     return run_hone(words, folder_.path()).messages;
   }
-  /// Expects that the first `words` get the second for the unknown one.
+  /// Expects the suggestion `name` for the command line `words`.
   void expect(const std::optional<std::string>& name, const std::vector<std::string>& words) const {
     const std::string said = messages(words);
     EXPECT_EQ(proposed(said), name) << fmt::format("{}: {}", fmt::join(words, " "), said);
@@ -52,7 +52,7 @@ TEST_F(Suggestion, OfAnOptionIsTakenByTheCommand) {
     for (std::size_t i = 0; i < options.size(); i += 6) {
       const std::string slip = options[i] + "x";
       const std::optional<std::string> name = proposed(messages({command, slip + "=1"}));
-      if (!name) continue;  // another option is missing
+      if (!name) continue;  // a required option is missing
       ++count;
       const std::string after = messages({command, *name + "=1"});
       for (const char* refusal : {"unexpected argument", " is an option of ", " requires --"})
@@ -68,14 +68,14 @@ TEST_F(Suggestion, OfAnOptionHeedsTheOthersOnTheLine) {
   expect(std::nullopt, {"predict", "model", "text", "--splt", "all"});
   expect("--learning_rate", {"train", "tiny", "--learning_rat", "1"});
   expect(std::nullopt, {"train", "tiny", "--lr", "2", "--learning_rat", "1"});
-  expect("--output_dir", {"train", "tiny", "--output", "out"});  // the only one that begins so
+  expect("--output_dir", {"train", "tiny", "--output", "out"});  // the only option with this prefix
   expect("--tokens", {"bench", "tiny", "--token", "8"});
   expect(std::nullopt, {"bench", "attention", "--token", "8"});
 }
 
 TEST_F(Suggestion, OfAPassCanBeApplied) {
   expect("insert_lora", {"pass", "tiny", "insert_lore", "r=4", "-o", "out"});
-  expect(std::nullopt, {"pass", "tiny", "fuse_unpac", "-o", "out"});  // of runs alone
+  expect(std::nullopt, {"pass", "tiny", "fuse_unpac", "-o", "out"});  // a pass that only runs apply
 }
 
 TEST_F(Suggestion, OfAStageIsACommandForStages) {
@@ -85,7 +85,7 @@ TEST_F(Suggestion, OfAStageIsACommandForStages) {
   expect("quantize", {"run", "slip.toml", "--dry_run"});
 }
 
-// Answers to options of other programs name those that this command has.
+// Answers to options of other programs name only options that this command has.
 TEST_F(Suggestion, InPlaceOfAForeignOptionIsOneOfTheCommand) {
   EXPECT_NE(messages({"train", "tiny", "--fp16"}).find("--precision bf16"), std::string::npos);
   for (const char* command : {"inspect", "tokenize", "runs"}) {

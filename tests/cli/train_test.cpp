@@ -10,7 +10,7 @@
 namespace hone::testing {
 namespace {
 
-// Six steps of eight texts on built-in data.
+// Returns a training of six steps with eight texts each on built-in data.
 std::vector<std::string> six_steps(std::vector<std::string> more) {
   std::vector<std::string> words = {
       "train",       "tiny", "--data",          "synth:lookup?n=300&test=60",
@@ -70,18 +70,18 @@ TEST(Train, ReportsWithTheKeysOfHuggingFace) {
   const TemporaryFolder folder;
   const Json result = run_json(six_steps({"-o", "model"}), folder.path());
   EXPECT_EQ(result["steps"], 6);
-  // A tenth of the 300 texts is set aside.
+  // A tenth of the 300 texts is the validation split.
   EXPECT_EQ(result["train_samples"], 270);
   EXPECT_EQ(result["validation"]["eval_samples"], 30);
   EXPECT_EQ(result["test"]["eval_samples"], 60);
-  // Of 30 and of 60 texts, Newcombe's interval is wide.
+  // With 30 and 60 texts, Newcombe's interval is wide.
   const Json& gap = result["validation_test_gap_interval"];
   EXPECT_LT(gap[0], result["validation_test_gap"]);
   EXPECT_GT(gap[1].get<double>() - gap[0].get<double>(), 0.2);
   for (const char* key : {"train_loss", "train_runtime", "train_samples_per_second"})
     EXPECT_GT(result.value(key, 0.0), 0) << key;
   const std::vector<Json> log = json_lines(read_file(folder.path() / "model/training_log.jsonl"));
-  ASSERT_EQ(log.size(), 4);  // steps 2, 4 and 6, then the evaluation of the end
+  ASSERT_EQ(log.size(), 4);  // steps 2, 4 and 6, and the final evaluation
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(log[i]["step"], 2 * (i + 1));
     EXPECT_DOUBLE_EQ(log[i]["epoch"], 2 * (i + 1) / 34.0);  // 270 texts are 34 batches
@@ -92,7 +92,7 @@ TEST(Train, ReportsWithTheKeysOfHuggingFace) {
   EXPECT_EQ(log[3]["eval_accuracy"], result["validation"]["eval_accuracy"]);
 }
 
-// The runtime of an evaluation is never the same twice.
+// Runtimes of two evaluations differ, so equal ones show that the log and the result share one.
 TEST(Train, MeasuresTheValidationPartOnce) {
   const TemporaryFolder folder;
   for (const bool best : {false, true}) {
@@ -121,7 +121,7 @@ TEST(Train, MeasuresOnceWhereTheTestPartIsTheValidationPart) {
   EXPECT_TRUE(result["test"].contains("eval_runtime"));
 }
 
-// However many seeds: what is wrong with all of them is said once, and counted.
+// Warnings common to all seeds are printed once, with a count.
 TEST(Train, WarnsOfAllSeedsTogether) {
   const TemporaryFolder folder;
   const Ending ending =
@@ -160,7 +160,7 @@ TEST(Train, ShowsPrecisionRecallAndConfusion) {
   for (const char* text :
        {"Test, n = 60", "Precision", "macro mean", "taken for negative", "AUC of positive: "})
     EXPECT_NE(read_page(folder.path() / "model/report.html").find(text), std::string::npos) << text;
-  // The verdict first, then the tables.
+  // The accuracy comes first, then the tables.
   EXPECT_TRUE(ending.output.starts_with("Accuracy ")) << ending.output;
   EXPECT_NE(ending.output.substr(0, ending.output.find('\n'))
                 .find(" on test, n = 60; always predicting the most frequent class"),
@@ -206,7 +206,7 @@ TEST(Train, WeighsClasses) {
 TEST(Train, WarmsUpByAShareOfTheSteps) {
   const TemporaryFolder folder;
   run_well(six_steps({"--warmup_steps", "2", "-o", "steps"}), folder.path());
-  run_well(six_steps({"--warmup_ratio", "0.33", "-o", "share"}), folder.path());  // 1.98 of 6
+  run_well(six_steps({"--warmup_ratio", "0.33", "-o", "share"}), folder.path());  // 1.98 of 6 steps
   EXPECT_TRUE(read_file(folder.path() / "steps/model.safetensors") ==
               read_file(folder.path() / "share/model.safetensors"));
 }
@@ -251,7 +251,7 @@ TEST(Train, BeginsWithAFreshHeadForAModelThatDoesNotNameItsLabels) {
             (Json{{"0", "art"}, {"1", "law"}, {"2", "sport"}}));
 }
 
-// The encoder is the one that was trained.
+// The encoder keeps its trained weights.
 TEST(Train, KeepsTheRestOfAModelUnderAFreshHead) {
   const TemporaryFolder folder;
   folder.file("topics.csv", "text,label\na fine film,art\na dull match,sport\na vote,law\n");
@@ -312,7 +312,7 @@ TEST(Train, LeavesFrozenParametersAlone) {
   run_well(six_steps({"--freeze", "bert.embeddings.*,bert.pooler.*", "--freeze", "bert.encoder.*",
                       "-o", "after"}),
            folder.path());
-  // Only the 258 numbers of the classifier may differ.
+  // Only the 258 values of the classifier may differ.
   const std::string before = read_file(folder.path() / "before/model.safetensors");
   const std::string after = read_file(folder.path() / "after/model.safetensors");
   ASSERT_EQ(before.size(), after.size());
@@ -329,7 +329,7 @@ TEST(Train, KeepsTheStandardOutputForResults) {
   EXPECT_NE(shown.output.find("Written to shown"), std::string::npos);
   EXPECT_EQ(shown.output.find("texts/s  "), std::string::npos);
   EXPECT_NE(shown.messages.find("train  100%  6/6 steps"), std::string::npos);
-  // Warnings are no progress: six steps teach nothing, and that is said.
+  // --quiet keeps warnings, here that six steps teach nothing.
   const Ending quiet = run_well(six_steps({"--quiet", "-o", "quiet"}), folder.path());
   for (const std::string& line : split(quiet.messages, '\n'))
     EXPECT_TRUE(line.empty() || line.starts_with("warning: ")) << line;
@@ -364,7 +364,7 @@ TEST(Train, ShowsTheClassesOfSeeds) {
   EXPECT_NE(read_page(folder.path() / "out/report.html").find("Classes</"), std::string::npos);
 }
 
-// What was not trained is not taken for trained.
+// Training for zero steps does not count as training.
 TEST(Train, OfNoStepsLeavesTheModelUntrained) {
   const TemporaryFolder folder;
   const Ending ending =
@@ -380,7 +380,7 @@ TEST(Train, OfNoStepsLeavesTheModelUntrained) {
       << measured.messages;
 }
 
-// Only where something is chosen on it is the validation part one that choices were made on.
+// The validation split is used for choices only if something is chosen on it.
 TEST(Train, TellsOfChoicesWhereAnyIsMade) {
   const TemporaryFolder folder;
   const auto shown = [&](const std::string& out, const std::vector<std::string>& more) {
@@ -422,7 +422,7 @@ TEST(Train, LearnsFromAParentWithItsLabels) {
   const Json result = read_json(folder.path() / "out/results.json");
   EXPECT_EQ(result["distill"]["temperature"], 3);
   EXPECT_EQ(result["distill"]["alpha"], 0.25);
-  // The same job again is known by what the parent is, wherever it lies.
+  // A teacher is identified by its contents, not by its path.
   fs::copy(workshop() / "model", folder.path() / "moved", fs::copy_options::recursive);
   std::vector<std::string> moved = words({"-o", "out", "--resume"});
   *std::ranges::find(moved, (workshop() / "model").string()) = "moved";

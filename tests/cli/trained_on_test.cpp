@@ -4,7 +4,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// Models remember what they learned from, and figures say which texts are new to them.
+// Tests that models record their training data, and that results say which texts are new to them.
 namespace hone::testing {
 namespace {
 
@@ -25,7 +25,7 @@ bool says(const Ending& ending, const std::string& text) {
   return ending.messages.find(text) != std::string::npos;
 }
 
-// reviews.csv, and a model that was trained on nine tenths of it.
+// Makes reviews.csv, and a model trained on nine tenths of it.
 class TrainedModel : public ::testing::Test {
  protected:
   TrainedModel() {
@@ -78,7 +78,7 @@ TEST_F(TrainedModel, KnowsItsTextsInAnotherOrderAndAmongNewOnes) {
   folder_.file("reversed.csv", reversed);
   const Json backwards = eval({"reversed.csv"}), forwards = eval({"reviews.csv"});
   EXPECT_EQ(backwards["eval_confusion"], forwards["eval_confusion"]);
-  // Twenty losses of about one, added in another order.
+  // The sum of twenty losses of about one in another order.
   EXPECT_NEAR(backwards["eval_loss"], forwards["eval_loss"], 20 * 0x1p-52);
   folder_.file("grown.csv", reviews(0, 260));
   const Json grown = eval({"grown.csv"});
@@ -100,7 +100,7 @@ TEST_F(TrainedModel, SaysHowMuchOfItsTrainingTextsItIsMeasuredOn) {
   EXPECT_EQ(all["trained_on_rows"], 180);
 }
 
-// Wherever its figures are named, also where a gate decides by them.
+// The caution appears wherever the metrics do, also for gates.
 TEST_F(TrainedModel, SaysItBesideEveryFigure) {
   const std::string said = eval_messages({"reviews.csv", "--split", "train"}).output;
   EXPECT_NE(said.find("train, n = 180, all of them trained on"), std::string::npos) << said;
@@ -125,7 +125,7 @@ TEST_F(TrainedModel, SaysItBesideEveryFigure) {
   EXPECT_NE(runs.find("all of them trained on"), std::string::npos) << runs;
 }
 
-// Every text thrice is no more evidence than once.
+// Three copies of each text are no more evidence than one.
 TEST_F(TrainedModel, IsNoSurerByTextsThatRepeat) {
   std::string rows = reviews(200, 230);
   folder_.file("once.csv", rows);
@@ -224,7 +224,7 @@ TEST_F(TrainedModel, MayForget) {
   EXPECT_FALSE(fs::exists(path() / "quantized/trained_on.safetensors"));
 }
 
-// Two columns might be the text, so that none is chosen without a name.
+// Two columns could be the text, so reading the file requires a choice.
 TEST_F(TrainedModel, RemembersItsColumns) {
   std::string rows = "title,body,grade\n";
   for (int i = 0; i < 200; ++i) rows += fmt::format("t{},{}", i, review(i));
@@ -292,7 +292,7 @@ TEST_F(TrainedModel, TellsOfPredictionsWhichDataTheyAreOf) {
   EXPECT_TRUE(one["data"].is_null() && one["split"].is_null());
 }
 
-// By notes that --quiet leaves out alone, nobody would know.
+// --quiet omits notes, so the results themselves carry the caution.
 TEST_F(TrainedModel, OfWhichNothingIsKnownSaysSoBesideItsFigures) {
   fs::remove(path() / "model/trained_on.safetensors");
   const Json unknown = eval({"reviews.csv"});
@@ -304,7 +304,7 @@ TEST_F(TrainedModel, OfWhichNothingIsKnownSaysSoBesideItsFigures) {
            path());
   EXPECT_EQ(read_json(path() / "q/results.json")["cautions"], Json({"may be trained on"}));
   EXPECT_NE(read_file(path() / "q/README.md").find("may be trained on"), std::string::npos);
-  // Of both parts of a training it is said once, beside the figure that comes first.
+  // A caution about both splits of a training is printed once, with the first metric.
   fs::create_directory(path() / "parts");
   folder_.file("parts/train.csv", reviews(0, 100));
   folder_.file("parts/test.csv", reviews(140, 200));
@@ -327,7 +327,7 @@ TEST_F(TrainedModel, IsNamedWhereOneOfTwoHasNoRecord) {
   EXPECT_FALSE(says(ending, "model or other")) << ending.messages;
 }
 
-// Weights without a classifier get one at random, which the model that is saved has then.
+// Weights without a classifier get a random one, which the saved model contains.
 TEST_F(TrainedModel, WithoutAHeadIsRememberedAsUntrained) {
   Safetensors weights = read_safetensors(path() / "model/model.safetensors");
   std::erase_if(weights.tensors,
@@ -353,7 +353,7 @@ TEST_F(TrainedModel, WithoutAHeadIsRememberedAsUntrained) {
   EXPECT_FALSE(says(run_well({"eval", "trained", "--data", "reviews.csv"}, path()), "not trained"));
 }
 
-// By a folder that is not as it was written nobody vouches for what was learned from.
+// A damaged record cannot prove what the model was trained on.
 TEST_F(TrainedModel, InAFolderWithADamagedRecordIsOneOfWhichNothingIsKnown) {
   const std::string whole = read_file(path() / "model/record.json");
   folder_.file("model/record.json", whole.substr(0, whole.size() / 2));
@@ -406,7 +406,7 @@ TEST_F(TrainedModel, GivesTheIdentityOfTheData) {
   EXPECT_NE(eval({"other.csv"})["data"]["hash"], data["hash"]);
 }
 
-// A model that knows small letters only sees the same texts.
+// A model with a lower-case vocabulary sees the same texts.
 TEST_F(TrainedModel, KnowsItsTextsInCapitals) {
   std::string capitals = reviews(0, 200);
   for (std::size_t at = capitals.find("review "); at != std::string::npos;

@@ -5,7 +5,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// Flags of Hugging Face's TrainingArguments and example scripts.
+// Tests of the flags of Hugging Face's TrainingArguments and example scripts.
 namespace hone::testing {
 namespace {
 
@@ -19,7 +19,7 @@ bool is_flag_of_train(const std::string& flag) {
   return std::regex_search(help_of_train(), std::regex("(^|[ ,])" + flag + "[ ,\n]"));
 }
 
-// What the program answers to a flag with a value.
+// Returns the program's messages for a flag with a value.
 std::string answer_to(const std::string& flag) {
   const TemporaryFolder folder;
   const Ending ending =
@@ -30,7 +30,7 @@ std::string answer_to(const std::string& flag) {
   return ending.messages;
 }
 
-// Each is there, or answers with what to do instead; none is taken for a misspelling.
+// Each flag is supported, or its error says what to do instead; none is treated as a misspelling.
 TEST(TrainerFlags, AreThereOrAnswered) {
   for (const std::string flag : {"--model_name_or_path",
                                  "--activation_checkpointing",
@@ -97,7 +97,7 @@ TEST(TrainerFlags, AreThereOrAnswered) {
     EXPECT_TRUE(is_flag_of_train(flag)) << flag;
 }
 
-// As the Trainer's parser takes them.
+// The Trainer's parser accepts values of boolean flags.
 TEST(TrainerFlags, ThatAreTrueSayHow) {
   const TemporaryFolder folder;
   const Ending ending = run_hone({"train", "tiny", "--data", "synth:lookup?n=300&test=60", "-o",
@@ -109,13 +109,13 @@ TEST(TrainerFlags, ThatAreTrueSayHow) {
       << ending.messages;
 }
 
-// Whoever has a token has private models: "nothing to choose here" is no answer for them.
+// A token is for private models, so "nothing to choose here" would not help.
 TEST(TrainerFlags, SayHowPrivateModelsAreHad) {
   for (const char* flag : {"--hub_token", "--token", "--use_auth_token"})
     EXPECT_NE(answer_to(flag).find("hone downloads nothing"), std::string::npos) << answer_to(flag);
 }
 
-// The Trainer takes a GPU where there is one; who comes from it asks for the processor, or for another precision.
+// The Trainer uses a GPU if there is one, so its users ask for the CPU or for another precision.
 TEST(TrainerFlags, SayHowAGpuIsTaken) {
   for (const char* flag : {"--no_cuda", "--use_cpu", "--use_mps_device"})
     EXPECT_NE(answer_to(flag).find("--device cuda"), std::string::npos) << answer_to(flag);

@@ -4,7 +4,7 @@
 #include "hone/base/json.h"
 #include "tests/cli/run_hone.h"
 
-// Which tokens of long texts are kept, and that models remember it.
+// Tests that the truncation of long texts can be chosen and is stored in models.
 namespace hone::testing {
 namespace {
 
@@ -26,7 +26,7 @@ class TruncationOption : public ::testing::Test {
                  {"--data", "texts.csv", "--max_steps", "2", "--max_seq_length", "6", "-o", out});
     return run_well(words, path());
   }
-  // The first text's tokens between the special ones.
+  // Returns the tokens of the first text without the special ones.
   std::string kept(const std::string& model, Words more = {}) const {
     more.insert(more.begin(), {"tokenize", model, "--data", "texts.csv", "--max_seq_length", "6"});
     const Words tokens = run_json(more, path())["texts"][0]["tokens"];
@@ -79,7 +79,7 @@ TEST_F(TruncationOption, OfATrainingStaysWithItsModel) {
   EXPECT_FALSE(config("again").contains("hone_truncation"));
   EXPECT_EQ(kept("again"), kHead);
   EXPECT_EQ(run_json({"inspect", "both"}, path())["limits"]["truncation"], "head_tail");
-  // Texts that a copy is measured on are cut as the model says, and the copy says so too.
+  // Quantizing truncates texts as the model's config says, and copies the setting.
   run_well({"quantize", "both", "--format", "integer(width=8,frac=4)", "--data", "texts.csv",
             "--max_seq_length", "6", "-o", "copy"},
            path());

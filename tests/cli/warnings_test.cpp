@@ -3,7 +3,7 @@
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
-// A warning is shown once in full, whatever part of a command comes upon it again.
+// Tests that a repeated warning is printed in full only once.
 namespace hone::testing {
 namespace {
 

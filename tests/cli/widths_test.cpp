@@ -6,7 +6,7 @@
 namespace hone::testing {
 namespace {
 
-// `hone widths` of the workshop's model, one step of training for each width.
+// Returns a `hone widths` command on the workshop's model, with one training step per width.
 std::vector<std::string> study(const TemporaryFolder& folder, const std::string& widths) {
   return {"widths", "model",    "--data", "reviews.csv", "--max_steps",
           "1",      "--widths", widths,   "-o",          folder.path() / "widths"};
@@ -23,7 +23,7 @@ TEST(Widths, WritesATableAndAFigureOfPtqAndQat) {
       "fp32", "PTQ integer(width=6,frac=3)", "QAT integer(width=6,frac=3)",
       "PTQ integer(width=16,frac=8)", "QAT integer(width=16,frac=8)"};
   for (std::size_t i = 0; i < labels.size(); ++i) EXPECT_EQ(models[i]["model"], labels[i]);
-  // Ten bits more of PTQ.
+  // PTQ with ten more bits.
   const auto margins = [&](std::size_t model) {
     return models[model]["comparison"]["margin_snr_db"].get<double>();
   };
@@ -39,7 +39,7 @@ TEST(Widths, WritesATableAndAFigureOfPtqAndQat) {
     EXPECT_NE(svg.find(text), std::string::npos) << text;
 }
 
-// Four texts to choose on, and no part beside them.
+// The report says that choices use four validation texts and that there is no other split.
 TEST(Widths, SaysInItsReportWhatItStandsOn) {
   const TemporaryFolder folder;
   const Ending ending = run_well(study(folder, "16.8"), workshop());
@@ -63,8 +63,8 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
   EXPECT_EQ(settings["settings"]["MODEL"], "model");
 }
 
-// A fresh model whose predictions 16 and 24 bits do not change: 1,800 texts set aside show that it loses less than half a
-// point, and the test part is looked at once, for the narrowest.
+// 16 and 24 bits do not change predictions of this fresh model. 1,800 validation texts show that it loses less than
+// half a point. The test split is evaluated once, for the narrowest width.
 TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
   const TemporaryFolder folder;
   const std::string data = "synth:lookup?n=2000";
@@ -90,10 +90,10 @@ TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
   EXPECT_EQ(result["reported_split"], "test");
   ASSERT_EQ(result["reported"].size(), 3);
   EXPECT_EQ(result["reported"][0]["model"], "fp32");
-  // The classes of the chosen widths and of the baseline.
+  // The classes of the chosen width and of the baseline.
   EXPECT_NE(page.find("positive"), std::string::npos) << page;
   for (const Json& model : result["reported"]) EXPECT_EQ(model["eval_samples"], 500) << model;
-  // 500 texts cannot show half a point, and say so.
+  // 500 texts cannot show a drop below half a point.
   EXPECT_EQ(result["reported"][1]["comparison"]["verdict"], "inconclusive");
   EXPECT_NE(result["findings"].dump().find("test, n = 500: accuracy changed by"), std::string::npos)
       << result["findings"].dump();
@@ -102,7 +102,7 @@ TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
 TEST(Widths, NeedAPartToChooseOn) {
   const TemporaryFolder folder;
   std::vector<std::string> words = study(folder, "16.8");
-  words[1] = "tiny";  // knows of no texts that were set aside before
+  words[1] = "tiny";  // has no recorded validation split
   words.insert(words.end(), {"--validation_split", "0"});
   const Ending ending = run_hone(words, workshop());
   EXPECT_EQ(ending.code, 1);

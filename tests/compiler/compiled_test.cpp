@@ -16,7 +16,7 @@
 #include "tests/runtime/kernel_cases.h"
 #include "tests/support/tiny_model.h"
 
-// Graphs by the compiler beside the interpreter.
+// Compares compiled graphs with the interpreter.
 namespace hone::testing {
 namespace {
 
@@ -24,7 +24,7 @@ using namespace hone::compiler;
 
 class CompiledGraphs : public GeneratedCodeTest {};
 
-constexpr double kNear = 1e-5;  // of the largest of a tensor
+constexpr double kNear = 1e-5;  // relative to the largest value of a tensor
 
 NamedTensors run_by(Executor executor, const Graph& graph, const NamedTensors& inputs,
                     ParameterStore parameters = {}, int threads = 1,
@@ -58,7 +58,7 @@ TEST_F(CompiledGraphs, AgreeWithTheInterpreter) {
   }
 }
 
-// The loss and all gradients of a model.
+// Returns a graph with the loss and all gradients of a model.
 Graph with_gradients(const Model& model, bool prepared, NamedTensors& batch) {
   Graph graph = model.graph;
   if (prepared)
@@ -94,8 +94,8 @@ TEST_F(CompiledGraphs, GiveTheInterpretersGradients) {
   }
 }
 
-// Rounding to a format is no formula yet, so what differs in a last place may fall to another value: only models that do not
-// round are compared by their values.
+// Rounding to a format is not compiled yet, and a difference in the last place may round to another value of the
+// format. So only models without quantization are compared.
 TEST_F(CompiledGraphs, Train) {
   const Model model = tiny_model();
   const auto losses = [&](Executor executor, int threads, DType values = DType::f32) {
@@ -115,7 +115,7 @@ TEST_F(CompiledGraphs, Train) {
     EXPECT_NEAR(got[i], expected[i], 1e-4 * std::max(1.0, expected[i])) << "step " << i;
   EXPECT_EQ(losses(compiled, 3), got);
 
-  // What is in bf16 is not fused; what differs in a last place of the rest may fall to the next bf16, 2^-8 away.
+  // bf16 operations are not fused. A difference in the last place elsewhere may round to the next bf16, 2^-8 away.
   const std::vector<double> wide = losses(interpreted, 1, DType::bf16),
                             fused = losses(compiled, 1, DType::bf16);
   for (std::size_t i = 0; i < fused.size(); ++i)
@@ -169,7 +169,7 @@ output z = %z
   EXPECT_EQ(code_counts().loaded - before.loaded, 2);
 }
 
-// A user's own activation, of which there is a formula and nothing else.
+// A user-defined activation that has only a formula.
 const Library& with_quick_gelu() {
   static const Library library = [] {
     Library extended = builtin_library();

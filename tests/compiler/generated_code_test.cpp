@@ -9,7 +9,7 @@
 #include "tests/compiler/own_cache.h"
 #include "tests/kernels/kernel_testing.h"
 
-// Generated code beside the formulas themselves in double, for vectors of every width that the machine has.
+// Compares generated code with the formulas in double, for every vector width of this machine.
 namespace hone::testing {
 namespace {
 
@@ -19,7 +19,7 @@ constexpr std::array kValues = {OperandKind::values};
 
 class GeneratedCodes : public GeneratedCodeTest {};
 
-// One row of `x0`.
+// Evaluates the formula for one row of `x0`.
 std::vector<float> row_of(const std::string& formula, const std::vector<float>& x) {
   const GeneratedCode& code = code_of(formula, kValues);
   std::vector<float> y(x.size() + 1, -77);
@@ -41,7 +41,7 @@ double exact(const std::string& formula, float x) {
   return result;
 }
 
-// Everywhere from the least to the greatest: 65536 floats whose bits are spread evenly, both signs.
+// Returns 65536 floats of both signs whose bit patterns are evenly spaced.
 std::vector<float> floats_of_all_sizes() {
   std::vector<float> all;
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
@@ -70,7 +70,6 @@ void expect_near_everywhere(const std::string& formula, double ulps, double abso
       kernels::kFusedTargets);
 }
 
-// What is no number: the parts of a quotient that are 0 or infinite, the edges of exp.
 TEST_F(GeneratedCodes, AreExactWhereOneStepIs) {
   for (const char* formula : {"x0 + 1", "x0 - 3", "2.5 * x0", "1 / x0", "-x0", "abs(x0)",
                               "sqrt(x0)", "select(x0 < 0, 1, x0)", "select(1 < x0, x0, 2)"})
@@ -78,14 +77,14 @@ TEST_F(GeneratedCodes, AreExactWhereOneStepIs) {
 }
 
 TEST_F(GeneratedCodes, HaveFunctionsThatErrByLittle) {
-  // Below the least normal number results are rounded twice.
+  // Subnormal results are rounded twice.
   expect_near_everywhere("exp(x0)", 2, 0x1p-149);
-  // The polynomials' own errors (kernels/math-inl.h), 4e-7 of the value. Tiny x round twice.
+  // The polynomials' own relative errors are 4e-7 (kernels/math-inl.h). Results for tiny x are rounded twice.
   expect_near_everywhere("erf(x0)", 4, 0x1p-148);
   expect_near_everywhere("tanh(x0)", 4, 0x1p-148);
 }
 
-// A divisor that is a constant is a factor, rounded once more; products that are added are fused.
+// Division by a constant becomes a multiplication, which rounds once more. Sums of products use fused multiply-add.
 TEST_F(GeneratedCodes, RoundLittleInSums) {
   kernels::for_each_target(
       [&] {
@@ -95,7 +94,7 @@ TEST_F(GeneratedCodes, RoundLittleInSums) {
           for (std::size_t i = 0; i < x.size(); ++i)
             ASSERT_NEAR(y[i], exact(formula, x[i]), 2 * 0x1p-23 * 4) << formula;
         }
-        // Once rounded, not twice.
+        // Rounded once, as by fused multiply-add.
         for (const float value : row_of("x0 * x0 + -1.0000002384185793", {1.0000001192092896f}))
           EXPECT_EQ(value, 0x1p-46f);
       },
@@ -117,7 +116,7 @@ TEST_F(GeneratedCodes, HaveTheSameBitsForVectorsOfAnyWidth) {
       kernels::kFusedTargets);
 }
 
-// What this processor cannot run is compiled all the same.
+// Code for vectors that this CPU lacks is compiled too.
 TEST_F(GeneratedCodes, AreCompiledForVectorsOfBothWidths) {
   const FormulaSteps formulas(
       parse_formulas("t0 = exp(x0) + erf(x1); select(0 < x2, sqrt(abs(t0)), tanh(t0)); t0 - x3"));
@@ -142,7 +141,7 @@ TEST_F(GeneratedCodes, AreKeptForTheNextProcess) {
     const std::optional<std::string> kept = kept_object(key);
     ASSERT_TRUE(kept.has_value());
     EXPECT_TRUE(kept->starts_with("\177ELF"));
-    // Another length, and another byte, are damage.
+    // A wrong length and a wrong byte are both detected.
     std::string bytes = read_file(entry.path());
     write_file(entry.path(), bytes.substr(0, bytes.size() - 1));
     EXPECT_FALSE(kept_object(key).has_value());

@@ -7,7 +7,7 @@
 
 namespace hone::testing {
 
-/// A cache that nobody else has, as long as the object lives.
+/// A private cache, as long as the object lives.
 class OwnCache {
  public:
   OwnCache() : before_(environment()) { ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); }
@@ -28,7 +28,7 @@ class OwnCache {
   std::string before_;
 };
 
-/// A test of generated code, in a cache of its own; skipped where there can be none.
+/// A test of generated code with a private cache. Skipped if code cannot be generated.
 class GeneratedCodeTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -5,9 +5,10 @@
 #include "tests/cuda/gpu.h"
 #include "tests/support/evaluate.h"
 
-// Attention of halves and its gradient, by tensor cores, beside the reference, which computes in double what it is given in
-// halves. Scores, weights and their gradients are rounded to halves on the way to the next product, and results once more: a
-// few roundings of 2^-9 (bf16) or 2^-12 (f16) each, of random sign, held to four of them in the norm.
+// Compares attention of 16-bit values and its gradient on tensor cores with the reference, which computes in double
+// from the same inputs. Scores, weights and their gradients are rounded to 16 bits before the next product, and results
+// once more. These are a few roundings of 2^-9 (bf16) or 2^-12 (f16) each, with random signs; the norm may differ by
+// four of them.
 namespace hone::testing {
 namespace {
 
@@ -38,7 +39,8 @@ Tensor drawn(const Sizes& sizes, std::string_view name, DType dtype) {
   return values.cast(dtype);
 }
 
-// The graph of a case, and what it reads. In runs text b has queries - 7 b of the tokens, and there are five more.
+// Returns the graph of a case, and its inputs. In runs, text b has queries - 7 b tokens, and five more tokens belong to
+// no text.
 std::pair<std::string, NamedTensors> graph_of(const Case& c, DType dtype, bool gradient) {
   const std::string type(info(dtype).name);
   std::int64_t tokens = 0;
@@ -65,7 +67,7 @@ std::pair<std::string, NamedTensors> graph_of(const Case& c, DType dtype, bool g
     text += "%key = input : i64[]\n";
     operands += ", %key";
     inputs.emplace("key", Tensor::scalar<std::int64_t>(9));
-    // No less than the sizes, which of runs are those of all tokens.
+    // At least the sizes; in runs, those of all tokens.
     attributes += fmt::format(", p=0.25, stream=3, limits=[{}, 2, {}, {}]", c.texts,
                               std::max(tokens, c.queries) + 3, std::max(tokens, c.keys) + 2);
   }
@@ -121,7 +123,7 @@ TEST_F(CudaAttention, OfHalvesAgreesWithTheReference) {
           EXPECT_EQ(a, elements_of(again.at(name))) << name << " of\n" << text;
           std::vector<float> difference(a.size());
           for (std::size_t i = 0; i < a.size(); ++i) difference[i] = a[i] - b[i];
-          // What should be nothing is what is left of numbers near 1.
+          // Results that should be zero are differences of numbers near 1.
           const double least = 0.01 * std::sqrt(static_cast<double>(b.size()));
           EXPECT_LE(norm(difference), allowed * std::max(norm(b), least)) << name << " of\n"
                                                                           << text;

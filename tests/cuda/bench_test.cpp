@@ -4,7 +4,7 @@
 #include "hone/jobs/bench_linear.h"
 #include "tests/cuda/gpu.h"
 
-// What `hone bench` times on a GPU is right there.
+// Checks the results of the work that `hone bench` times on a GPU.
 namespace hone::testing {
 namespace {
 
@@ -20,7 +20,8 @@ class CudaBench : public OnGpu {
   }
 };
 
-// Sizes that the tensor cores' kernel takes and one that it does not, of one text and of several, with tokens that fill no tile.
+// Sizes that the tensor-core kernel supports and one that it does not, with one text and several, and tokens that do
+// not fill a tile.
 TEST_F(CudaBench, ComputesAttentionOfEveryTypeBothWays) {
   for (const AttentionShape& shape : {AttentionShape{2, 3, 130, 64}, AttentionShape{1, 2, 300, 128},
                                       AttentionShape{3, 1, 1, 64}, AttentionShape{2, 2, 70, 32}}) {
@@ -39,7 +40,7 @@ TEST_F(CudaBench, ComputesAttentionOfEveryTypeBothWays) {
   }
 }
 
-// Few rows and many, which have kernels of their own; what has none says so.
+// Few rows and many rows have different kernels. Formats without a kernel report why.
 TEST_F(CudaBench, ComputesLinearsInEveryWayOrSaysWhyNot) {
   const FormatTable& formats = gpu_context().library.formats;
   const LinearResult result = bench_linear(
@@ -64,7 +65,7 @@ TEST_F(CudaBench, ComputesLinearsInEveryWayOrSaysWhyNot) {
   }
 }
 
-// Decoded bits are held against the processor's before they are timed.
+// Decoded bits are compared with those of the CPU before they are timed.
 TEST_F(CudaBench, DecodesTheBitsOfTheProcessor) {
   for (const int bits : {8, 4})
     for (const bool to_float : {false, true}) {
@@ -85,7 +86,7 @@ TEST_F(CudaBench, DecodesTheBitsOfTheProcessor) {
     }
 }
 
-// What tensors gave back can be had again, though the GPU keeps it for them.
+// Memory that tensors freed is available again, although it stays in the GPU's pool.
 TEST_F(CudaBench, KnowsWhatMemoryIsTaken) {
   const std::size_t before = gpu().held_bytes(), free = gpu().free_bytes().value();
   constexpr std::size_t kBytes = std::size_t{256} << 20;

@@ -18,7 +18,7 @@ std::vector<float> counted(std::size_t count) {
 }
 
 TEST_F(CudaDevices, KeepWhatIsUploaded) {
-  // Larger than all pieces that wait for uploads together.
+  // Larger than all pieces of staging memory together.
   const std::size_t count = std::size_t{6} << 20;
   const Tensor host = Tensor::of<float>({static_cast<std::int64_t>(count)}, counted(count));
   const Tensor there = host.on(gpu());
@@ -37,7 +37,7 @@ TEST_F(CudaDevices, CopyViewsWithGaps) {
 TEST_F(CudaDevices, SayWhenMemoryRunsOut) {
   const std::size_t too_much = gpu().info().memory_bytes * 2;
   expect_user_error("not enough memory on cuda:0", [&] { gpu().allocate(too_much); });
-  // What comes after is not touched.
+  // Later allocations still work.
   EXPECT_EQ(elements_of(Tensor::of<float>({2}, {1, 2}).on(gpu()).on(cpu())),
             (std::vector<float>{1, 2}));
 }
@@ -46,7 +46,7 @@ TEST_F(CudaDevices, AreNumbered) {
   expect_user_error("there is no cuda:77", [] { cuda::device(77); });
 }
 
-// What is captured gives what the interpreter gives, for inputs that change, and after parameters are others.
+// Captured runs give the same results as the interpreter, with changing inputs and after parameters are replaced.
 TEST_F(CudaDevices, GiveTheSameBitsWhenRunsAreCaptured) {
   const std::string text =
       "%x = input : f32[B, 4]\n%w = parameter weight trainable : f32[3, 4]\n%y = linear(%x, %w) : "

@@ -10,7 +10,7 @@
 
 namespace hone::testing {
 
-/// Tests on the first GPU. Without a GPU they are skipped, and say why.
+/// Tests on the first GPU. They are skipped, with the reason, if there is none.
 class OnGpu : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -22,7 +22,7 @@ class OnGpu : public ::testing::Test {
 
   static cuda::CudaDevice& gpu() { return cuda::device(0); }
 
-  /// The builtin tables with the GPUs' kernels.
+  /// The builtin tables, with the kernels for GPUs.
   static const Library& library() {
     static const Library built = [] {
       Library with_gpus = builtin_library();

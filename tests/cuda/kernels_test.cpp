@@ -6,14 +6,14 @@
 #include "tests/cuda/gpu.h"
 #include "tests/runtime/image_kernel_cases.h"
 
-// Every row of the GPUs' kernels beside its operation's reference: the graphs that the processor's kernels are held
-// against, and quantizers of every format with the values that are hard.
+// Compares every row of the kernel table for GPUs with its operation's reference: on the graphs that test the CPU's
+// kernels, and for quantizers of every format with hard values.
 //
-// Tolerances. A kernel sums in another order than the processor's, in fp32 too, so what holds for those (see
-// runtime/cpu_kernels_test.cpp) holds here with room for the GPU's erf, exp and tanh, of some ulp (CUDA C++ Programming
-// Guide, "Mathematical Functions"). Quantizers, masks, copies and gathers have the reference's bits. Of halves cuBLASLt may round a
-// product before it adds bias and residual, and their sum again: half an ulp each of what is at most as large as the largest
-// result.
+// Tolerances. A kernel sums in another order than the CPU's, also in fp32, so the tolerances of those (see
+// runtime/cpu_kernels_test.cpp) apply, with room for the GPU's erf, exp and tanh, which are off by some ulp (CUDA C++
+// Programming Guide, "Mathematical Functions"). Quantizers, masks, copies and gathers have the reference's bits. With
+// 16-bit values, cuBLASLt may round a product before it adds bias and residual, and then their sum: each by half an ulp
+// of at most the largest result.
 namespace hone::testing {
 namespace {
 
@@ -44,7 +44,7 @@ class CudaKernels : public OnGpu {
   static void run_twice(const std::vector<KernelCase>& cases);
 };
 
-// What rounding a value of at most 1 twice may change, by the types of a case.
+// Returns the error of rounding a value of at most 1 twice, for the types of a case.
 double two_roundings(const KernelCase& kernel_case) {
   if (kernel_case.text.find("bf16") != std::string::npos) return 0x1p-8;
   return kernel_case.text.find("f16") != std::string::npos ? 0x1p-11 : 0;
@@ -78,7 +78,7 @@ void expect_near(const Tensor& got, const Tensor& expected, const KernelCase& ke
   }
 }
 
-// One after the other, so that a report names all that fail. Returns why cases are refused.
+// Runs one case after the other, so that a report names all that fail. Returns why cases are refused.
 std::set<std::string> CudaKernels::compare(const std::vector<KernelCase>& cases) {
   std::set<std::string> refused;
   for (const KernelCase& kernel_case : cases) {
@@ -112,14 +112,14 @@ void CudaKernels::run_twice(const std::vector<KernelCase>& cases) {
                   0)
             << name << " of\n"
             << kernel_case.text;
-    } catch (const UserError&) {  // said above
+    } catch (const UserError&) {  // reported by `compare`
     }
   }
 }
 
 TEST_F(CudaKernels, AgreeWithTheReferences) {
-  // Products of bfloat16 and of signs have kernels on the CPU only, and so have gradients of some rows of a table: no pass makes
-  // them where there is no kernel.
+  // Only the CPU has kernels for products of bfloat16 and of signs, and for gradients of some rows of a table. No pass
+  // creates these operations where there is no kernel.
   for (const std::string& refusal : compare(kernel_cases())) {
     const bool is_known =
         refusal.find("products do not read codes") != std::string::npos ||
@@ -137,7 +137,7 @@ TEST_F(CudaKernels, AgreeWithTheReferencesOnImages) {
 TEST_F(CudaKernels, GiveTheSameBitsInEveryRun) { run_twice(kernel_cases()); }
 TEST_F(CudaKernels, GiveTheSameBitsOnImagesInEveryRun) { run_twice(image_kernel_cases()); }
 
-/// The GPU multiplies in TF32 while this lives.
+/// Makes the GPU multiply in TF32 during its lifetime.
 struct InTf32 {
   cuda::CudaDevice& gpu;
   explicit InTf32(cuda::CudaDevice& device) : gpu(device) {
@@ -152,8 +152,8 @@ double norm(const std::vector<float>& values) {
   return std::sqrt(squares);
 }
 
-// Operands are rounded by 2^-11 of themselves at most, so products change by 2^-10 of themselves at most. The signs of these changes
-// are random, so that sums change by no larger share.
+// Rounding changes operands by at most 2^-11 of themselves, and so products by at most 2^-10. The signs of these
+// changes are random, so sums do not change by a larger share.
 TEST_F(CudaKernels, ConvolveImagesInTf32) {
   bool is_rounded = false;
   for (const KernelCase& kernel_case : image_kernel_cases()) {

@@ -16,11 +16,11 @@
 #include "tests/cuda/gpu.h"
 #include "tests/support/tiny_jobs.h"
 
-// Whole models on a GPU beside the processor.
+// Compares whole models on a GPU with the CPU.
 namespace hone::testing {
 namespace {
 
-// fp32 on both sides, sums in other orders through a few layers.
+// Both sides compute in fp32, with sums in different orders through a few layers.
 constexpr double kLogits = 1e-4;
 constexpr double kLoss = 1e-3;  // over 200 steps, in which differences grow
 
@@ -101,7 +101,7 @@ void output_gradients(Graph& graph) {
     if (gradients[i]) graph.set_output("d " + trainable[i].node->name(), gradients[i]);
 }
 
-// Outputs, and parameters that a run has written.
+// Returns the outputs, and the parameters after the run.
 NamedTensors results(const Graph& graph, const NamedTensors& inputs, const ParameterStore& before,
                      const Session& session) {
   ParameterStore parameters = before.on(session.device);
@@ -143,8 +143,8 @@ TEST_F(CudaModels, TrainToTheSameBitsEveryTime) {
             losses(model.graph, model, on_gpu(pool), 20));
 }
 
-// What has two or three values jumps where a sum's last place decides a sign, so of it the GPU's runs are compared with
-// each other.
+// With two or three values, the last bit of a sum can flip a sign, which changes results a lot. For these formats, the
+// GPU's runs are compared with each other.
 bool jumps(const std::string& format) {
   return format.starts_with("binary") || format.starts_with("ternary");
 }
@@ -181,15 +181,15 @@ TEST_F(CudaModels, GiveTheProcessorsLogits) {
     const std::vector<float> got = logits(gpu_context()),
                              expected = logits(jumps(format) ? gpu_context() : quiet_context());
     ASSERT_EQ(got.size(), expected.size());
-    // A value on the edge between two of a format's may fall to either side, for sums differ in the last place.
+    // A value near the midpoint of two values of a format may be rounded to either, since sums differ in the last bit.
     const double allowed = format.empty() ? kLogits : jumps(format) ? 0 : 0.05;
     for (std::size_t i = 0; i < got.size(); ++i)
       EXPECT_NEAR(got[i], expected[i], allowed) << format << " logit " << i;
   }
 }
 
-// Inputs are rounded to bytes, and their sums of 32 bits are exact: what differs are sums elsewhere, which may move an input across
-// the edge between two codes.
+// Inputs are rounded to bytes, and their sums of 32 bits are exact. Other sums differ, which may change an input's
+// code.
 TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModels) {
   for (const char* format : {"int(bits=8,per=row)", "int(bits=4,per=row)", "ternary",
                              "mxint(bits=8)", "int(bits=4,group=32)"}) {
@@ -206,7 +206,8 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModels) {
   }
 }
 
-// Between native products, values are rounded to bfloat16 on the GPU only. Layer norms give the codes that products read.
+// Between native products, values are rounded to bfloat16 on the GPU only. Layer norms compute the codes that products
+// read.
 TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModelsInBfloat16) {
   ThreadPool pool(1);
   const Model model =
@@ -236,8 +237,8 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfNativeModelsInBfloat16) {
   }
 }
 
-// Loss, logits and the gradients of all parameters, with attention fused, texts one behind the other, tokens of none behind them, and
-// without.
+// Loss, logits and the gradients of all parameters: of the plain graph, and of the graph prepared for gradients, with
+// fused attention and texts stored back to back, without or with tokens of no text at the end.
 TEST_F(CudaModels, GiveTheProcessorsGradients) {
   ThreadPool pool(1);
   const Model model = tiny_model();
@@ -255,8 +256,8 @@ TEST_F(CudaModels, GiveTheProcessorsGradients) {
   }
 }
 
-// The same graph in mixed precision, of which the processor runs the references: values are rounded at the same places, to
-// 8 bits, of sums that differ in their last place.
+// The same graph in mixed precision, which the CPU runs with the references. Both round values at the same places, to 8
+// bits, but their sums differ in the last bit.
 TEST_F(CudaModels, GiveTheProcessorsLogitsInBfloat16) {
   ThreadPool pool(1);
   const Model model = tiny_model();
@@ -295,7 +296,7 @@ TEST_F(CudaModels, GiveTheProcessorsLogitsOfImages) {
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], kLogits) << i;
 }
 
-// With the statistics of the batch, which the running ones follow.
+// With the statistics of the batch, which also update the running ones.
 TEST_F(CudaModels, GiveTheProcessorsGradientsOfImages) {
   ThreadPool pool(1);
   const Model model = tiny_resnet();
@@ -316,7 +317,7 @@ TEST_F(CudaModels, GiveTheProcessorsLossesOfImages) {
   expect_near(steps(on_gpu(pool)), steps(on_host(pool)), kLoss);
 }
 
-// One graph in mixed precision on both: on the CPU its convolutions are the references.
+// The same graph in mixed precision on both. On the CPU, the references compute its convolutions.
 TEST_F(CudaModels, GiveTheProcessorsLogitsOfImagesInBfloat16) {
   ThreadPool pool(1);
   const Model model = tiny_resnet();

@@ -9,8 +9,8 @@ extern "C" void hone_extend(hone::Library& library);
 namespace hone::testing {
 namespace {
 
-// The kernel's float beside the reference's double: erf is within 2 ulp of it (CUDA C++ Programming Guide, "Mathematical
-// Functions"), to which 1 is added, in a product of three.
+// The kernel computes in float, the reference in double. erf is within 2 ulp (CUDA C++ Programming Guide, "Mathematical
+// Functions"); then 1 is added, and the sum is one of three factors.
 constexpr double kGeluUlps = 8;
 
 KernelTable own_kernels() {
@@ -25,7 +25,7 @@ std::string gelu_of(const std::string& sizes, const std::string& approximate) {
       approximate);
 }
 
-// As load_plugin puts them, in front of the program's own.
+// Puts the plugin's kernels before the program's own, like load_plugin.
 class CudaPlugins : public OnGpu {
  protected:
   static const Library& extended() {

@@ -8,8 +8,8 @@
 #include "tests/formats/formats_testing.h"
 #include "tests/support/evaluate.h"
 
-// Quantizers on the GPU have the bits of the formats' references, for every format and word of its, blocks that do not
-// divide rows, and values that are hard; gradients, too, but of states that are learned, which are sums.
+// Checks that quantizers on the GPU have the bits of the formats' references, for every format and setting, blocks that
+// do not divide rows, and hard values. The same holds for gradients, except those of learned states, which are sums.
 namespace hone::testing {
 namespace {
 
@@ -19,7 +19,7 @@ const std::vector<Format>& variants() {
     const auto add = [&](const std::string& text) {
       try {
         made.push_back(format_of(text));
-      } catch (const UserError&) {  // a word that does not go with the others
+      } catch (const UserError&) {  // settings that exclude each other
       }
     };
     for (const auto& [name, def] : formats()) {
@@ -167,7 +167,7 @@ TEST_F(CudaQuantizers, GiveTheGradientsOfTheReferences) {
                       << ", not " << expected[at];
       for (std::size_t i = 0; i < defs.size(); ++i) {
         if (!defs[i].learned) continue;
-        // Sums of as many terms as there are elements, in another order.
+        // Sums over all elements, in another order.
         const double allowed = static_cast<double>(count) * 0x1p-24 * 8;
         const std::vector<float> a = elements_of(got.at(fmt::format("s{}", i))),
                                  b = elements_of(gradients[i]);

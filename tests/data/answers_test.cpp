@@ -176,7 +176,7 @@ TEST(LoadDataSet, ReadsSeveralColumnsAsSetsOfLabels) {
   EXPECT_EQ(data.train[0].targets, (std::vector<float>{1, 0}));
   EXPECT_EQ(data.train[1].targets, (std::vector<float>{0, 1}));
   EXPECT_EQ(data.train[2].targets, (std::vector<float>{0, 0}));
-  // As a model's training remembers them.
+  // Training remembers the columns in this form.
   EXPECT_EQ(load_answers(file, {.remembered = {"", "", "rude,threat"}}).hash, data.hash);
   expect_user_error("; did you mean 'threat'?",
                     [&] { load_answers(file, {.label_column = "rude,thread"}); });
@@ -185,7 +185,7 @@ TEST(LoadDataSet, ReadsSeveralColumnsAsSetsOfLabels) {
   });
 }
 
-// Two texts of the labels love, music and love, in every form that files have for them.
+// Two texts, one with the labels love and music and one with love, in every supported form.
 TEST(LoadDataSet, ReadsSetsOfLabelsInEveryForm) {
   TemporaryFolder folder;
   const std::pair<const char*, const char*> files[] = {
@@ -244,7 +244,7 @@ TEST(LoadDataSet, ReadsSeveralColumnsOfNumbers) {
   EXPECT_EQ(data.train[1].targets, (std::vector<float>{2, 0}));
 }
 
-// Fractions are names of classes where somebody says so, and no JSON number is one.
+// With an explicit task, fractions in text are class names. Fractional JSON numbers never are.
 TEST(LoadDataSet, ReadsClassesWhereThatIsTheTask) {
   TemporaryFolder folder;
   const fs::path csv = folder.file("a.csv", "text,label\na,0.5\nb,1.5\n");

@@ -6,7 +6,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// The files are made by tools/golden/arrow.py, which has the formulas of their columns too.
+// tools/golden/arrow.py makes the files and has the formulas of their columns.
 namespace hone {
 namespace {
 

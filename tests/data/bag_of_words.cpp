@@ -19,10 +19,10 @@ constexpr double kLearningRate = 0.1;
 
 using WordIds = std::vector<std::uint32_t>;
 
-// Numbers words in the order in which they first come.
+// Numbers words in order of first occurrence.
 class WordIndex {
  public:
-  // The words of `text`; words not seen so far are added if `grow`, else left out.
+  // Returns the words of `text`. New words are added if `grow`, and skipped otherwise.
   WordIds read(std::string_view text, bool grow) {
     WordIds ids;
     std::string word;
@@ -53,7 +53,7 @@ class WordIndex {
   std::unordered_map<std::string, std::uint32_t> index_;
 };
 
-// Softmax regression on word counts: one row of weights per word, and one for the bias.
+// Softmax regression on word counts: one row of weights per word, and one row for the bias.
 class Regression {
  public:
   Regression(std::size_t words, std::size_t classes)

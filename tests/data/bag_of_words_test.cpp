@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-// Texts of ten words out of a hundred; `label` sees the words.
+// Returns texts of ten words out of a hundred. `label` receives the words.
 std::vector<Example> random_texts(std::uint64_t stream, int count,
                                   std::int32_t (*label)(const std::vector<int>&)) {
   RandomSequence random(1, stream);

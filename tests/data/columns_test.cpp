@@ -124,7 +124,7 @@ TEST(Columns, WithNamesOfPairsAreReadAsPairs) {
       << "numbers are no second text";
 }
 
-// SNLI has three hypotheses for every premise, and hypotheses of templates repeat as well.
+// SNLI has three hypotheses for every premise, and template-based hypotheses repeat as well.
 TEST(Columns, OfPairsMayRepeat) {
   const auto repeats = [](const char* name) { return DataColumn{.name = name, .few = true}; };
   const Chosen snli = choose({repeats("premise"), repeats("hypothesis"), {"label"}});
@@ -148,7 +148,7 @@ TEST(Columns, ThatMayBePairsAreAskedFor) {
        "`text_column` question1 `text_pair_column` question2 or `text_column` q1");
 }
 
-// A model that was trained on single texts is not given pairs.
+// A model trained on single texts gets no pairs.
 TEST(Columns, AreSingleTextsWhereTheModelWasTrainedOnThose) {
   const Chosen chosen = choose({{"text"}, {"text_pair"}, {"label"}},
                                {.remembered = {.text = "text", .label = "label"}});
@@ -170,7 +170,7 @@ TEST(Columns, WithoutNamesAreToldByWhatTheyHold) {
   });
 }
 
-// Columns called by the usual names give way to those of the model's training, and these to flags.
+// The columns of the model's training take precedence over usual names, and flags over both.
 TEST(Columns, AreThoseRememberedUnlessNamed) {
   const std::vector<DataColumn> columns = {
       {"text", true}, {"review", true}, {"label", false}, {"stars", false}};
@@ -252,7 +252,7 @@ TEST(ChooseShownColumns, NeedsNoLabels) {
   EXPECT_EQ(choose({{"id"}, {"text"}, {"label"}, {"mine"}, {"key"}},
                    {.label_column = "mine", .id_column = "key"}),
             "text||mine|key");
-  // A text that is called like a label is none.
+  // A text column named like a label is not the label.
   EXPECT_EQ(choose({{"class"}}, {.text_column = "class"}), "class|||");
 }
 

@@ -12,7 +12,7 @@ using Names = std::vector<std::string>;
 
 const Names kLabels = {"bad", "good"};
 
-// `bad` texts called "bad 0", "bad 1", … and `good` ones.
+// Returns `bad` texts "bad 0", "bad 1", … and `good` texts.
 std::vector<Example> reviews(int bad, int good) {
   std::vector<Example> examples;
   for (int i = 0; i < bad; ++i) examples.push_back({fmt::format("bad {}", i), 0});
@@ -98,7 +98,7 @@ TEST(Cautions, SayThatNothingIsKnownOfWhatWasTrainedOn) {
   EXPECT_EQ(cautions(measured(examples)), Names{"may be trained on"});
   EXPECT_EQ(name_and_size(measured(examples)), "test, n = 24, may be trained on");
   EXPECT_EQ(cautions(measured({})), Names{}) << "there are no figures to be careful with";
-  // The record began late: none of them is in it, or some are.
+  // The record began late. It contains none of the examples, or some.
   const auto later = [&](int count) {
     return after_training(std::nullopt, "data", row_hashes(reviews(count, 1)), {});
   };
@@ -107,7 +107,7 @@ TEST(Cautions, SayThatNothingIsKnownOfWhatWasTrainedOn) {
   EXPECT_EQ(cautions(measured(reviews(4, 0), later(4))), Names{"all of them trained on"});
 }
 
-// Its name says that choices are made on it.
+// The name of the split already implies that choices are made on it.
 TEST(Cautions, AboutChoicesAreLeftOutOfTheNameOfTheValidationSplit) {
   MeasuredPart part;
   part.facts = {.part = "validation", .rows = 300};
@@ -131,7 +131,7 @@ TEST(Cautions, OfFewExamplesAreStatedOnce) {
       << describe(part);
   const std::string warning = warnings_of(part, {}).at(0);
   EXPECT_NE(warning.find("up to 0.09 points too high"), std::string::npos) << warning;
-  part.trained_on_more = true;  // by what is known
+  part.trained_on_more = true;  // the record is incomplete
   EXPECT_EQ(name_and_size(part), "test, n = 7,000, at least 6 of them trained on");
   part.facts.duplicate_rows = 0;
   EXPECT_EQ(warnings_of(part, {}).at(0).find("at most"), std::string::npos);
@@ -163,14 +163,14 @@ TEST(Warnings, SayHowManyTextsWereTrainedOn) {
   EXPECT_EQ(warnings_of(measured(examples, trained_on(24)), kLabels),
             Names{"test: the model was trained on all 24 examples; the metrics show how well it "
                   "learned them, not how it does on new ones"});
-  // The same texts by another name.
+  // The training split also contains these texts.
   const RowSet training = trained_on(5).trained;
   EXPECT_EQ(warnings_of(measured(examples, trained_on(5), training), kLabels),
             Names{"5 of 24 test examples are also in the training split, so the metrics are too "
                   "optimistic"});
 }
 
-// One more training of a model without a record must not make it one that has seen nothing.
+// Training a model without a record does not mean that it has seen no other examples.
 TEST(MeasuredPart, DoesNotCallNoneFoundNoneWhereTheRecordBeganLate) {
   const std::vector<Example> examples = reviews(12, 12);
   const TrainedOn elsewhere = after_training(std::nullopt, "data", row_hashes(reviews(0, 1)), {});
@@ -268,7 +268,7 @@ TEST(MeasuredPart, SaysThatTextsRepeat) {
   EXPECT_EQ(name_and_size(part), "test, n = 43 (effective 34)");
 }
 
-// Texts of a training file and of another, which has those from the second on too.
+// Returns a training file and a test file that repeats its texts from the second on.
 DataSet with_duplicates(int count) {
   DataSet data;
   data.files = {{"train.csv", "line"}, {"test.csv", "line"}};
@@ -299,7 +299,7 @@ TEST(Duplicates, AreNamed) {
       << "made, not read: there is no place to name";
 }
 
-// Choices are made on the one and reported on the other.
+// Choices are made on validation, and results are reported on test.
 TEST(Duplicates, OfValidationAndTestAreNamedToo) {
   MeasuredPart part;
   part.facts = {.part = "test",
@@ -315,7 +315,7 @@ TEST(Duplicates, OfValidationAndTestAreNamedToo) {
                                      "choices are made, so the metrics of the chosen model are too "
                                      "optimistic: test.csv: line 2 is validation.csv: line "
                                      "3; and 1 more"});
-  part.chosen_on_rows = 3;  // one more of an earlier training
+  part.chosen_on_rows = 3;  // one more from an earlier training
   EXPECT_EQ(cautions(part), std::vector<std::string>{"3 of them used for choices"});
   EXPECT_EQ(warnings_of(part, {}).size(), 2u);
 }

@@ -19,7 +19,7 @@ class Files : public TemporaryFolder {
   DataFiles find(const std::string& name = "") const {
     return find_data_files((name.empty() ? path() : path() / name).string());
   }
-  // Paths below the folder.
+  // Returns paths relative to the folder.
   Names names(const std::vector<fs::path>& paths) const {
     Names result;
     for (const fs::path& file : paths) result.push_back(fs::relative(file, path()).string());
@@ -76,7 +76,7 @@ TEST(DataFiles, SayHowToUnpackThem) {
   expect_user_error("unpack it first: unzip ", [&] { files.find("train.zip"); });
 }
 
-/// A folder of empty files with such a block at the top of its README.md.
+/// A folder of empty files and a README.md that begins with this block.
 class Card : public Files {
  public:
   explicit Card(const std::string& configs)
@@ -86,7 +86,7 @@ class Card : public Files {
   Names train() const { return names(find().train); }
 };
 
-// Golden: load_dataset of `datasets` on the same folders.
+// The expected values are those of load_dataset of `datasets` on the same folders.
 TEST(DataFiles, AreThoseOfTheCard) {
   const Card named(
       "- config_name: default\n  data_files:\n  - split: train\n    path: [b.csv, a.csv]\n"
@@ -119,7 +119,7 @@ TEST(DataFiles, AreThoseOfTheDefaultConfig) {
                     [&] { several.find(); });
 }
 
-// Golden: load_dataset(folder, name).
+// The expected values are those of load_dataset(folder, name).
 TEST(DataFiles, AreThoseOfTheConfigThatIsAskedFor) {
   const Card card(
       "- config_name: x\n  data_files: a.csv\n- config_name: y\n  default: true\n"
@@ -199,7 +199,7 @@ TEST(DataFiles, NameWhatIsThereWhenNothingFits) {
   expect_user_error("found: nothing", [&] { none.find(); });
 }
 
-/// The splits of a folder of these files, as "train: a.csv b.csv; test: c.csv".
+/// Returns the splits of a folder of these files, as "train: a.csv b.csv; test: c.csv".
 std::string splits_of(const Names& names, const std::string& split = "") {
   const Files files(names);
   const DataFiles found = find_data_files(files.path().string(), split);
@@ -215,7 +215,7 @@ std::string splits_of(const Names& names, const std::string& split = "") {
   return text;
 }
 
-// What `datasets` 5.2 makes of the same files (get_data_patterns).
+// The expected values are those of `datasets` 5.2 for the same files (get_data_patterns).
 TEST(DataFiles, AreSortedByTheKeywordsOfDatasets) {
   const std::pair<Names, std::string> cases[] = {
       {{"training.csv", "valid.csv", "testing.csv"},
@@ -291,7 +291,7 @@ TEST(DataFiles, OfOneRoleAreChosenByTheirOwnName) {
       [&] { splits_of(names, "validation_matchd"); });
 }
 
-// Golden: load_dataset of `datasets` on the same folders.
+// The expected values are those of load_dataset of `datasets` on the same folders.
 TEST(DataFiles, OfSeveralFoldersAreJoinedInTheOrderOfTheirPaths) {
   const std::pair<Names, std::string> cases[] = {
       {{"first/train.csv", "second/test.csv"}, "train: first/train.csv; test: second/test.csv"},

@@ -26,7 +26,7 @@ Names names(const DataTable& table) {
   return result;
 }
 
-// text|pair|label|number of every record
+// Prints text|pair|label|number of every record.
 Names rows(const std::vector<Record>& records) {
   Names result;
   for (const Record& row : records)

@@ -49,7 +49,7 @@ TEST(SelectExamples, TakesAllThatIsKnownOfThem) {
   EXPECT_EQ(some.labels, (std::vector{set.labels[2], set.labels[1]}));
   EXPECT_EQ(some.targets, (std::vector<float>{5, 6, 3, 4}));
   EXPECT_EQ(some.truncated_texts, 1);
-  EXPECT_EQ(some.text_numbers, (std::vector<std::int32_t>{0, 0}));  // from 0 on again
+  EXPECT_EQ(some.text_numbers, (std::vector<std::int32_t>{0, 0}));  // numbered from 0 again
   EXPECT_EQ(some.pad_id, 7);
   EXPECT_EQ(some.task, Task::multi_label);
 }

@@ -9,7 +9,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// Pictures of tools/golden/pictures.py, which says what Pillow makes of them.
+// Pictures of tools/golden/pictures.py, with Pillow's results.
 namespace hone::testing {
 namespace {
 
@@ -22,7 +22,7 @@ std::string big_endian(std::uint32_t number) {
   return bytes;
 }
 
-// A PNG with another size in its header, which is in order.
+// Returns a PNG with another size in its header and a valid checksum.
 std::string with_png_size(std::string png, std::uint32_t width, std::uint32_t height) {
   constexpr std::size_t kName = 12, kSize = kName + 4, kEnd = kName + 17;
   png.replace(kSize, 8, big_endian(width) + big_endian(height));
@@ -55,7 +55,7 @@ TEST(ImageFile, RefusesWhatIsTruncated) {
   }
 }
 
-// Every part of a PNG has a checksum. A JPEG has none: what still decodes is a picture.
+// Every chunk of a PNG has a checksum. A JPEG has none, so any data that decodes is accepted.
 TEST(ImageFile, RefusesWhatIsDamaged) {
   const std::string png = read_file(kPictures / "rgb.png");
   for (std::size_t at = 0; at < png.size(); at += 11) {

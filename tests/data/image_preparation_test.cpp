@@ -11,7 +11,7 @@
 namespace hone::testing {
 namespace {
 
-// Rows of pixels with the numbers of rows and columns as two channels of three.
+// Returns a picture whose first two channels are the row and column numbers.
 Picture numbered_picture(std::int64_t height, std::int64_t width) {
   Picture picture{height, width, 3};
   for (std::int64_t row = 0; row < height; ++row)
@@ -27,7 +27,7 @@ std::vector<std::uint8_t> prepared(const Picture& picture, const ImagePreparatio
   return bytes;
 }
 
-// Fixed point numbers, so there is nothing to be tolerant of.
+// Pillow uses fixed-point numbers, so results must be equal.
 TEST(ImagePreparation, ResizesToTheBitsOfPillow) {
   const fs::path folder = test_data() / "data" / "golden_pictures";
   int resizes = 0;

@@ -6,7 +6,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// Data sets of images.
+// Datasets of images.
 namespace hone::testing {
 namespace {
 
@@ -67,7 +67,7 @@ TEST_F(ImageSources, AreFoldersOfClassesAlone) {
   EXPECT_TRUE(data.validation.empty() && data.test.empty());
 }
 
-// Else one part could hold what another is measured on, and a copy of a folder would be other data.
+// Otherwise duplicates of test images in the training split, and copies of a folder, would go unnoticed.
 TEST_F(ImageSources, AreKnownByTheirBytesNotTheirNames) {
   put("one/yes/a.png");
   put("one/no/b.png", "grey.png");
@@ -102,7 +102,7 @@ TEST_F(ImageSources, AreTablesThatNamePictures) {
   EXPECT_NE(data.train[0].image_hash, 0);
   write_file(path() / "table.csv", "image,label\npictures/a.png,yes\npictures/c.jpg,no\n");
   expect_user_error("pictures/c.jpg", [&] { load(path() / "table.csv"); });
-  // One that is none, and they are texts.
+  // If one file is not an image, the column holds texts.
   write_file(path() / "table.csv", "text,label\npictures/a.png,yes\na fine film,no\n");
   EXPECT_EQ(load(path() / "table.csv").train[0].image_hash, 0);
 }

@@ -75,11 +75,11 @@ TEST(LabelLists, HoldNumbersOfLabels) {
   const FoundSets named = lists({{"0", "2"}, {"2"}}, {.of_data = {"joy", "fear", "rage"}});
   EXPECT_EQ(named.targets.names, (Names{"joy", "fear", "rage"}));
   EXPECT_EQ(named.targets.rows, (LabelRows{{1, 0, 1}, {0, 0, 1}}));
-  // By the data's names where the model knows them.
+  // Numbers refer to the data's names, which the model knows by name.
   const FoundSets model = lists({{"0", "2"}, {"2"}}, {.of_data = {"joy", "fear", "rage"},
                                                       .of_model = {"rage", "love", "joy", "fear"}});
   EXPECT_EQ(model.targets.rows, (LabelRows{{1, 0, 1, 0}, {1, 0, 0, 0}}));
-  // One number in each row, and more labels than that.
+  // One number per row, with more labels than that.
   EXPECT_EQ(lists({{"0"}, {"1"}, {"2"}}, {.of_model = {"a", "b", "c"}}).targets.rows,
             (LabelRows{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}));
   EXPECT_NE(mismatch_of([] {

@@ -99,14 +99,14 @@ TEST(FindClasses, NumbersLabelsByKind) {
     Names names;
   };
   const Case cases[] = {
-      {{"2", "0"}, {2, 0}, {"0", "1", "2"}},            // indices, one class without an example
+      {{"2", "0"}, {2, 0}, {"0", "1", "2"}},            // indices; one class has no example
       {{"1"}, {1}, {"0", "1"}},                         // all positive
       {{"0"}, {0}, {"0", "1"}},                         // all negative
       {{"-1", "1"}, {0, 1}, {"-1", "1"}},               // numbered by value
       {{"10", "9", "1"}, {2, 1, 0}, {"1", "9", "10"}},  // by value, not by spelling
-      {{"b", "a", "0"}, {2, 1, 0}, {"0", "a", "b"}},    // by name as soon as one is no integer
+      {{"b", "a", "0"}, {2, 1, 0}, {"0", "a", "b"}},    // by name if any is not an integer
       {{"true", "false"}, {1, 0}, {"false", "true"}},
-      {{"02", "01"}, {1, 0}, {"01", "02"}},  // by name, with its zero
+      {{"02", "01"}, {1, 0}, {"01", "02"}},  // by name, because of the leading zero
       {{"01", "1", "0"}, {1, 2, 0}, {"0", "01", "1"}},
   };
   for (const Case& c : cases) {

@@ -7,7 +7,7 @@
 
 namespace hone {
 
-/// `text` as a gzip file.
+/// Returns `text` as a gzip file.
 inline std::string gzipped(std::string_view text) {
   constexpr int kGzipHeader = 16;
   z_stream stream{};

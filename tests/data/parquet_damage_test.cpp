@@ -4,7 +4,7 @@
 #include "tests/data/thrift_writer.h"
 #include "tests/support/expect.h"
 
-// Parquet files put together by hand, each with one fault.
+// Parquet files built by hand, each with one fault.
 namespace hone {
 namespace {
 
@@ -15,12 +15,12 @@ std::string u32(std::size_t value) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
-// One column "n" of two INT32 values, required: a page of version 1 without packing.
+// One required column "n" of two INT32 values, in an uncompressed page of version 1.
 struct File {
   std::int64_t rows = 2, group_rows = 2, values = 2, page_values = 2;
   std::int64_t physical = 1, codec = 0, kind = 0, encoding = 0, level_encoding = 3;
   std::int64_t size_bytes = 8, packed_bytes = 8;
-  std::int64_t offset = 4, chunk_bytes = -1;  // as it is
+  std::int64_t offset = 4, chunk_bytes = -1;  // -1: the true size
   std::int64_t children = 1;
   int chunks = 1;
   ThriftRecord chunk_extra = {};  // further fields of the column chunk
@@ -75,7 +75,7 @@ TEST(ParquetDamage, CountsThatContradictEachOther) {
   expect_refused("row group 0: expected 2 values of the schema's type", {.physical = 2});
   expect_refused("the pages hold more values than the 2 of the column", {.page_values = 3});
   expect_refused("row group 0: expected 1 columns as in the schema, got 2", {.chunks = 2});
-  // One page of one value: another header is looked for behind it.
+  // A page of one value. The reader then expects another page header.
   expect_refused("column 'n': row group 0: page at byte", {.page_values = 1});
   expect_refused("the column would take more than 64 MiB of memory",
                  {.rows = INT64_MAX, .group_rows = INT64_MAX, .values = INT64_MAX});

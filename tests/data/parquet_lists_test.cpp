@@ -8,8 +8,8 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// Columns of lists. The files are made by tools/golden/parquet.py, where the formulas of their columns stand too, or put
-// together by hand, with one fault each.
+// Columns of lists. The files come from tools/golden/parquet.py, which also has the formulas of their columns, or are
+// built by hand with one fault each.
 namespace hone {
 namespace {
 
@@ -202,12 +202,12 @@ std::string with_length(const std::string& bytes) {
   return std::string(reinterpret_cast<const char*>(&size), sizeof size) + bytes;
 }
 
-// A run of one value, `times` over.
+// Returns a run of one value, repeated `times`.
 std::string run_of(int value, int times) {
   return testing::varint(static_cast<std::uint64_t>(times) << 1) + static_cast<char>(value);
 }
 
-// One column "n" that is repeated, without a group around it: the lists [7, 9] and [] in a page of version 1.
+// One repeated column "n" without a surrounding group: the lists [7, 9] and [] in a page of version 1.
 struct ListFile {
   std::int64_t rows = 2, values = 3, page_values = 3;
   std::string repetition = run_of(0, 1) + run_of(1, 1) + run_of(0, 1);
@@ -274,7 +274,7 @@ TEST(DamagedLists, TakeNoMoreMemoryThanTheirFileIsWorth) {
                  .definition = run_of(0, 1 << 30)});
 }
 
-// Any byte of a file may be anything: it is read or refused.
+// A file with any byte damaged is either read or refused.
 TEST(DamagedLists, AreReadOrRefusedWhicheverByteIsWrong) {
   for (const char* name : {"lists_v2", "lists_pages"}) {
     const std::string whole = read_file(list_file(name));

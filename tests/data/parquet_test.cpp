@@ -9,7 +9,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// The files are made by tools/golden/parquet.py, where the formulas of their columns stand too.
+// tools/golden/parquet.py makes the files and has the formulas of their columns.
 namespace hone {
 namespace {
 
@@ -216,10 +216,10 @@ TEST(Parquet, NoTruncationIsAccepted) {
   }
 }
 
-// Bytes elsewhere may change names or nothing at all, but must not bring down the program.
+// Other damaged bytes may change names or nothing at all, but must not crash the program.
 TEST(Parquet, NoticesEveryDamagedByteOfPagesWithCheckSums) {
   const std::string whole = read_file(golden_parquet("check_sums"));
-  constexpr std::size_t kPageBegin = 100, kPageEnd = 1500;  // of the dictionary of the first column
+  constexpr std::size_t kPageBegin = 100, kPageEnd = 1500;  // the dictionary page of the first column
   for (std::size_t i = 0; i < whole.size(); i += 7) {
     std::string damaged = whole;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);

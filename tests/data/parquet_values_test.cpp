@@ -5,7 +5,7 @@
 #include "tests/data/thrift_writer.h"
 #include "tests/support/expect.h"
 
-// Bytes of pages by hand; what writers make is in parquet_test.cpp.
+// Pages built by hand. parquet_test.cpp reads files of real writers.
 namespace hone {
 namespace {
 
@@ -31,7 +31,7 @@ void expect_refused(const std::string& message, const std::string& bytes, Parque
 const ParquetValues kThree = Integers{10, 20, 30};
 
 TEST(ParquetValues, LooksUpRunsAndPackedIndices) {
-  // Width 2; a run of five times 2; a group of eight packed: 0 1 2 0 1 2 0 1.
+  // Width 2: a run of five times 2, then a packed group of eight: 0 1 2 0 1 2 0 1.
   const std::string bytes =
       std::string("\x02") + varint(5 << 1) + "\x02" + varint(1 << 1 | 1) + "\x24\x49";
   EXPECT_EQ(std::get<Integers>(decode(bytes, rle_dictionary, int64, 12, &kThree).values),
@@ -78,19 +78,19 @@ TEST(ParquetValues, RefusesDictionariesOfBooleansOrInOtherEncodings) {
   expect_user_error("one of booleans", [] { decode_dictionary("", plain, boolean, 0); });
 }
 
-// A block of 128 values in 4 miniblocks.
+// Returns a block of 128 values in 4 miniblocks.
 std::string deltas(std::uint64_t total, std::int64_t first, const std::string& rest,
                    std::uint64_t per_block = 128, std::uint64_t miniblocks = 4) {
   return varint(per_block) + varint(miniblocks) + varint(total) + zigzag(first) + rest;
 }
 
 TEST(ParquetValues, AddsUpDifferences) {
-  // The example of Encodings.md: 1 2 3 4 5, all differences alike, so that they take no bits.
+  // The example of Encodings.md: 1 2 3 4 5. All differences are equal and take no bits.
   EXPECT_EQ(std::get<Integers>(decode(deltas(5, 1, zigzag(1) + std::string(4, '\0')),
                                       delta_binary_packed, int64, 5)
                                    .values),
             (Integers{1, 2, 3, 4, 5}));
-  // Differences of 64 bits wrap around.
+  // 64-bit differences wrap around.
   const std::string wide =
       zigzag(0) + std::string("\x40\0\0\0", 4) + std::string(8, '\xff') + std::string(31 * 8, '\0');
   EXPECT_EQ(std::get<Integers>(decode(deltas(2, 5, wide), delta_binary_packed, int64, 2).values),
@@ -109,7 +109,7 @@ TEST(ParquetValues, RefusesDifferencesThatDoNotAddUp) {
   refuse("only 0 are left", deltas(5, 1, zigzag(0) + "\x08\x08\x08\x08"));
 }
 
-// Two strings: lengths, then bytes.
+// Encodes two strings: lengths, then bytes.
 std::string lengths(std::int64_t first, std::int64_t second) {
   return deltas(2, first, zigzag(second - first) + std::string(4, '\0'));
 }

@@ -18,7 +18,7 @@ TEST(Quoting, IsWhatIsAskedFor) {
                     [] { find_quoting("", ',', "all"); });
 }
 
-// As GLUE's files are written, and as csv.QUOTE_NONE reads them.
+// Quotes are text, as in GLUE's files and with csv.QUOTE_NONE.
 TEST(Quoting, IsTextInTabsUnlessTheFileShowsIt) {
   EXPECT_FALSE(encloses("text\tlabel\n\"never closed\t0\nb\t1\n", '\t'));
   EXPECT_FALSE(encloses("text\tlabel\n\"begun\t0\nb\t1\nended\"\t0\n", '\t')) << "rows joined";

@@ -27,7 +27,7 @@ TEST(RowHash, LeavesOutWhatFewModelsSee) {
   EXPECT_NE(row_hash({"a fine film!", 0}), hash);
 }
 
-// Plain ASCII takes a shorter way.
+// Plain ASCII takes a faster path.
 TEST(RowHash, IsTheSameOfBothWays) {
   for (int c = 0; c < 0x80; ++c) {
     const std::string ascii = std::string("a b") + static_cast<char>(c) + "c";

@@ -68,7 +68,7 @@ TEST(GroupByLength, KeepsAllExamplesAndPadsLess) {
   const std::vector<std::int64_t> shuffled = epoch_order(std::ssize(lengths), 3, 0, true);
   std::vector<std::int64_t> grouped = shuffled;
   group_by_length(lengths, 8, 3, 0, grouped);
-  // 50 batches of 8 are one stretch: within it neighbours differ by less than one token on average.
+  // 50 batches of 8 are one sorted range. Neighbours in it differ by less than one token on average.
   EXPECT_GT(padding_share(lengths, shuffled, 8), 0.3);
   EXPECT_LT(padding_share(lengths, grouped, 8), 0.05);
   EXPECT_TRUE(std::is_permutation(grouped.begin(), grouped.end(), shuffled.begin()));

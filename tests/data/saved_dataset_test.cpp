@@ -5,7 +5,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// Folders that datasets.save_to_disk wrote (tools/golden/arrow.py).
+// Folders written by datasets.save_to_disk (tools/golden/arrow.py).
 namespace hone {
 namespace {
 

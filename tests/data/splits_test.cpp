@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-// Examples called "0", "1", …; tests have a "test" one.
+// Returns examples "0", "1", … and a test split with the example "test".
 DataSet numbered(std::int64_t count) {
   DataSet data;
   for (std::int64_t i = 0; i < count; ++i) data.train.push_back({std::to_string(i), 0});
@@ -94,7 +94,7 @@ TEST(Split, UnderTheOriginalProtocolChoosesOnTest) {
       [&] { split(data, {.protocol = Protocol::original}); });
 }
 
-// Texts with many doubles: "0" to "9", ten times over.
+// Returns texts with many duplicates: "0" to "9", ten times over.
 DataSet repeated() {
   DataSet data;
   for (int i = 0; i < 100; ++i) data.train.push_back({std::to_string(i % 10), i % 2});
@@ -195,20 +195,20 @@ TEST(Split, TakesSamplesBySeed) {
   EXPECT_TRUE(std::ranges::is_sorted(train));
   EXPECT_GT(train.back(), 50) << "not the first ones";
   EXPECT_EQ(train, numbers(split(data, options).source.train));
-  // What the validation part is does not depend on them.
+  // The validation split does not depend on them.
   const std::vector<int> all =
       numbers(split(data, {.validation_split = 0.2, .seed = 3}).source.validation);
   for (const int text : numbers(splits.source.validation))
     EXPECT_TRUE(std::ranges::binary_search(all, text)) << text;
 }
 
-// What was learned from data that was split so.
+// Returns the training record of a model trained with these splits.
 TrainedOn record_of(const Splits& splits) {
   return after_training(TrainedOn{}, splits.source.hash, row_hashes(splits.source.train),
                         row_hashes(splits.source.validation));
 }
 
-// A file without parts.
+// Returns a single file without splits.
 DataSet file_of(std::int64_t count) {
   DataSet data = numbered(count);
   data.test.clear();
@@ -248,13 +248,13 @@ TEST(SplitOfKnownData, MeasuresOnNewRowsOrLearnsFromThem) {
   EXPECT_EQ(now.validation_source.text,
             "40 of 130 examples: 10 that training set aside, and 30 that "
             "are new to the model");
-  // Without a record of all it learned from, what is not in it need not be new.
+  // If the record is incomplete, examples missing from it may still have been trained on.
   TrainedOn part_of_it = record;
   part_of_it.complete = false;
   EXPECT_EQ(split(file_of(130), {.use = DataUse::measurement, .record = part_of_it})
                 .validation_source.text,
             "40 of 130 examples: 10 that training set aside, and 30 that its record does not know");
-  // With a test part to measure on, new training texts are training texts.
+  // If there is a test split, new examples join the training split.
   DataSet with_test = file_of(130);
   with_test.test = {{"test", 1}};
   EXPECT_EQ(

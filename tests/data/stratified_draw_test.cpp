@@ -30,7 +30,7 @@ std::map<std::int32_t, std::int64_t> drawn_rows(const Groups& groups, double sha
   return rows;
 }
 
-// The share of the rows of each size that is drawn, on average over many seeds.
+// Returns the average share of drawn rows of each group size, over many seeds.
 std::map<std::int64_t, double> mean_shares(const Groups& groups, double share) {
   constexpr std::uint64_t kSeeds = 2000;
   std::map<std::int64_t, double> drawn_of, all;

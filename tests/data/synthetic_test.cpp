@@ -18,7 +18,7 @@ namespace {
 
 DataSet make(const std::string& source) { return make_synthetic(parse_synthetic(source)); }
 
-// The words of a text; marks are words of their own.
+// Returns the words of a text. Punctuation marks are separate words.
 std::vector<std::string> words_of(std::string text) {
   for (const char* mark : {",", ".", "?"}) {
     for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += 2)
@@ -43,7 +43,7 @@ std::map<std::string, double> values(std::initializer_list<const std::vector<Sco
   return result;
 }
 
-// Reads a review as a person with the rules would.
+// Scores a review by the rules of the generator.
 double negation_score(const Lexicon& lexicon, const std::string& text) {
   const auto polarity = values({&lexicon.positive, &lexicon.negative});
   double score = 0;
@@ -83,7 +83,7 @@ TEST(Negation, HasThreeToSevenClauses) {
   EXPECT_EQ(seen, (std::set<std::size_t>{3, 4, 5, 6, 7}));
 }
 
-// The generator is of use only as long as single words tell next to nothing.
+// The generator is useful only if single words reveal almost nothing.
 TEST(Negation, BagOfWordsStaysUnderSixtyPercent) {
   const DataSet data = make("synth:negation");
   const double accuracy = bag_of_words_accuracy(data.train, data.test, 2);
@@ -108,7 +108,7 @@ TEST(Tail, LabelIsTheSignOfTheSum) {
     all += words.size();
     ASSERT_EQ(example.label, sum > 0) << example.text;
   }
-  // 1.5% of some 126,000 words, give or take five standard deviations of 0.034 points.
+  // 1.5% of about 126,000 words; the tolerance is five standard deviations of 0.034 points.
   EXPECT_NEAR(static_cast<double>(rare) / static_cast<double>(all), 0.015, 0.0017);
 }
 
@@ -132,7 +132,7 @@ TEST(Compare, LabelSaysWhetherTheFirstNumberIsGreater) {
     ASSERT_EQ(example.label, numbers[0] > numbers[1]) << example.text;
     small += std::abs(numbers[0] - numbers[1]) <= 8;
   }
-  // 1 - 0.75^8 = 0.90 of 3,000, five standard deviations of 0.55 points.
+  // 1 - 0.75^8 = 0.90 of 3,000; the tolerance is five standard deviations of 0.55 points.
   EXPECT_NEAR(small / 3000.0, 0.90, 0.028);
 }
 
@@ -201,7 +201,7 @@ TEST(Topics, AreThoseWhoseWordsAreSaid) {
     }
     counts.insert(count);
   }
-  // 30% of 3,000, five standard deviations of 0.84 points.
+  // 30% of 3,000; the tolerance is five standard deviations of 0.84 points.
   for (const int texts : said) EXPECT_NEAR(texts / 3000.0, 0.3, 0.042);
   EXPECT_EQ(counts, (std::set<float>{0, 1, 2, 3, 4, 5}));
 }
@@ -231,7 +231,7 @@ TEST(Synthetic, IsTheSameForTheSameSeed) {
   EXPECT_NE(texts(data.train)[0], texts(data.test)[0]);
 }
 
-// Published figures stand on these very texts: a change of generator, lexicon or random numbers must be a decision.
+// Published results use these exact texts. Changing generator, lexicon or random numbers must be a deliberate decision.
 TEST(Synthetic, FirstTextsStayWhatTheyAre) {
   EXPECT_EQ(make("synth:negation?n=1").train[0].text,
             "mena not gote digipo and bizu hardly nebu pidi truly kerave and pume never tavu vupi "
@@ -323,7 +323,7 @@ TEST(ZipfChoice, ChoosesInInverseProportionToRank) {
   RandomSequence random(1, 2);
   int counts[4] = {};
   for (int i = 0; i < 25000; ++i) ++counts[choice(random)];
-  // Expected 12,000, 6,000, 4,000 and 3,000; five standard deviations of at most 79.
+  // Expects 12,000, 6,000, 4,000 and 3,000; the tolerance is five standard deviations of at most 79.
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(counts[i], 12000.0 / (i + 1), 400);
 }
 

@@ -6,7 +6,7 @@
 #include "hone/data/splits.h"
 #include "tests/support/expect.h"
 
-// What is told of data whose labels are numbers or sets of labels.
+// Facts about data whose targets are numbers or sets of labels.
 namespace hone {
 namespace {
 

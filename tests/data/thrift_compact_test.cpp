@@ -11,7 +11,7 @@ namespace {
 using testing::ThriftRecord;
 using testing::varint;
 
-// Reads a record and gives what `read` says of each field.
+// Reads a record and calls `read` for each field.
 template <typename Read>
 void read_all(const std::string& bytes, Read&& read) {
   ThriftReader reader(bytes);
@@ -43,7 +43,7 @@ TEST(Thrift, ReadsEachKindOfValue) {
 }
 
 TEST(Thrift, CountsFieldNumbersFromTheOneBefore) {
-  // Steps of 3 and 15 in the upper four bits, both fields true.
+  // The upper four bits give steps of 3 and 15. Both fields are true.
   std::vector<std::int64_t> ids;
   read_all(std::string("\x31\xf1\0", 3),
            [&](ThriftReader&, const ThriftField& field) { ids.push_back(field.id); });
@@ -79,7 +79,7 @@ TEST(Thrift, RefusesWhatTheProtocolDoesNotHave) {
   refuse("expected 4294967295 bytes at byte", "\x18" + testing::varint(0xffffffff));
 }
 
-// Neither stack nor patience: a map may say that it is endless, records that they have no floor.
+// Maps may claim a huge size, and records may nest without end. Neither exhausts stack or time.
 TEST(Thrift, RefusesDepthAndLengthWithoutEnd) {
   expect_user_error("records are nested deeper than 64",
                     [] { skip_all(std::string(100'000, '\x1c')); });

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-/// Writes records in Thrift's compact protocol, true or not.
+/// Writes records in Thrift's compact protocol, valid or not.
 namespace hone::testing {
 
 inline std::string varint(std::uint64_t value) {
@@ -17,7 +17,7 @@ inline std::string zigzag(std::int64_t value) {
   return varint(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
 }
 
-/// The fields of a record, ids in any order.
+/// A record; field ids may come in any order.
 class ThriftRecord {
  public:
   ThriftRecord& integer(int id, std::int64_t value) { return field(id, 6, zigzag(value)); }
@@ -31,7 +31,7 @@ class ThriftRecord {
     for (const ThriftRecord& value : values) list += value.bytes();
     return field(id, 9, list);
   }
-  /// A field as its kind and its bytes.
+  /// Adds a field of this type with these bytes.
   ThriftRecord& field(int id, int type, std::string_view value) {
     fields_ += static_cast<char>(type) + zigzag(id) + std::string(value);
     return *this;

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// Above 2^63 too, where a signed number is negative.
+// Above 2^63, where a signed integer would be negative.
 constexpr std::uint64_t kLarge = 0xfedcba9876543210u;
 
 TrainedOn record() {
@@ -46,7 +46,7 @@ TEST(TrainedOn, KnowsWhatItDoesNotKnow) {
   EXPECT_TRUE(trained.known());
 }
 
-// A head that was drawn at random is untrained whatever is rounded, until something is learned.
+// A randomly initialized head is untrained until it is trained. Calibration does not change that.
 TEST(TrainedOn, RemembersAnUntrainedHead) {
   const TrainedOn drawn{.complete = false, .untrained_head = true};
   EXPECT_TRUE(drawn.untrained());
@@ -145,7 +145,7 @@ TEST(TrainedOn, RefusesWhatItDidNotWrite) {
   expect_user_error(file.string(), [&] { read_trained_on(folder.path()); });
 }
 
-// Its fingerprints cannot be compared with ours.
+// Fingerprints of version 1 are not comparable.
 TEST(TrainedOn, OfTheFirstKindIsUnknown) {
   const TemporaryFolder folder;
   write_safetensors(folder.path() / kTrainedOnFile, {},

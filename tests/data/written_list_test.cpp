@@ -12,7 +12,7 @@ TEST(WrittenList, IsAFlatJsonArray) {
   EXPECT_EQ(written_list("[]"), Names{});
 }
 
-// As str() and repr() print them.
+// As printed by str() and repr().
 TEST(WrittenList, IsWhatPythonPrints) {
   const Names two = {"toxic", "insult"};
   for (const char* text : {"['toxic', 'insult']", "('toxic', 'insult')", "{'toxic', 'insult'}",

@@ -25,13 +25,13 @@ const std::vector<std::string> kApotFormats = {"apot", "apot(block=1)", "apot(bl
                                                "apot(block=100)"};
 
 TEST_F(Apot, RoundsToTheNearestLevelOfTheBlock) {
-  // Levels times 2: 0, 0.2, 0.4, 0.6, 0.8, 1.2, 1.6, 2. A second block is all zeros.
+  // Levels times 2: 0, 0.2, 0.4, 0.6, 0.8, 1.2, 1.6, 2. The second block is all zeros.
   const std::vector<float> y =
       by_reference("apot(block=6)", {2, 1.7f, -2, 0.09f, 0.11f, -1.1f, 0, 0, 0, 0, 0, 0});
   EXPECT_EQ(y, (std::vector<float>{2, 2 * 0.8f, -2, 0, 2 * 0.1f, -2 * 0.6f, 0, 0, 0, 0, 0, 0}));
 }
 
-// Every level of a block whose largest magnitude is 1 stays, under its number and sign.
+// Every level of a block with largest magnitude 1 keeps its value, sign and code.
 TEST_F(Apot, CodesAreTheNumbersOfTheLevels) {
   const Format format = format_of("apot(block=16)");
   Codes codes{{}, {0x3f800000}};
@@ -47,7 +47,7 @@ TEST_F(Apot, CodesAreTheNumbersOfTheLevels) {
 }
 
 TEST_F(Apot, BlocksEndWithTheirRow) {
-  // The 4 of the second row must not scale what stands before or after it.
+  // The 4 in the second row must not affect the values before or after it.
   const std::vector<float> y = by_reference("apot(block=2)", {1, 1, 3, 4, 4, 0.5f}, {2, 3});
   EXPECT_EQ(y, (std::vector<float>{1, 1, 3, 4, 4, 0.5f}));
 }
@@ -76,7 +76,7 @@ TEST_F(Apot, IsIdempotentAndPacks) {
   }
 }
 
-// The largest gap between levels is 0.2: half of it times the scale is the worst error.
+// The largest gap between levels is 0.2. Half of it times the scale is the largest error.
 TEST_F(Apot, IsOffByHalfAGapAtMost) {
   const std::vector<float> x = finite_values(6400);
   const std::vector<float> y = by_reference("apot", x);

@@ -12,7 +12,7 @@
 namespace hone::testing {
 namespace {
 
-// Tensors for the gradients of the learned states.
+// Allocates tensors for the gradients of the learned states.
 std::vector<Tensor> gradient_tensors(const Format& format, const std::vector<Tensor>& state) {
   const std::vector<FormatStateDef> defs = states_of(format);
   std::vector<Tensor> gradients(defs.size());

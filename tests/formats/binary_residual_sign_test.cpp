@@ -41,8 +41,7 @@ TEST(BinaryResidualSign, HasTheSameBitsFastAndSlow) {
   }
 }
 
-// Holds where every mean is larger than those after it together, as on these values up to three
-// levels; the means of four overlap.
+// This holds if every mean exceeds the sum of those after it, as here for up to three levels. Four means overlap.
 TEST(BinaryResidualSign, IsIdempotentWhereItsMeansKeepApart) {
   for (const char* format :
        {"binary_residual_sign(levels=1)", "binary_residual_sign", "binary_residual_sign(levels=3)"})
@@ -59,7 +58,7 @@ TEST(BinaryResidualSign, PacksItsCodes) {
     check_packs(format, normal_values(2001), {});
 }
 
-// -1, -0.5, 0.5 and 1 with the means 0.75 and 0.25.
+// The means 0.75 and 0.25 give -1, -0.5, 0.5 and 1.
 TEST(BinaryResidualSign, AddsTheSignsOfWhatIsLeft) {
   const std::vector<Tensor> means = {Tensor::of<float>({2}, {0.75f, 0.25f})};
   EXPECT_EQ(
@@ -71,8 +70,8 @@ TEST(BinaryResidualSign, AddsTheSignsOfWhatIsLeft) {
             (std::vector<float>{0, 1}));
 }
 
-// Magnitudes 1, 2, 3: mean 2, which leaves 1, 0, 1, mean 2/3, which leaves 1/3, 2/3, 1/3; all up to
-// the width of a bin of the observation.
+// Magnitudes 1, 2, 3 have mean 2. The residuals 1, 0, 1 have mean 2/3 and leave 1/3, 2/3, 1/3. All values hold up to
+// the width of an observation bin.
 TEST(BinaryResidualSign, CalibratesEveryMeanOnWhatIsLeft) {
   const std::vector<Tensor> means =
       calibrated_state("binary_residual_sign(levels=3)", {1, -2, 3, -1, 2, -3});
@@ -83,7 +82,7 @@ TEST(BinaryResidualSign, CalibratesEveryMeanOnWhatIsLeft) {
   EXPECT_EQ(calibrated_state("binary_residual_sign", {})[0].values<float>()[1], 0);
 }
 
-// Each level brings the format nearer.
+// Each level reduces the error.
 TEST(BinaryResidualSign, GainsFromEveryLevel) {
   const std::vector<float> x = normal_values(4000);
   double last = 1;
@@ -130,11 +129,11 @@ TEST(BinaryResidualSign, GivesTheGradientsOfItsFormula) {
                                            {Tensor::of<float>({2}, {2, 0.75f})}, dy);
   EXPECT_EQ(got.dx, (std::vector<float>{1, 2, 3, 0}));  // up to 2.75
   EXPECT_FLOAT_EQ(got.state[0].values<float>()[0], (1 - 2 + 3 - 4) / 2.0f);
-  // what is left: -1.5, 0.5, 0.5, -2
+  // residuals: -1.5, 0.5, 0.5, -2
   EXPECT_FLOAT_EQ(got.state[0].values<float>()[1], (-1 + 2 + 3 - 4) / 2.0f);
 }
 
-// 1 - (1 - 2/3)(1 - 1/3) = 7/9 where both signs pass gradients, 1/3 where only the second does.
+// The factor is 1 - (1 - 2/3)(1 - 1/3) = 7/9 if both signs pass gradients, and 1/3 if only the second does.
 TEST(BinaryResidualSign, GivesTheGradientsOfTheOldChain) {
   const FormatGradients got =
       gradients_of("binary_residual_sign(mode=mase)", {0.5f, -1.5f, 2.5f}, {3}, {}, {9, 3, 1});

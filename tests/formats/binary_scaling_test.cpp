@@ -73,7 +73,7 @@ TEST(BinaryScaling, TakesOneBitAndItsState) {
   EXPECT_EQ(average_bits(format_of("binary_scaling"), {10, 64}), 1 + 32.0 / 640);
 }
 
-// Clipped at 1, or at alpha where that is more; alpha's gradient is the sum of dy sign(x).
+// Gradients are clipped at 1, or at alpha if that is larger. The gradient of alpha is the sum of dy sign(x).
 TEST(BinaryScaling, GivesTheGradientsOfItsFormula) {
   const std::vector<float> x = {0.5f, -1.5f, 2.5f, 0, 1, -1.5f, 2.5f, -0.25f};
   const std::vector<float> dy = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -91,7 +91,7 @@ TEST(BinaryScaling, HasTheSameGradientsForAnyThreadsAndProcessor) {
   }
 }
 
-// The error of the best scale for a normal distribution is 1 - 2 / pi of its variance.
+// The best scale for a normal distribution leaves 1 - 2 / pi of its variance.
 TEST(BinaryScaling, LearnsAScaleFromABadStart) {
   const std::vector<float> x = normal_values(4096);
   for (const float start : {10.0f, -1.0f}) {

@@ -43,7 +43,7 @@ TEST(Binary, HasTheSameBitsFastAndSlow) {
   check_fast("binary", any_values(600011), {});  // pieces larger than a chunk
 }
 
-// The mean of equal magnitudes is exact, whatever they are and however many.
+// The mean of equal magnitudes is exact, for any magnitude and count.
 TEST(Binary, IsIdempotent) {
   for (const char* format : {"binary", "binary(scale=none)", "binary(mode=mase)"}) {
     check_idempotent(format, finite_values(40009), {});
@@ -73,7 +73,7 @@ TEST(Binary, TakesTheMeanMagnitudeOfTheRow) {
   EXPECT_EQ(by_reference("binary", {0, -0.0f, 0}), (std::vector<float>{0, 0, 0}));
 }
 
-// Least-squares scale: no other one comes nearer to the row (Rastegari et al., 2016, section 3.1).
+// The least-squares scale: no other scale is closer to the row (Rastegari et al., 2016, section 3.1).
 TEST(Binary, HasTheScaleWithTheLeastError) {
   const std::vector<float> x = normal_values(1000), y = by_reference("binary", x);
   const auto error = [&](double factor) {

@@ -11,7 +11,7 @@
 namespace hone::testing {
 namespace {
 
-// Among them exponents too few for the values, blocks of several rows, blocks of everything.
+// Includes exponents too narrow for the values, blocks of several rows, and one block for the whole tensor.
 const std::vector<std::string> kBlockFpFormats = {
     "block_fp(width=8,exponent_width=8,block=16)",
     "block_fp(width=8,exponent_width=3,block=16)",
@@ -30,7 +30,7 @@ const std::vector<std::string> kMaseBlockFpFormats = {
     "block_fp(width=6,exponent_width=3,block=4,rows=3,mode=mase)",
 };
 
-// A list shorter than the tensor's dimensions gets full extents in front.
+// A block list shorter than the tensor's rank is extended in front with full extents.
 std::string text_of(const Json& parameters, std::size_t rank) {
   const auto block = parameters["block_size"].get<std::vector<int>>();
   const bool by_row = rank == 2 && parameters["skip_first_dim"].get<bool>();
@@ -41,8 +41,8 @@ std::string text_of(const Json& parameters, std::size_t rank) {
                      bias.is_null() ? "auto" : std::to_string(bias.get<int>()), block.back(), rows);
 }
 
-// The vectors have blocks of one dimension for tensors of one, and rows of their own for the one
-// with skip_first_dim.
+// The vectors use one-dimensional blocks for one-dimensional tensors, and one-row blocks for the tensor with
+// skip_first_dim.
 TEST(BlockFp, GivesTheValuesOfTheVectors) {
   const auto in_mode = [](const std::string& mode) {
     return check_vectors("block_fp", mode, [&](const Json& parameters) {
@@ -50,7 +50,7 @@ TEST(BlockFp, GivesTheValuesOfTheVectors) {
     });
   };
   EXPECT_GE(in_mode("fixed"), 24);
-  // Both dimensions of the tiles of 2 x 2 count, for their tensor has three.
+  // Both dimensions of the 2 x 2 tiles count, because their tensor has three.
   EXPECT_GE(check_vectors("block_fp", "mase",
                           [](const Json& parameters) -> std::string {
                             const bool tiles = parameters["block_size"].get<std::vector<int>>() ==
@@ -103,8 +103,8 @@ TEST(BlockFp, HasNoCodeForWhatItDoesNotQuantize) {
   expect_user_error("has no code for inf", [&] { encode("block_fp(mode=mase)", {1, INFINITY}); });
 }
 
-// Half a step is 2^-width of the power of two above the largest magnitude, twice that where the
-// magnitude rounds to the power.
+// Half a step is 2^-width of the power of two above the largest magnitude, and twice that if the magnitude rounds up to
+// that power.
 TEST(BlockFp, IsWithinHalfAStep) {
   const std::vector<float> x = values_in_runs(3200, 16, 20);
   const std::vector<float> y = fast("block_fp(width=6,block=16)", x);

@@ -76,8 +76,8 @@ TEST(BlockLog, HasNoCodeForWhatIsNoNumber) {
   }
 }
 
-// The powers of two next to x meet at sqrt(2) times the lower one, so no value is off by more than
-// that factor, and what becomes zero is below the smallest power.
+// The rounding boundary between two powers of two is sqrt(2) times the lower one. So no value is off by more than that
+// factor, and only values below the smallest power become zero.
 TEST(BlockLog, IsWithinHalfAnOctave) {
   const std::vector<float> x = values_in_runs(3200, 16, 20);
   const std::vector<float> y = fast("block_log(width=4,block=16)", x);

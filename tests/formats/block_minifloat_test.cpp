@@ -83,7 +83,7 @@ TEST(BlockMinifloat, HasNoCodeForWhatItDoesNotQuantize) {
   });
 }
 
-// E4M3 below a topmost binade of 2^t: 3 bits behind the leading one, steps of 2^(t-14-3) at least.
+// E4M3 below a top binade of 2^t: 3 bits after the leading one, steps of at least 2^(t-14-3).
 TEST(BlockMinifloat, IsWithinHalfAStepWhereNothingSaturates) {
   const std::vector<float> x = values_in_runs(3200, 16, 20);
   const std::vector<float> y = fast("block_minifloat(width=8,exponent_width=4,block=16)", x);
@@ -108,7 +108,7 @@ TEST(BlockMinifloat, PutsTheLargestIntoTheTopmostBinade) {
             (std::vector<float>{1.75f, 0.125f}));
 }
 
-// Two bits hold topmost binades from 2^-2 to 2^1.
+// Two bits store top binades from 2^-2 to 2^1.
 TEST(BlockMinifloat, SaturatesWhereTheSharedBitsEnd) {
   const std::string format =
       "block_minifloat(width=5,exponent_width=2,exponent_bias_width=2,block=2)";

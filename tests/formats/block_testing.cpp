@@ -12,7 +12,7 @@
 namespace hone::testing {
 namespace {
 
-// A magnitude in about [2^-12, 2).
+// Returns a magnitude in about [2^-12, 2).
 double magnitude_of_run(RandomSequence& random) {
   const double power = std::exp2(-static_cast<double>(random.below(12)));
   switch (random.below(6)) {

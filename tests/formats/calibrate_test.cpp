@@ -15,7 +15,7 @@
 namespace hone::testing {
 namespace {
 
-// N(0, 1) with one value in a thousand far outside.
+// Returns samples of N(0, 1), with one outlier in a thousand.
 std::vector<float> with_outliers(std::size_t count) {
   RandomSequence random(3, stream_of("calibrate"));
   std::vector<float> x;
@@ -47,7 +47,7 @@ double squared_error(std::string_view format, const std::vector<float>& x,
   return squared_error(format, x, state_of(format, x, options));
 }
 
-/// Values as weights and activations have them, and as they break calibrations.
+/// Values as in weights and activations, and edge cases of calibration.
 struct Sample {
   std::string name;
   std::vector<float> values;
@@ -81,7 +81,7 @@ std::vector<Sample> samples(std::size_t count) {
       drawn("mixed", [](Random& r, std::size_t i) { return r.normal() * (i % 50 == 0 ? 8 : 1); })};
 }
 
-// Ranges a thousandth apart, and the whole position of asymmetric ones, one after the other.
+// Returns the least error over ranges 0.4% apart and, for asymmetric formats, all zero points.
 double least_of_all_ranges(std::string_view format, const std::vector<float>& x, int zero_points) {
   const auto [low, high] = std::ranges::minmax(x);
   const float largest = std::max(std::fabs(low), std::fabs(high)),
@@ -112,7 +112,7 @@ TEST(Calibrate, FindsTheLeastErrorOfAllRanges) {
     }
 }
 
-// Many values are known by the means of their bins alone.
+// Large tensors are observed by the means of bins.
 TEST(Calibrate, FindsTheLeastErrorOfManyValues) {
   for (const auto& [format, above] :
        {std::pair("int(bits=4)", 1.001), {"int(bits=8)", 1.001}, {"int(bits=12)", 1.02}})
@@ -145,7 +145,7 @@ TEST(Calibrate, LosesLeastByTheLeastErrorInOtherFormats) {
             0.6 * squared_error("integer(width=4)", x, {RangeRule::minmax}));
 }
 
-// By sorting: at each end at most half of the rest lies outside, and the next value would be one too many.
+// Checks by sorting: at most half of the excluded share lies beyond each end, and the next value would exceed it.
 void expect_share_inside(std::vector<float> x, double percentile, double low, double high,
                          bool symmetric, double slack) {
   std::ranges::sort(x);
@@ -173,13 +173,13 @@ TEST(Calibrate, KeepsThePromisedShareInside) {
           return static_cast<double>(*state_of(format, sample.values, options)[0].data<float>());
         };
         const double bound = 127 * scale_of("int(bits=8)");
-        // The scale is rounded, and bins are as wide as 1/1024.
+        // The scale is rounded, and bins have a relative width of 1/1024.
         const double slack = bound * (count > Observation::kExactValues ? 0x1p-10 : 1e-6);
         expect_share_inside(sample.values, percentile, -bound, bound, /*symmetric=*/true, slack);
         const std::vector<Tensor> affine =
             state_of("int(bits=8,range=affine)", sample.values, options);
         const double step = *affine[0].data<float>(), zero = *affine[1].data<float>();
-        // The zero point is a whole number, so that an end moves by half a step.
+        // The zero point is an integer, so an end may move by half a step.
         expect_share_inside(sample.values, percentile, -zero * step, (255 - zero) * step,
                             /*symmetric=*/false, slack + 0.51 * step);
       }
@@ -204,7 +204,7 @@ TEST(Calibrate, CutsOutliersOffByPercentile) {
     return *calibrate_tensor(format_of("integer(width=8)"), {20000}, x, options)[0].data<float>();
   };
   EXPECT_EQ(fraction({RangeRule::percentile, 100}), fraction({RangeRule::minmax}));
-  // 99.8% of the normal values are within 3.3, of 127 steps: 2^5 is the finest that fits.
+  // 99.8% of the normal values are within 3.3. With 127 steps, 2^5 is the finest fraction that fits.
   EXPECT_EQ(fraction({RangeRule::percentile, 99.0}), 5);
   EXPECT_LT(fraction({RangeRule::minmax}), 2);
 }
@@ -223,7 +223,7 @@ TEST(Calibrate, RefusesUnknownRulesAndShares) {
   });
 }
 
-// A row's observation takes 128 KiB: together those of an embedding took gigabytes.
+// A row's observation takes 128 KiB. Those of a whole embedding table would take gigabytes.
 TEST(CalibrateTensor, ObservesRowByRow) {
   const Format format = format_of("int(bits=8,per=row)");
   const std::int64_t rows = 2000, columns = 8;
@@ -237,7 +237,7 @@ TEST(CalibrateTensor, ObservesRowByRow) {
         EXPECT_EQ(row.maximum(), static_cast<float>(++seen));
       });
   EXPECT_EQ(seen, rows);
-  if (!testing::kSanitized) {  // a sanitizer keeps what was freed
+  if (!testing::kSanitized) {  // sanitizers keep freed memory
     EXPECT_LT(static_cast<double>(peak_resident_bytes()) - before, 50e6) << "of 262e6 for all rows";
   }
   const std::span<const float> scales = state.at(0).values<float>();

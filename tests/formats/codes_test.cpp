@@ -9,7 +9,7 @@ namespace {
 
 TEST(Codes, ArePackedWithoutGapsLowestBitsFirst) {
   const std::vector<std::byte> bytes = pack({{1, 2, 7}, {0xAB}}, {3, 8, 1});
-  // 1, 2 and 7 in three bits each: 001, 010, 111 from the right; then the shared byte.
+  // 1, 2 and 7 in three bits each: 001, 010, 111 from the lowest bit on. Then the shared byte.
   EXPECT_EQ(bytes,
             (std::vector<std::byte>{std::byte{0b11010001}, std::byte{0b1}, std::byte{0xAB}}));
 }

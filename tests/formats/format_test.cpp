@@ -28,7 +28,7 @@ TEST(Format, ReadsWhatItPrints) {
   EXPECT_EQ(parse_format(to_string(format), formats()), format);
 }
 
-// What no format may forget, whoever adds one.
+// Requirements for every format.
 TEST(Format, IsCompleteInEveryRow) {
   const std::vector<float> x = {0.1f, -0.2f, 0.3f, 0.4f, -0.5f, 0.6f};
   for (const auto& [name, def] : formats()) {

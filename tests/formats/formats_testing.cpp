@@ -38,7 +38,7 @@ void expect_same(const std::vector<float>& got, const std::vector<float>& expect
   }
 }
 
-// Values of the vectors: numbers, or "nan", "inf", "-inf"; nested lists flattened.
+// Appends the values of a vector: numbers, "nan", "inf" or "-inf". Flattens nested lists.
 void flatten(const Json& value, std::vector<float>& into) {
   if (value.is_array()) {
     for (const Json& item : value) flatten(item, into);

@@ -8,54 +8,53 @@
 #include "hone/base/json.h"
 #include "hone/formats/format.h"
 
-/// What the tests of all formats share.
+/// Helpers for the tests of all formats.
 namespace hone::testing {
 
-/// The builtin formats and those that were added, one table for all of a test program.
+/// Returns the builtin formats and the added ones, one table for all of a test program.
 const FormatTable& formats();
-/// Adds a format from outside the library, such as a plugin's.
+/// Adds a format from outside the library, such as one of a plugin.
 void add_format(const FormatDef& def);
 Format format_of(std::string_view text);
 
-/// Equal bits, or both NaN. Zeros of either sign are the same number: no format promises the sign.
+/// Returns whether the bits are equal or both values are NaN. Zeros of either sign are equal: no format guarantees the
+/// sign.
 bool same(float a, float b);
 
-/// Quantized by the reference, a dense tensor of these sizes ({n} when none are given).
+/// Quantizes with the reference, as a dense tensor of these sizes ({n} if empty).
 std::vector<float> by_reference(std::string_view format, const std::vector<float>& x,
                                 Sizes sizes = {}, const std::vector<Tensor>& state = {});
-/// Quantized by the fast kernel.
+/// Quantizes with the fast kernel.
 std::vector<float> fast(std::string_view format, const std::vector<float>& x, Sizes sizes = {},
                         const std::vector<Tensor>& state = {}, int threads = 1);
 
-/// All magnitudes of both signs between 2^-low and 2^high, ties of small grids, zeros. No NaN and
-/// no infinity.
+/// Returns magnitudes of both signs between 2^-low and 2^high, ties of small grids, and zeros. No NaN and no infinity.
 std::vector<float> finite_values(std::size_t count, int low = 20, int high = 20);
-/// The same among NaN, infinities, the largest floats and subnormals.
+/// Also contains NaN, infinities, the largest floats and subnormals.
 std::vector<float> any_values(std::size_t count);
 
-/// The state that calibration chooses for x, per row where the format asks for it.
+/// Returns the state that calibration chooses for x, per row if the format requires that.
 std::vector<Tensor> calibrated_state(std::string_view format, const std::vector<float>& x,
                                      Sizes sizes = {});
 
-/// What a format with state objects to a tensor of these values; "" when nothing.
+/// Returns the error message of a format with state for a tensor of these values, or "".
 std::string objection(std::string_view format, const std::vector<float>& seen);
 
-/// Checks that the vectors of `name` in `mode` ("fixed", "mase") come out of reference and fast
-/// kernel. `text_of` gives our format for a vector's parameters, or "" for what the format has no
-/// counterpart of. Returns how many values were compared.
+/// Checks that reference and fast kernel reproduce the vectors of `name` in `mode` ("fixed", "mase"). `text_of` returns
+/// our format for a vector's parameters, or "" if there is no equivalent. Returns the number of compared values.
 int check_vectors(std::string_view name, std::string_view mode,
                   const std::function<std::string(const Json& parameters)>& text_of);
 
-/// Properties every format has unless it says otherwise. `x` is a tensor of `sizes` without NaN and
-/// infinities; formats with state are calibrated on it.
+/// Properties of every format, unless its documentation says otherwise. `x` is a tensor of `sizes` without NaN and
+/// infinities. Formats with state are calibrated on it.
 void check_idempotent(std::string_view format, const std::vector<float>& x, Sizes sizes);
 void check_odd(std::string_view format, const std::vector<float>& x, Sizes sizes);
-/// Element-wise formats only.
+/// For element-wise formats only.
 void check_monotone(std::string_view format);
-/// pack(encode(x)) unpacked and decoded is quantize(x), and takes the bits that `average_bits` says.
+/// Checks that pack(encode(x)), unpacked and decoded, is quantize(x), and that it takes `average_bits` bits per value.
 void check_packs(std::string_view format, const std::vector<float>& x, Sizes sizes);
-/// Reference and fast kernel give the same bits on every instruction set, for one and three threads
-/// and in place. `x` may hold anything.
+/// Checks that reference and fast kernel give the same bits on every instruction set, for one and three threads, and in
+/// place. `x` may contain any values.
 void check_fast(std::string_view format, const std::vector<float>& x, Sizes sizes);
 
 }  // namespace hone::testing

@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<std::string> kHalfFormats = {"bf16", "fp16"};
 
-// The values of the patterns from 0 to infinity.
+// Returns the values of the bit patterns from 0 to infinity.
 std::vector<float> magnitudes(const std::string& text, std::uint32_t infinity) {
   const Format format = format_of(text);
   Codes codes;
@@ -48,7 +48,7 @@ TEST(Half, KnowsTheValuesOfPatterns) {
   EXPECT_EQ(magnitudes("fp16", 0x7c00)[1], 0x1p-24f);
 }
 
-// Between two neighbouring patterns the middle goes to the even one.
+// The midpoint of neighbouring bit patterns rounds to the even one.
 void check_middles(const std::string& format, std::uint32_t infinity) {
   const std::vector<float> values = magnitudes(format, infinity);
   std::vector<float> x, expected;

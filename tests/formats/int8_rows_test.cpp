@@ -11,14 +11,14 @@
 #include "tests/formats/formats_testing.h"
 #include "tests/kernels/kernel_testing.h"
 
-// What products of integers are computed from is what the formats make of activations.
+// Compares the int8 rows that integer products read with the formats' values.
 namespace hone::testing {
 namespace {
 
 using kernels::Int8Rows;
 using kernels::Int8Shape;
 
-// The values that rows stand for, every one exact; those of rows with NaN all NaN.
+// Returns the values of the rows; each is exact. All values of a row with NaN are NaN.
 std::vector<float> values_of(const Int8Rows& rows) {
   std::vector<float> values;
   for (std::int64_t m = 0; m < rows.shape.rows; ++m) {
@@ -32,7 +32,7 @@ std::vector<float> values_of(const Int8Rows& rows) {
   return values;
 }
 
-// Sums and the zeros behind rows; codes within the bound.
+// Checks the sums, the zeros after each row, and the bound of the codes.
 void expect_in_order(const Int8Rows& rows, int bits) {
   const int bound = (1 << (bits - 1)) - 1;
   for (std::int64_t m = 0; m < rows.shape.rows; ++m) {
@@ -48,8 +48,7 @@ void expect_in_order(const Int8Rows& rows, int bits) {
   }
 }
 
-// `round(pool, rows)` gives the values `expected`, or NaN in a row that has one, on every
-// instruction set.
+// Checks that `round(pool, rows)` gives `expected` on every instruction set, or NaN for rows that contain a NaN.
 template <typename Round>
 void expect_rounds(const Int8Shape& shape, int bits, const std::vector<float>& expected,
                    Round&& round) {
@@ -100,7 +99,7 @@ TEST(Int8Rows, HaveTheValuesOfMxint) {
   }
 }
 
-// Every row of one block, so that no block counts as zero beside another.
+// Each row is one block, so that no block counts as zero next to a larger one.
 TEST(Int8Rows, HaveTheValuesOfMxintToTheEndsOfFloats) {
   for (const int bits : {8, 4, 2}) {
     for (const bool ceil : {false, true}) {
@@ -122,7 +121,7 @@ TEST(Int8Rows, ABlockFarBelowAnotherCountsAsZero) {
   std::vector<float> x(64, 0x1p-100f);
   x[0] = 0x1p20f;
   auto expected =
-      x;  // 2^-100 is 2^-120 of the first block's scale: it counts beside it, in the second
+      x;  // 2^-100 is 2^-120 of the first block's scale: zero there, but kept in the second block
   std::fill_n(expected.begin() + 1, 31, 0.0f);
   const auto round = [&](ThreadPool& pool, const Int8Rows& rows) {
     kernels::round_rows_in_blocks(pool, x.data(), {}, rows);

@@ -95,10 +95,10 @@ TEST(Int, IsIdempotentWithAGivenScale) {
     check_idempotent(format, finite_values(2000), {20, 100});
 }
 
-// The scale of what came out is that of what went in up to the rounding of two operations.
+// Quantizing again changes the scale by the rounding of two operations at most.
 TEST(Int, ChangesByRoundingOnlyWhenRepeated) {
   for (const std::string& format : kDynamic) {
-    if (format.ends_with("mase)")) continue;  // grows smaller with every call
+    if (format.ends_with("mase)")) continue;  // shrinks with every call
     const std::vector<float> once = by_reference(format, normal_values(2000), {20, 100});
     const std::vector<float> twice = by_reference(format, once, {20, 100});
     for (std::size_t i = 0; i < once.size(); ++i)
@@ -140,7 +140,7 @@ TEST(Int, SpendsAllCodesOnAnAffineRange) {
   // -1 … 2 in steps of 1
   EXPECT_EQ(by_reference("int(bits=2,scale=dynamic,range=affine)", {-1, 2, 0.6f, 0}),
             (std::vector<float>{-1, 2, 1, 0}));
-  // a range that leaves 0 out is stretched to it
+  // a range without 0 is extended to it
   EXPECT_EQ(by_reference("int(bits=2,scale=dynamic,range=affine)", {6, 4, 5.5f}),
             (std::vector<float>{6, 4, 6}));
 }
@@ -230,7 +230,7 @@ TEST(Int, CalibratesTheObservedRange) {
   EXPECT_EQ(rows[0].sizes(), (Sizes{2}));
   EXPECT_EQ(rows[0].values<float>()[0], 2.0f / 127);
   EXPECT_EQ(rows[0].values<float>()[1], 4.0f / 127);
-  // 2 mean|x| / sqrt(7) where the scale is learned
+  // 2 mean|x| / sqrt(7) for a learned scale
   EXPECT_FLOAT_EQ(calibrated_state("int(bits=4,scale=learned)", {1, -3})[0].values<float>()[0],
                   static_cast<float>(4 / std::sqrt(7.0)));
 }
@@ -257,7 +257,7 @@ TEST(Int, LetsGradientsStraightThroughUnlessItsScaleIsLearned) {
         << format;
 }
 
-// LSQ's formulas as loops, in double.
+// LSQ's formulas as loops in double.
 TEST(Int, GivesLearnedScalesTheGradientOfLsq) {
   const std::vector<float> x = normal_values(4 * 1000), dy = normal_values(4 * 1000, 3);
   for (const bool per_row : {false, true}) {
@@ -298,7 +298,7 @@ TEST(Int, HasTheSameGradientsForAnyThreadsAndProcessor) {
 
 TEST(Int, LearnsAScaleFromABadStart) {
   const std::vector<float> x = normal_values(4096, 0.05);
-  // the best scale of 4 bits for a normal distribution is about a third of its width
+  // the best scale of 4 bits for a normal distribution is about a third of its standard deviation
   for (const float start : {0.1f, 0.002f}) {
     const Descent descent =
         descend("int(bits=4,scale=learned)", x, {64, 64}, {Tensor::scalar(start)}, 12, 300);

@@ -60,7 +60,7 @@ TEST(Integer, IsMonotone) {
   for (const std::string& format : kIntegerFormats) check_monotone(format);
 }
 
-// The error is half a step at most where nothing saturates: 2^-5 for frac=4.
+// Without saturation the error is at most half a step: 2^-5 for frac=4.
 TEST(Integer, IsWithinHalfAStep) {
   for (const float x : finite_values(2000)) {
     if (!(std::fabs(x) < 7.9f)) continue;
@@ -80,7 +80,7 @@ float calibrated_fraction(const std::string& text, const std::vector<float>& see
   return calibrated_state(text, seen)[0].values<float>()[0];
 }
 
-// The largest fraction whose greatest value, 127 2^-f, is not below the magnitude that was seen.
+// The largest fraction f for which 127 2^-f is at least the largest observed magnitude.
 TEST(Integer, CalibratesTheLargestFractionThatHoldsTheRange) {
   EXPECT_EQ(calibrated_fraction("integer(width=8)", {0.1f, -1.0f}), 6);
   EXPECT_EQ(calibrated_fraction("integer(width=8)", {0.5f, -0.25f}), 7);
@@ -118,7 +118,7 @@ TEST(Integer, TakesItsWidthInBits) {
   EXPECT_EQ(average_bits(format_of("integer(width=6,frac=4)"), {1000}), 6);
 }
 
-// A file may say anything.
+// A damaged file may contain any fraction.
 TEST(Integer, TakesNoFractionBeyondItsRange) {
   const std::vector<float> x = {1, -1};
   std::vector<float> y(2), highest(2);

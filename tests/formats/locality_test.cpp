@@ -7,7 +7,7 @@
 #include "hone/formats/calibrate.h"
 #include "hone/formats/format.h"
 
-// What formats claim that a quantized value depends on, held to by changing everything else.
+// Checks what each format declares a quantized value to depend on, by changing everything else.
 namespace hone {
 namespace {
 
@@ -16,7 +16,7 @@ const FormatTable& formats() {
   return table;
 }
 
-// The format as it comes, and with every word and every setting that moves its blocks, one at a time.
+// Returns the format with its defaults, with each named value, and with each parameter that moves its blocks.
 std::vector<Format> variants(const FormatDef& def) {
   std::vector<std::string> texts = {std::string(def.name)};
   for (const FormatParameterDef& parameter : def.parameters) {
@@ -31,7 +31,7 @@ std::vector<Format> variants(const FormatDef& def) {
     try {
       made.push_back(parse_format(text, formats()));
     } catch (const UserError&) {
-      // A word that needs another beside it.
+      // This value requires another parameter.
     }
   }
   return made;
@@ -49,7 +49,7 @@ bool belongs(std::size_t element, std::size_t place, Locality locality, std::siz
                                        : element / row_length == place / row_length;
 }
 
-// `fast` or by the reference: the value at a place stays, whatever is elsewhere.
+// Checks for the fast kernel or the reference that a value does not depend on others outside its locality.
 void expect_local(const Format& format, const Sizes& sizes, Locality locality, bool fast) {
   const std::vector<float> x = drawn(element_count(sizes), 1, 4),
                            far = drawn(element_count(sizes), 2, 64);

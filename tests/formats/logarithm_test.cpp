@@ -76,7 +76,7 @@ TEST(Log, SaturatesAboveAndHasZeroBelow) {
   EXPECT_TRUE(std::isnan(by_reference("log(width=4,exponent_bias=3)", {NAN})[0]));
 }
 
-// The smallest normal float ends the grid: sqrt(1/2) of it is the first that rounds to it.
+// The grid ends at the smallest normal float. sqrt(1/2) of it is the first value that rounds to it.
 TEST(Log, RoundsSubnormalFloatsToZeroOrTheSmallestNormal) {
   const float above = std::ldexp(static_cast<float>(0x5a827a), -149);
   EXPECT_EQ(fast("log(width=16,exponent_bias=16383)", {above, std::nextafter(above, 0.0f), 1e-45f}),
@@ -100,7 +100,7 @@ float calibrated_bias(const std::string& text, const std::vector<float>& seen) {
   return calibrated_state(text, seen)[0].values<float>()[0];
 }
 
-// The largest power, 2^(127 - bias) for 8 bits, is the first not below what was seen.
+// The largest power, 2^(127 - bias) for 8 bits, is the first that is at least the largest observed magnitude.
 TEST(Log, CalibratesTheBiasFromTheLargestMagnitude) {
   EXPECT_EQ(calibrated_bias("log(width=8)", {0.1f, -1.0f}), 127);
   EXPECT_EQ(calibrated_bias("log(width=8)", {0.1f, -1.01f}), 126);
@@ -136,7 +136,7 @@ TEST(Log, HasNoCodeForWhatIsNoPower) {
   };
   expect_user_error("log(width=8,exponent_bias=63) has no code for nan",
                     [&] { encode("log(width=8,exponent_bias=63)", NAN); });
-  // The bias is so large that 2^-bias is no float.
+  // The bias is so large that 2^-bias is not a float.
   expect_user_error("has no code for 0",
                     [&] { encode("log(width=8,exponent_bias=200,mode=mase)", 0); });
 }

@@ -11,8 +11,7 @@
 namespace hone::testing {
 namespace {
 
-// Small ones, one without mantissa bits, and grids near the ends of the floats: those take the
-// slow ways.
+// Small formats, one without mantissa bits, and grids near the ends of the float range, which take the slow paths.
 const std::vector<std::string> kMinifloatFormats = {
     "minifloat_ieee(width=8,exponent_width=4)",
     "minifloat_ieee(width=8,exponent_width=5)",
@@ -83,7 +82,7 @@ TEST(Minifloat, PacksItsCodes) {
     check_packs(format, finite_values(2001), {});
 }
 
-// The values of all codes without a sign, ascending, each once.
+// Returns the magnitudes of all codes in ascending order, each once.
 std::vector<float> magnitudes(const std::string& text) {
   const Format format = format_of(text);
   Codes codes;
@@ -96,7 +95,7 @@ std::vector<float> magnitudes(const std::string& text) {
   return values;
 }
 
-// Neighbouring values meet in the middle, which goes to the even multiple of the step.
+// The midpoint of neighbouring values rounds to the even multiple of the step.
 TEST(Minifloat, RoundsToTheNearestCode) {
   int checked = 0;
   for (const std::string format :
@@ -126,7 +125,7 @@ TEST(Minifloat, SaturatesAtItsLargestMagnitude) {
   EXPECT_EQ(largest("minifloat_ieee(width=8,exponent_width=4)"), 480.0f);
   EXPECT_EQ(largest("minifloat_ieee(width=8,exponent_width=5)"), 114688.0f);
   EXPECT_EQ(largest("minifloat_denorm(width=8,exponent_width=4)"), 224.0f);
-  // 2^128 is no float: the largest magnitude is that of the exponent 127.
+  // 2^128 is not a float, so the largest magnitude has exponent 127.
   EXPECT_EQ(by_reference("minifloat_ieee(width=12,exponent_width=8)", {INFINITY})[0], 0x1.ep127f);
 }
 
@@ -149,8 +148,7 @@ TEST(Minifloat, CarriesIntoTheNextBinadeUnlikeMase) {
             (std::vector<float>{0.875f, 0.875f}));
 }
 
-// 1e-9 is added before the logarithm: it lifts small powers of two into the next binade, where they
-// have a mantissa.
+// mase adds 1e-9 before the logarithm. This lifts small powers of two into the next binade, where they have a mantissa.
 TEST(Minifloat, NudgesSmallPowersOfTwoInMase) {
   EXPECT_EQ(
       by_reference("minifloat_denorm(width=12,exponent_width=5,mode=mase)", {0x1p-10f, 0x1p-5f}),

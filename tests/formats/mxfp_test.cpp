@@ -97,7 +97,7 @@ TEST(Mxfp, PacksItsCodes) {
                 any_values_in_runs(1024, 7), {16, 64});
 }
 
-// A step is 2^-3 of a number's power of two, or that of the subnormals, 2^-9 of the scale.
+// A step is 2^-3 of the value's power of two. For subnormals it is 2^-9 of the scale.
 TEST(Mxfp, IsWithinHalfAStepWhereNothingSaturates) {
   const std::vector<float> x = values_in_runs(3200, 32, 20);
   const std::vector<float> y = fast("mxfp(element=e4m3,block=32)", x);
@@ -125,7 +125,7 @@ TEST(Mxfp, SaturatesWithScaleFloorOnly) {
             (std::vector<float>{6, 0.5}));
 }
 
-// 1.0625 is a tie between 1 and 1.125; the bits that tell it from one are cut off first.
+// 1.0625 is a tie between 1 and 1.125. The low bits that would break the tie are cut off first.
 TEST(Mxfp, InMaseModeDropsLowBitsBeforeItRounds) {
   const std::vector<float> x = {1.0625f + 0x1p-20f, 1, 1.0625f + 0x1p-15f, 1};
   EXPECT_EQ(by_reference("mxfp(block=2,mode=mase)", x), (std::vector<float>{1, 1, 1.125f, 1}));

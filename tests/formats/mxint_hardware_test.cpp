@@ -26,14 +26,14 @@ TEST(MxintHardware, GivesTheValuesOfTheVectors) {
             16 + 16);
 }
 
-// With an exponent wide enough the scale is that of mxint, and so are the values.
+// With a sufficiently wide exponent the scale equals that of mxint.
 TEST(MxintHardware, IsMxintWithAWideExponent) {
   const std::vector<float> x = finite_values(640);
   EXPECT_EQ(by_reference("mxint_hardware(width=8)", x, {20, 32}),
             by_reference("mxint(bits=8,block=32)", x, {20, 32}));
 }
 
-// Steps from 2^-4 to 2^3 with three bits of exponent.
+// Three exponent bits allow steps from 2^-4 to 2^3.
 TEST(MxintHardware, KeepsItsStepsWithinTheExponent) {
   const std::string format = "mxint_hardware(width=4,exponent_width=3,block=2)";
   EXPECT_EQ(by_reference(format, {0.01f, 0.04f}), (std::vector<float>{0, 0.0625f}));

@@ -51,14 +51,14 @@ TEST(Mxint, GivesValuesAndCodesOfTheOcpVectors) {
   EXPECT_EQ(compared, 756);
 }
 
-// The packer of MASE's CUDA extension works on bfloat16: rounded to that first, its groups are ours.
+// The packer of MASE's CUDA extension works on bfloat16. For inputs rounded to bfloat16 its groups equal ours.
 TEST(Mxint, PacksWhatTheCudaExtensionPacks) {
   const Format format = format_of("mxint(bits=8,block=8)");
   int packed = 0, decoded = 0;
   for (const Json& entry : read_json(test_data() / "vectors" / "formats.json")) {
     if (entry["format"] != "mxint8_cuda") continue;
     for (const Json& row : entry["cases"]) {
-      if (!row.contains("mantissa_int8")) {  // a code alone, at scale 1; -128 is 0 there, -2 here
+      if (!row.contains("mantissa_int8")) {  // only a code, at scale 1; -128 means 0 there and -2 here
         const auto mantissa = row["in"].get<std::int64_t>();
         if (mantissa == -128) continue;
         std::vector<float> y(1);

@@ -38,7 +38,7 @@ TEST(Observation, CountsWhatIsNotFiniteApart) {
   EXPECT_EQ(seen.maximum(), 3);
 }
 
-// Values with a few of every kind: normal ones, tiny, huge and equal ones, zeros.
+// Returns mostly normal values, with some tiny, huge, equal and zero ones.
 std::vector<float> values_of_kind(int kind, std::size_t count) {
   RandomSequence random(static_cast<std::uint64_t>(kind), stream_of("observation"));
   std::vector<float> x;
@@ -81,7 +81,7 @@ TEST(Observation, RangesLeaveOutAtMostSoManyAtEachEnd) {
     }
 }
 
-// Bins hold ten bits of fraction: their means are within 1/1024 of all they hold.
+// Bins keep ten bits of fraction, so the mean of a bin is within 1/1024 of each of its values.
 TEST(Observation, FindsQuantilesOfAnyMagnitude) {
   for (const std::size_t count : {std::size_t{2000}, kMany}) {
     const std::vector<float> x = finite_values(count);

@@ -14,7 +14,8 @@ namespace {
 
 using testing::format_of;
 
-// Every format as it comes, with every word, with few bits, and with blocks that do not divide rows.
+// Returns every format with its defaults, with each named value, with few bits, and with blocks that do not divide
+// rows.
 std::vector<Format> packable_variants() {
   std::vector<Format> made;
   for (const auto& [name, def] : testing::formats()) {
@@ -36,7 +37,7 @@ std::vector<Format> packable_variants() {
       try {
         made.push_back(parse_format(text, testing::formats()));
       } catch (const UserError&) {
-        // A word that needs another beside it.
+        // This value requires another parameter.
       }
     }
   }
@@ -105,7 +106,7 @@ TEST(Packing, KeepsTheBitsOfEveryFormatThatHasAPackedForm) {
   EXPECT_GT(by_rows, 30) << "formats that decode rows themselves";
 }
 
-// 768 x 768 in MXINT8 of 32: 8 bits an element, a byte for 32 of them, and nothing that pads.
+// 768 x 768 in MXINT8 with blocks of 32: 8 bits per element, one byte per block, and no padding.
 TEST(Packing, TakesTheBytesThatTheFormatSays) {
   const PackedLayout eight =
       packed_layout(format_of("mxint(bits=8)"), {768, 768}, Arrangement::panels);
@@ -166,7 +167,7 @@ TEST(Packing, FindsCodesThatStandForNoNumber) {
       "no numbers",
       [&] {
         check(format_of("int(bits=4,group=32)"), {40, 64}, [](PackedCodes& packed) {
-          // Second bytes of the second block of the second panel.
+          // The second bytes of the second block in the second panel.
           packed.shared.data<std::uint8_t>()[32 * 2 * 2 + 32 * 2 + 32 + 1] = 0x7c;
           packed.shared.data<std::uint8_t>()[32 * 2 * 2 + 32 * 2 + 1] = 0;
         });
@@ -180,7 +181,7 @@ TEST(Packing, FindsCodesThatStandForNoNumber) {
           at[0] = 0, at[32] = 0x48, at[64] = 0x20;
         });
       });
-  // Of 2^127 the code -128 is beyond fp32.
+  // With the scale 2^127 the code -128 exceeds fp32.
   expect_user_error("row 0, column 1: the value is -inf; the file is damaged", [&] {
     check(format_of("mxint(bits=8)"), {1, 32}, [](PackedCodes& packed) {
       packed.codes.data<std::uint8_t>()[1] = 0;
@@ -205,7 +206,7 @@ TEST(Packing, FindsCodesThatStandForNoNumber) {
             std::fill_n(packed.shared.data<std::uint8_t>() + 12, 4, std::uint8_t{255});
           });
   });
-  // 6 bits of a byte.
+  // A shared code uses 6 bits of a byte.
   expect_user_error(
       "row 2, block 1: block_fp(width=6,exponent_width=6,exponent_bias=31,block=8,rows=1,axis=-1) "
       "has no shared code 90; the file is damaged",
@@ -213,7 +214,7 @@ TEST(Packing, FindsCodesThatStandForNoNumber) {
         check(format_of("block_fp(width=6,exponent_width=6,block=8)"), {4, 16},
               [](PackedCodes& packed) { packed.shared.data<std::uint8_t>()[32 + 2] = 90; });
       });
-  // Columns 0 to 3 of 16 neighbouring rows lie in bits 0 and 1 of 64 bytes; 0 is -2 in offset binary.
+  // Columns 0 to 3 of 16 neighbouring rows are in bits 0 and 1 of 64 bytes. 0 is -2 in offset binary.
   expect_user_error(
       "row 2, column 1: ternary has no value for the code 2; the file is "
       "damaged",

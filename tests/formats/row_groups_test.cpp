@@ -81,8 +81,8 @@ TEST(RowGroups, HaveTheSameBitsFastAndSlow) {
   }
 }
 
-// Codes of 8 bits too: the largest magnitude is a whole multiple of its scale. Subnormal scales are too coarse for the ends
-// of nf4.
+// This holds for 8 bits too: the largest magnitude is a whole multiple of its scale. Subnormal scales are too coarse
+// for the smallest blocks of nf4.
 TEST(RowGroups, AreIdempotentWhereTheyAreSymmetric) {
   for (const std::string& format : kGroups) {
     if (format.find("asymmetric") != std::string::npos) continue;
@@ -119,13 +119,13 @@ TEST(RowGroups, CountScalesAndZeroPoints) {
   EXPECT_EQ(bits("int(bits=4,group=32,asymmetric=true)", {8, 64}), 4.625);
   EXPECT_EQ(bits("int(bits=4,group=128)", {8, 128}), 4.125);
   EXPECT_EQ(bits("nf4", {8, 64}), 4.25);
-  // Two groups in every row, and a single one that is as wide as it.
+  // Two groups per row, then one that is as wide as the row.
   EXPECT_EQ(bits("int(bits=4,group=32)", {8, 40}), 4 + 2 * 16 / 40.0);
   EXPECT_EQ(bits("int(bits=4,group=1000)", {8, 40}), 4 + 16 / 40.0);
 }
 
 TEST(RowGroups, EndWithTheirRow) {
-  // The 8 of the second row must not scale what stands before or after it.
+  // The 8 in the second row must not affect the values before or after it.
   EXPECT_EQ(reference("int(bits=4,group=2)", {1, -8, 3, 0, 8, 0.5f}, {2, 3}),
             (std::vector<float>{1, -8, 3, 0, 8, 0.5f}));
   EXPECT_EQ(reference("int(bits=4,group=100)", {1, -8, 3, 0, 8, 3}, {2, 3}),
@@ -133,13 +133,13 @@ TEST(RowGroups, EndWithTheirRow) {
 }
 
 TEST(RowGroups, GiveTheLargestMagnitudeTheCodeThatHasNoOpposite) {
-  // Scales are -1 and 1: multiples of either sign from -8 to 7 of them.
+  // The scales are -1 and 1, with codes from -8 to 7.
   EXPECT_EQ(reference("int(bits=4,group=4)", {8, -7.9f, 2.5f, 0, -8, 7.9f, 2.5f, 0}, {2, 4}),
             (std::vector<float>{8, -7, 2, 0, -8, 7, 2, 0}));
 }
 
 TEST(RowGroups, GiveAsymmetricOnesAllCodesBetweenTheEnds) {
-  // 0 … 15 and -5 … 10 in steps of 1; ranges reach to 0.
+  // 0 … 15 and -5 … 10 in steps of 1. Ranges include 0.
   EXPECT_EQ(reference("int(bits=4,group=4,asymmetric=true)", {15, 3.4f, 7.6f, 1, -5, 10, -1.2f, 0},
                       {2, 4}),
             (std::vector<float>{15, 3, 8, 1, -5, 10, -1, 0}));
@@ -156,7 +156,7 @@ TEST(RowGroups, KeepZerosAndConstants) {
   }
 }
 
-// Whatever the scale would have to be.
+// Scales are clamped to the range of float16.
 TEST(RowGroups, BringScalesIntoFloat16) {
   EXPECT_EQ(reference("int(bits=4,group=2)", {-3e38f, 1e6f}, {1, 2}),
             (std::vector<float>{-8 * 65504, 7 * 65504}));
@@ -180,10 +180,10 @@ TEST(RowGroups, KeepNaNAndSaturateInfinities) {
   }
   const std::vector<float> y = reference("int(bits=4,group=4)", x, {3, 4});
   EXPECT_EQ(y[2], 1);        // -8 times the scale -1/8
-  EXPECT_EQ(y[3], -0.875f);  // 7 times it
+  EXPECT_EQ(y[3], -0.875f);  // 7 times the scale
 }
 
-// Every level of a block whose largest magnitude is 1 stays, under its number.
+// Every level of a block with largest magnitude 1 keeps its value and its code.
 TEST(Nf4, CodesAreTheNumbersOfTheLevels) {
   const Format format = format_of("nf4(block=16)");
   Codes codes{{}, {0x3c00}};

@@ -46,7 +46,7 @@ TEST(Ternary, HasTheSameBitsFastAndSlow) {
 
 TEST(Ternary, IsIdempotent) {
   for (const std::string& format : kTernaryFormats) {
-    if (format == "ternary(scale=none,mode=mase)") continue;  // its values are not the threshold's
+    if (format == "ternary(scale=none,mode=mase)") continue;  // its values do not depend on the threshold
     check_idempotent(format, finite_values(40009), {});
     check_idempotent(format, normal_values(29 * 107), {29, 107});
   }
@@ -68,7 +68,7 @@ TEST(Ternary, PacksItsCodes) {
   }
 }
 
-// Mean 2 and 4: thresholds 1.5 and 3.
+// Means 2 and 4 give thresholds 1.5 and 3.
 TEST(Ternary, KeepsWhatIsAboveThreeQuartersOfTheMean) {
   const std::vector<float> x = {1.5f, -1.75f, -0.25f, 4.5f, 3, -3.25f, 0, 9.75f};
   EXPECT_EQ(by_reference("ternary", x, {2, 4}),
@@ -113,7 +113,7 @@ TEST(Ternary, KeepsNanAndTakesTheMeansOfFiniteValues) {
   });
 }
 
-// 0.75 times a mean of subnormals is no float; the largest value stays above it all the same.
+// 0.75 times a mean of subnormals is not a float. The largest value still exceeds the threshold.
 TEST(Ternary, HasValuesAmongSubnormals) {
   EXPECT_EQ(by_reference("ternary", {1e-45f, -1e-45f}), (std::vector<float>{1e-45f, -1e-45f}));
 }
@@ -131,7 +131,7 @@ TEST(Ternary, TakesTwoBitsAndItsScales) {
   EXPECT_EQ(average_bits(format_of("ternary(scale=none)"), {10, 64}), 2);
 }
 
-// The learned scale starts where the dynamic one is, up to the width of a bin of the observation.
+// The learned scale starts at the dynamic one, up to the width of an observation bin.
 TEST(Ternary, StartsLearningAtTheScaleOfTwn) {
   const std::vector<float> x = normal_values(2 * 3000);
   const std::vector<Tensor> state = calibrated_state("ternary(scale=learned)", x, {2, 3000});
@@ -149,7 +149,7 @@ TEST(Ternary, RoundsToItsLearnedScale) {
             (std::vector<float>{0, 0, 2, -2, 2, 0}));
 }
 
-// LSQ with one code on either side of zero.
+// LSQ with one code on each side of zero.
 TEST(Ternary, GivesLearnedScalesTheGradientOfLsq) {
   const std::vector<float> x = {0.5f, -1.5f, 2.5f, -4}, dy = {1, 2, 3, 4};
   const FormatGradients got =
@@ -166,7 +166,7 @@ TEST(Ternary, HasTheSameGradientsForAnyThreadsAndProcessor) {
   check_backward("ternary(per=tensor,scale=learned)", normal_values(70003), {70003});
 }
 
-// The best three values of a normal distribution leave 0.19 of its variance.
+// The best three values for a normal distribution leave 0.19 of its variance.
 TEST(Ternary, LearnsAScaleFromABadStart) {
   const std::vector<float> x = normal_values(4096);
   for (const float start : {4.0f, 0.2f}) {

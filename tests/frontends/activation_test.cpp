@@ -24,7 +24,7 @@ double gelu_tanh(double x) {
   return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
 }
 
-/// The activation of `kInputs`, and its derivative there.
+/// The activation at `kInputs`, and its derivative.
 struct Curve {
   std::vector<float> values, slopes;
 };

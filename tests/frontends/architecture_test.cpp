@@ -32,7 +32,7 @@ double largest(const std::vector<double>& values) {
   return most;
 }
 
-// The greatest |a - b| against the greatest |b|. NaN where there is one.
+// Returns the largest |a - b| relative to the largest |b|, and NaN if any value is NaN.
 double relative_distance(const std::vector<float>& a, const std::vector<double>& b) {
   HONE_ASSERT(a.size() == b.size(), "{} values against {}", a.size(), b.size());
   double most = 0;
@@ -43,7 +43,8 @@ double relative_distance(const std::vector<float>& a, const std::vector<double>&
   return most / largest(b);
 }
 
-// The inference graph with what the head makes of the first token as outputs beside the others.
+// Returns the inference graph with additional outputs: the first token that the head reads, and the head's activation
+// of it.
 Graph inference_graph(const Model& model, const Library& library, const GraphInputs& inputs) {
   const Architecture& architecture = find_architecture(model.facts.architecture, "test");
   Graph graph = build_graph(library.ops, architecture, config_of(model.facts), inputs);
@@ -57,8 +58,8 @@ Graph inference_graph(const Model& model, const Library& library, const GraphInp
 
 class GoldenModel : public ::testing::TestWithParam<std::string> {};
 
-// PyTorch's own float32 lies within 7e-6 of its float64 (tests/README.md); 1e-5 leaves another order
-// of summation as much room.
+// PyTorch's float32 results lie within 7e-6 of its float64 results (tests/README.md). The bound of 1e-5 also allows for
+// another order of summation.
 TEST_P(GoldenModel, ComputesWhatTransformersComputes) {
   const fs::path folder = testing::kGoldenModels / GetParam();
   const Json golden = read_json(folder / "expected.json");
@@ -94,8 +95,8 @@ TEST(GoldenModel, HasFoldersOfEachArchitectureWithAndWithoutHeads) {
 
 class GoldenGradients : public ::testing::TestWithParam<std::string> {};
 
-// Against the norm of all gradients together: those of the key biases are zero but for rounding.
-// PyTorch's float32 lies within 2e-7 of it.
+// Errors are relative to the norm of all gradients together, because those of the key biases are zero except for
+// rounding. PyTorch's float32 gradients lie within 2e-7 of float64.
 TEST_P(GoldenGradients, AreThoseOfPyTorch) {
   const fs::path folder = testing::kGoldenModels / GetParam();
   const TensorMap golden = read_safetensors(folder / "gradients.safetensors").tensors;
@@ -139,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, GoldenGradients,
 class EachArchitecture : public ::testing::TestWithParam<std::string> {
  protected:
   const Architecture& architecture() const { return find_architecture(GetParam(), "test"); }
-  // A config.json of two layers, and one type of tokens where RoBERTa has one.
+  // Returns a config with two layers and, for RoBERTa, one token type.
   EncoderConfig small_config() const {
     EncoderConfig config = architecture().keys.defaults;
     config.vocab_size = 30;
@@ -163,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(All, EachArchitecture,
                          ::testing::Values("bert", "distilbert", "electra", "roberta"),
                          [](const auto& info) { return info.param; });
 
-// The folders of the name hold what transformers saves; BERT's are called after their layouts.
+// Most golden folders are named after the architecture; BERT's are named after their file layouts.
 TEST_P(EachArchitecture, SavesTheTensorsThatTransformersSaves) {
   const std::string golden = GetParam() == "bert" ? "safetensors" : GetParam();
   const TemporaryFolder folder;
@@ -186,7 +187,7 @@ TEST_P(EachArchitecture, SavesTheTensorsThatTransformersSaves) {
     EXPECT_EQ(sorted(config[key]), sorted(value)) << key;
 }
 
-// Logits of two texts of 70 and 90 tokens with dropout, padded to `tokens`.
+// Returns logits of two texts of 70 and 90 tokens with dropout, padded to `tokens`.
 std::vector<float> logits_with_dropout(const Model& model, const Library& library,
                                        std::int64_t tokens) {
   const std::int64_t padding = config_of(model.facts).pad_token_id.value();
@@ -256,7 +257,7 @@ TEST_P(EachArchitecture, StartsWithZerosInTheRowsOfPadding) {
   }
 }
 
-// Folders, recipes and streams of random numbers go by the names of its nodes, and interrupted runs go on with them.
+// Model folders, recipes and random streams refer to node names, and interrupted runs resume with them.
 TEST(Architecture, BuildsTheGraphOfBertThatFoldersKnow) {
   EXPECT_EQ(to_string(load_golden_model("gamma_beta").graph),
             read_file(testing::kGoldenModels / "gamma_beta" / "graph.txt"));
@@ -299,7 +300,7 @@ TEST(Architecture, SaysWhatCheckpointsOfOtherTasksLackAndWhatIsDropped) {
   EXPECT_EQ(warnings_of("electra_base").size(), 1u);
 }
 
-// As BERT's pooler is: only what has a row for each class.
+// Like BERT's pooler: only tensors with one row per class are new.
 TEST(Architecture, AFreshHeadKeepsWhatIsOfNoClass) {
   const Model trained = load_golden_model("roberta");
   const Model fresh =

@@ -35,7 +35,7 @@ std::uint32_t crc_of(std::string_view content) {
       crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size())));
 }
 
-// One file of an archive as its directory tells of it, true or not.
+// One file of an archive as its directory describes it, correctly or not.
 struct File {
   std::string name;
   std::string packed;
@@ -58,7 +58,7 @@ std::string directory_entry(const File& file, std::uint64_t offset) {
   const auto small = [&](std::uint64_t value) {
     return u32(file.zip64 ? in_extra : static_cast<std::uint32_t>(value));
   };
-  // An extra field of another kind stands in front, as writers may have it.
+  // An extra field of another kind comes first, as some writers put it.
   const std::string extra = file.zip64 ? u16(0x5455) + u16(1) + "x" + u16(1) + u16(24) +
                                              u64(file.size) + u64(file.packed.size()) + u64(offset)
                                        : "";
@@ -75,7 +75,7 @@ std::string zip(const std::vector<File>& files, bool zip64_end = false,
   std::string directory;
   for (const File& file : files) {
     directory += directory_entry(file, bytes.size());
-    // Sizes and sums of local headers are not believed: nonsense here.
+    // The reader ignores sizes and checksums of local headers, so these are nonsense.
     bytes += u32(0x04034b50) + u16(45) + u16(file.flags) + u16(file.method) + u32(0) + u32(1) +
              u32(2) + u32(3) + u16(static_cast<std::uint16_t>(file.name.size())) + u16(3) +
              file.name + "pad" + file.packed;

@@ -18,7 +18,7 @@ using testing::builtin;
 using testing::elements_of;
 using testing::libraries;
 
-// A batch of two rows; the second is padded.
+// Returns a batch of two rows; the second is padded.
 NamedTensors padded_batch() {
   return {{"input_ids", Tensor::of<std::int64_t>({2, 4}, {2, 9, 8, 3, 2, 7, 3, 0})},
           {"attention_mask", Tensor::of<std::int64_t>({2, 4}, {1, 1, 1, 1, 1, 1, 1, 0})},
@@ -33,7 +33,7 @@ TEST(Bert, GivesThePaddingRowNoGradient) {
   remove_dropout(graph);
   const Value table{graph.find("bert.embeddings.word_embeddings.weight"), 0};
   graph.set_output("gradient", add_gradients(graph, graph.output("loss"), {table})[0]);
-  // [PAD] stands where the mask is 0 and, in the first row, where it is 1.
+  // [PAD] occurs where the mask is 0 and, in the first row, where it is 1.
   NamedTensors inputs = padded_batch();
   inputs["input_ids"] = Tensor::of<std::int64_t>({2, 4}, {2, 9, 0, 3, 2, 7, 3, 0});
   for (const auto& [name, library] : libraries()) {
@@ -85,7 +85,7 @@ EncoderConfig small_config() {
   return config;
 }
 
-// Logits of two texts of 70 and 90 tokens with dropout, padded to `tokens`.
+// Returns logits of two texts of 70 and 90 tokens with dropout, padded to `tokens`.
 std::vector<float> dropped_logits(const Model& model, const Library& library, std::int64_t tokens) {
   std::vector<std::int64_t> ids, mask;
   for (const std::int64_t length : {70, 90}) {

@@ -65,7 +65,7 @@ TEST(CheckpointNames, APrefixOfAllTensorsIsRemoved) {
   EXPECT_EQ(names_of(whole.tensors), (Names{"bert." + table, "classifier.bias"}));
   ASSERT_EQ(whole.notes.size(), 1u);
   EXPECT_NE(whole.notes[0].find("'model.'"), std::string::npos) << whole.notes[0];
-  // An encoder alone, as sentence-transformers holds it.
+  // An encoder alone, as saved by sentence-transformers.
   EXPECT_EQ(
       names_of(renamed_ones({"0.auto_model." + table, "0.auto_model.pooler.dense.bias"}).tensors),
       (Names{table, "pooler.dense.bias"}));

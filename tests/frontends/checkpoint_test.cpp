@@ -15,7 +15,7 @@ Tensor numbers(std::vector<float> values) {
   return Tensor::of<float>({count}, values);
 }
 
-// Two shards, "a" and "b", and an index with this weight_map.
+// Writes two shards, "a" and "b", and an index with this weight_map.
 void write_shards(const TemporaryFolder& folder, std::string_view weight_map) {
   write_safetensors(folder.path() / "1.safetensors", {{"a", numbers({1})}}, {});
   write_safetensors(folder.path() / "2.safetensors", {{"b", numbers({2})}}, {});

@@ -14,7 +14,7 @@ constexpr const char* kWhere = "config.json";
 
 EncoderConfig read(const Json& json) { return read_config(bert().keys, json, kWhere); }
 
-// A config that is BERT's but for the keys given.
+// Returns BERT's config with these keys changed.
 EncoderConfig with(const Json& keys) {
   Json json = {{"model_type", "bert"}};
   json.update(keys);
@@ -224,7 +224,7 @@ TEST(BertConfig, TellsTheFactsThatOthersAskFor) {
   EXPECT_EQ(facts.limits.token_types, 1);
   EXPECT_EQ(facts.problem_type, Task::single_label);
   EXPECT_EQ(facts.task(), Task::single_label);
-  // The labels of the data win over those of the file.
+  // The labels of the data override those of the file.
   facts.labels = {"a", "b", "c"};
   EXPECT_EQ(config_of(facts).labels, facts.labels);
   EXPECT_EQ(to_json(bert().keys, config_of(facts))["my_key"], 3);

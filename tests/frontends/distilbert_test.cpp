@@ -52,7 +52,7 @@ TEST(DistilBert, RefusesByTheNamesOfItsKeys) {
 }
 
 TEST(DistilBert, HasADropoutWhereTransformersHasOne) {
-  const Library library = builtin_library();  // whose operations the graph points to
+  const Library library = builtin_library();  // owns the operations of the graph
   const Graph graph =
       build_graph(library.ops, distilbert(), config_of(facts({{"n_layers", 1}})), {});
   std::vector<std::string> names;
@@ -65,7 +65,7 @@ TEST(DistilBert, HasADropoutWhereTransformersHasOne) {
   EXPECT_EQ(graph.find("token_type_ids"), nullptr);
 }
 
-// sin and cos of p / 10000^(2i / dim), in turn.
+// sin and cos of p / 10000^(2i / dim), alternating.
 TEST(DistilBert, BeginsWithSinesWhereTheConfigSaysSo) {
   const Json keys = {{"vocab_size", 9}, {"dim", 4},        {"n_layers", 1},
                      {"n_heads", 1},    {"hidden_dim", 4}, {"max_position_embeddings", 5}};

@@ -10,12 +10,12 @@
 #include "tests/support/evaluate.h"
 #include "tests/support/test_data.h"
 
-/// The golden checkpoints of tests/frontends/golden (see tests/README.md) as models and inputs.
+/// Loads the golden checkpoints of tests/frontends/golden (see tests/README.md) as models and inputs.
 namespace hone::testing {
 
 inline const fs::path kGoldenModels = test_data() / "frontends" / "golden";
 
-/// The folders that hold a model and what transformers computes with it, in order.
+/// Returns the folders that contain a model and transformers' results for it, sorted.
 inline std::vector<std::string> golden_models() {
   std::vector<std::string> names;
   for (const auto& folder : fs::directory_iterator(kGoldenModels)) {
@@ -27,14 +27,14 @@ inline std::vector<std::string> golden_models() {
   return names;
 }
 
-/// The warning of a golden model with a head drawn at random: what its file lacks.
+/// Returns the warning of a golden model with a randomly initialized head: the tensors that its file lacks.
 inline std::string initialised_warning(const std::string& golden, std::string_view names,
                                        const char* file = "model.safetensors") {
   return fmt::format("{}: not there, initialised at random: {}; train before use",
                      (kGoldenModels / golden / file).string(), names);
 }
 
-/// Every fact about numbers must hold with the fast kernels and with the references alone.
+/// Returns the fast kernels and the references. Numeric tests must pass with both.
 inline const std::vector<std::pair<std::string, const Library*>>& libraries() {
   static const Library library = builtin_library();
   static const std::vector<std::pair<std::string, const Library*>> rows = {
@@ -42,7 +42,7 @@ inline const std::vector<std::pair<std::string, const Library*>>& libraries() {
   return rows;
 }
 
-/// Numbers of nested JSON arrays, row by row.
+/// Returns the numbers of nested JSON arrays, row by row.
 template <typename T>
 std::vector<T> flat_numbers(const Json& json) {
   if (!json.is_array()) return {json.get<T>()};
@@ -54,8 +54,8 @@ std::vector<T> flat_numbers(const Json& json) {
   return numbers;
 }
 
-/// One of the `inputs` of expected.json: what it gives of input_ids, attention_mask,
-/// token_type_ids i64[B, S] and labels i64[B], or f32[B, labels] of the other tasks.
+/// Returns the inputs of one of the `inputs` of expected.json: those it contains of input_ids, attention_mask,
+/// token_type_ids i64[B, S] and labels i64[B], or f32[B, labels] for other tasks.
 inline NamedTensors golden_inputs(const Json& batch) {
   NamedTensors inputs;
   for (const char* name : {"input_ids", "attention_mask", "token_type_ids", "labels"}) {
@@ -70,7 +70,7 @@ inline NamedTensors golden_inputs(const Json& batch) {
   return inputs;
 }
 
-/// The graph inputs that the batch has, for a model of this task.
+/// Returns the graph inputs of the batch for a model of this task.
 inline GraphInputs graph_inputs(const NamedTensors& inputs, Task task = Task::single_label) {
   return {.attention_mask = inputs.contains("attention_mask"),
           .token_type_ids = inputs.contains("token_type_ids"),

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Sets variables of the environment and puts the old values back.
+// Sets environment variables and restores the old values.
 class Environment {
  public:
   void set(const char* name, const char* value) {
@@ -27,7 +27,7 @@ class Environment {
   std::vector<std::pair<std::string, std::optional<std::string>>> before_;
 };
 
-// A cache with two snapshots of one model, "abc1" being main.
+// A cache with two snapshots of one model; "abc1" is main.
 class Cache : public TemporaryFolder {
  public:
   Cache() {
@@ -90,7 +90,7 @@ TEST(HubCache, SaysWhereItLooked) {
   fs::create_directories(other / "snapshots/ace3");
   write_file(other / "refs/main", "ace3");
   write_file(other / "snapshots/ace3/config.json", R"({"model_type": "gpt2"})");
-  expect_user_error("did you mean 'prajjwal1/bert-tiny'?",  // and not what could not be opened
+  expect_user_error("did you mean 'prajjwal1/bert-tiny'?",  // not a message about a file that could not be opened
                     [&] { cache.find("prajjwal1/gert-tyny"); });
   expect_user_error("revision 'v2' is not in the cache of Hugging Face: looked at " + model +
                         "/refs/v2 and " + model +

@@ -22,9 +22,9 @@ std::vector<float> processed(const std::string& picture, const ImagePreparation&
   return values;
 }
 
-// Bytes are the same, so values differ by how few operations round: transformers divides by 255, takes the mean out and divides,
-// each rounded to float32; here factor and shift are rounded, and the two operations. Values are below 3, of which four
-// roundings are at most 4 * 1.2e-7 * 3.
+// The bytes are equal, so values differ only by the rounding of a few operations. transformers divides by 255,
+// subtracts the mean and divides, each rounded to float32. Here factor and shift are rounded, and the two operations.
+// Values are below 3, so four roundings are at most 4 * 1.2e-7 * 3.
 TEST(ImageProcessor, DoesWhatTheFilesOfTransformersSay) {
   const TensorMap golden = read_safetensors(kPictures / "golden.safetensors").tensors;
   for (const std::string processor : {"convnext", "vit"}) {
@@ -35,7 +35,7 @@ TEST(ImageProcessor, DoesWhatTheFilesOfTransformersSay) {
           elements_of(golden.at("processed/" + picture + "/" + processor));
       const std::vector<float> got = processed(picture, preparation);
       ASSERT_EQ(got.size(), expected.size());
-      // Of this one Pillow does columns first, which gives some bytes one more or less.
+      // For this picture Pillow resizes columns first, which changes some bytes by one.
       const float byte = picture == "tall.jpg" ? 1 / (255 * 0.224f) : 0;
       for (std::size_t i = 0; i < got.size(); ++i)
         ASSERT_NEAR(got[i], expected[i], 1.5e-6f + byte) << picture << " " << processor << " " << i;

@@ -43,7 +43,7 @@ EncoderConfig one_layer_config() {
   return config;
 }
 
-// The folder of a small model, with keys of its config.json replaced.
+// Writes the folder of a small model, with replaced keys in config.json.
 void write_small(const TemporaryFolder& folder, const Json& keys = Json::object()) {
   save_model(new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3),
              folder.path());
@@ -52,7 +52,7 @@ void write_small(const TemporaryFolder& folder, const Json& keys = Json::object(
   folder.file("config.json", to_document(config));
 }
 
-// Replaces (or, undefined, takes away) one tensor of a saved model.
+// Replaces one tensor of a saved model, or removes it if undefined.
 void replace_tensor(const TemporaryFolder& folder, const std::string& name, const Tensor& tensor) {
   const Checkpoint saved = load_checkpoint(folder.path());
   TensorMap tensors;
@@ -70,7 +70,7 @@ void rename_tensors(const TemporaryFolder& folder,
   save_checkpoint(folder.path(), renamed);
 }
 
-// Quantized by a plan, without history.
+// Quantizes by a plan, without history.
 void put_quantizers(Model& model, const QuantizationPlan& plan) {
   quantize(model.graph, plan);
   follow_graph(model);
@@ -101,7 +101,7 @@ TEST(Model, WeightsSurviveSavingBitForBit) {
   }
 }
 
-// So what packs them can give their pages back (Kernel::prepare of a linear).
+// So kernels that pack a weight can release its pages (Kernel::prepare of a linear).
 TEST(Model, WeightsOfAFileAreReadWhereTheyLie) {
   const TemporaryFolder folder;
   write_small(folder);
@@ -161,7 +161,7 @@ TEST(Model, QuantizationSurvivesSaving) {
   EXPECT_TRUE(again.warnings.empty());
   expect_same_weights(model.parameters, again.parameters);
   EXPECT_EQ(to_string(again.graph), to_string(model.graph));
-  // Taken off, the block goes from the file too, and nothing is left that the config does not build.
+  // Removing the quantizers removes the block from the config, and the graph equals the config's graph again.
   remove_quantizers(again.graph);
   follow_graph(again);
   save_model(again, plain.path());
@@ -172,7 +172,7 @@ TEST(Model, QuantizationSurvivesSaving) {
       to_string(new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3).graph));
 }
 
-// Versions before graph.hone kept the plan in the config alone.
+// Versions before graph.hone stored the plan in the config only.
 TEST(Model, AFolderWithoutAGraphHasTheQuantizersOfItsConfig) {
   const TemporaryFolder folder;
   Model model = new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3);
@@ -186,7 +186,7 @@ TEST(Model, AFolderWithoutAGraphHasTheQuantizersOfItsConfig) {
   model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(9.0f));
   save_model(model, folder.path());
   fs::remove(folder.path() / kGraphFile);
-  // They took the gain of a layer norm for a bias.
+  // They treated the gain of a layer norm as a bias.
   Json config = read_json(folder.path() / "config.json");
   config["quantization_config"]["layers"][norm].erase("weight");
   write_file(folder.path() / "config.json", config.dump());
@@ -201,7 +201,7 @@ TEST(Model, KeepsItsHistoryInTheConfig) {
   save_model(model, untouched.path());
   EXPECT_FALSE(read_json(untouched.path() / "config.json").contains("hone_history"));
   EXPECT_EQ(load(untouched.path()).facts.history, History{});
-  // What it says is not run again, so passes of a plugin that is not there are no obstacle.
+  // Loading does not repeat the history, so it may name passes of missing plugins.
   model.facts.history.passes = {"freeze(names=\"*\")", "rotate(degrees=3)"};
   save_model(model, folder.path());
   EXPECT_EQ(read_json(folder.path() / "config.json")["hone_history"],
@@ -216,7 +216,7 @@ TEST(Model, KeepsItsHistoryInTheConfig) {
   }
 }
 
-// Versions before the history was kept.
+// Versions before the history did not store it.
 TEST(Model, OfATransformedFolderWithoutHistoryItIsNotKnown) {
   const TemporaryFolder folder, again;
   Model model = new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3);
@@ -232,7 +232,7 @@ TEST(Model, OfATransformedFolderWithoutHistoryItIsNotKnown) {
   }
 }
 
-// It would be measured with quantizers that nothing tells of.
+// Otherwise the model would be evaluated with undocumented quantizers.
 TEST(Model, RefusesAGraphWhoseQuantizersTheConfigDoesNotTellOf) {
   const TemporaryFolder folder;
   Model model = new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3);
@@ -262,7 +262,7 @@ TEST(Model, RefusesAGraphThatIsNone) {
   EXPECT_EQ(
       refusal("hone graph 1\n%x = input : f32[2]\n%y = rellu(%x) : f32[2]\n"),
       file.string() + ": graph text, line 3: unknown operation 'rellu'; did you mean 'relu'?");
-  fs::resize_file(file, std::uintmax_t{1} << 40);  // of holes: to read it would take all memory
+  fs::resize_file(file, std::uintmax_t{1} << 40);  // sparse; reading it would take all memory
   EXPECT_EQ(testing::message_of([&] { load(folder.path()); }),
             file.string() + ": 1 TiB are too many for a graph");
   EXPECT_EQ(refusal("hone graph 1\n%x = input : f32[B, 3]\noutput logits = %x\n"),
@@ -351,7 +351,7 @@ TEST(Model, SaysWhichTensorsItDropped) {
   const std::vector<std::string> warnings = load_golden("pretraining").warnings;
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_NE(warnings[0].find("classifier.weight"), std::string::npos) << warnings[0];
-  // The buffer position_ids, 0, 1, 2, …, is dropped in silence.
+  // The buffer position_ids, 0, 1, 2, …, is dropped without a warning.
   EXPECT_EQ(warnings[1],
             "in the checkpoint but not in the model, dropped: cls.predictions.bias, "
             "cls.predictions.decoder.bias, cls.predictions.decoder.weight, "
@@ -370,7 +370,7 @@ TEST(Model, NamesDefaultClassesAfterTheData) {
   write_small(folder);
   EXPECT_EQ(load(folder.path(), {"bad", "good"}).facts.labels,
             (std::vector<std::string>{"bad", "good"}));
-  // Classes that have names keep them.
+  // Named classes keep their names.
   write_small(folder, {{"id2label", {{"0", "no"}, {"1", "yes"}}}, {"label2id", nullptr}});
   EXPECT_EQ(load(folder.path(), {"bad", "good"}).facts.labels,
             (std::vector<std::string>{"no", "yes"}));
@@ -388,7 +388,7 @@ TEST(Model, RefusesDataWithOtherClassesThanATrainedHead) {
       });
 }
 
-// As transformers does with ignore_mismatched_sizes; a head for other names of the same number too.
+// As transformers does with ignore_mismatched_sizes. Other names get a new head even if their number is equal.
 TEST(Model, BeginsWithAFreshHeadForOtherLabelsWhereItMay) {
   const TemporaryFolder folder;
   write_small(folder, {{"id2label", {{"0", "bad"}, {"1", "good"}}},
@@ -440,7 +440,7 @@ TEST(Model, RefusesWeightsThatAreMissing) {
   write_small(folder, {{"num_hidden_layers", 11}});
   expect_user_error("160 of the 185 weights that config.json asks for are missing",
                     [&] { load(folder.path()); });
-  // What is there instead may say why.
+  // Naming the unexpected tensors may explain the error.
   write_small(folder);
   rename_tensors(folder, [](const std::string& name) { return "left." + name; });
   replace_tensor(folder, "right.bias", Tensor::of<float>({1}, {0}));
@@ -448,7 +448,7 @@ TEST(Model, RefusesWeightsThatAreMissing) {
                     [&] { load(folder.path()); });
 }
 
-// As torch.nn.DataParallel, torch.compile and people's own modules leave names.
+// torch.nn.DataParallel, torch.compile and custom modules add such prefixes.
 TEST(Model, ReadsWhatWasSavedInAWrapper) {
   const TemporaryFolder folder;
   write_small(folder);
@@ -489,7 +489,7 @@ TEST(Model, ReadsAnImageModelThatWasSavedInAWrapper) {
   }
 }
 
-// Weights and a bias as torch.nn.utils.prune saves them.
+// Weights and a bias as saved by torch.nn.utils.prune.
 TEST(Model, ReadsPrunedWeightsWithTheirMasks) {
   const std::string weight = "bert.encoder.layer.0.output.dense.weight", bias = "classifier.bias";
   const TemporaryFolder folder;
@@ -520,7 +520,7 @@ TEST(Model, ReadsPrunedWeightsWithTheirMasks) {
   EXPECT_TRUE(path_exists(saved.path() / kWeightsFile));  // transformers reads its weights
 }
 
-// Its type there says as what transformers loads the weights.
+// transformers loads weights in the type that the config names.
 TEST(Model, SavedConfigsNameTheTypeOfTheWeightsThatAreWritten) {
   const TemporaryFolder folder, saved;
   for (const Json& keys :
@@ -560,7 +560,7 @@ TEST(Model, RefusesWeightsThatAreNoNumbers) {
                  Tensor::of<float>({2}, {-infinity, infinity}).cast(DType::bf16));
   expect_user_error("has 2 values that are no numbers, the first at index 0: -inf",
                     [&] { load(folder.path()); });
-  // The largest and the smallest numbers are numbers.
+  // The largest and smallest finite values are accepted.
   replace_tensor(folder, "classifier.bias", Tensor::of<float>({2}, {3.4e38f, 1e-45f}));
   EXPECT_NO_THROW(load(folder.path()));
 }
@@ -572,7 +572,7 @@ TEST(Model, RefusesQuantizerStatesThatAreNoNumbers) {
   put_quantizers(model, {{"classifier", {.weight = integer}}});
   model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(4.0f));
   save_model(model, folder.path());
-  // What is no number is not saved, so it is put there afterwards.
+  // Saving rejects NaN, so it is inserted afterwards.
   const fs::path weights = folder.path() / "model.safetensors";
   Safetensors file = read_safetensors(weights);
   file.tensors.insert_or_assign("classifier.weight.quantizer.frac", Tensor::scalar(std::nanf("")));
@@ -581,7 +581,7 @@ TEST(Model, RefusesQuantizerStatesThatAreNoNumbers) {
                     [&] { load(folder.path()); });
 }
 
-// Sizes that would take terabytes must be refused before anything is allocated for them.
+// Sizes that would take terabytes must be rejected before any allocation.
 TEST(Model, RefusesHostileConfigs) {
   const TemporaryFolder folder;
   const auto refuse = [&](std::string_view fragment, const Json& keys) {
@@ -601,7 +601,7 @@ TEST(Model, RefusesHostileConfigs) {
   replace_tensor(folder, "bert.embeddings.word_embeddings.weight", {});
   expect_user_error("1 of the 25 weights that config.json asks for are missing",
                     [&] { load(folder.path()); });
-  // A pooler of 17 GB, which would be initialised at random were the other weights there.
+  // A pooler of 17 GB, which would be randomly initialized if the other weights were present.
   write_small(folder, {{"hidden_size", 65536}, {"num_attention_heads", 1}});
   save_checkpoint(folder.path(), {{"none", Tensor::scalar(0.0f)}});
   expect_user_error("21 of the 25 weights that config.json asks for are missing",
@@ -640,7 +640,7 @@ TEST(NewModel, DrawsWeightsFromTheNormalDistribution) {
     squares += static_cast<double>(value) * value;
   }
   const double count = static_cast<double>(table.size());
-  // Five standard errors: 0.5 / sqrt(16,000) of the mean, 0.5 / sqrt(32,000) of the deviation.
+  // Five standard errors: 0.5 / sqrt(16,000) of the mean, 0.5 / sqrt(32,000) of the standard deviation.
   EXPECT_NEAR(sum / count, 0, 5 * 0.5 / std::sqrt(count));
   EXPECT_NEAR(std::sqrt(squares / count), 0.5, 5 * 0.5 / std::sqrt(2 * count));
   EXPECT_EQ(std::vector<float>(table.begin(), table.begin() + 8), std::vector<float>(8, 0.0f));
@@ -664,7 +664,7 @@ TEST(NewModel, DependsOnTheSeedAlone) {
   EXPECT_NE(weights(3), weights(4));
 }
 
-// A head is trained for its task: the same number of outputs is another model for another one.
+// A head belongs to its task. With equally many outputs it still does not fit another task.
 TEST(Model, RefusesDataOfAnotherTaskThanATrainedHead) {
   const TemporaryFolder folder;
   write_small(folder);
@@ -681,7 +681,7 @@ TEST(Model, RefusesDataOfAnotherTaskThanATrainedHead) {
                                    "single_label_classification)"),
             std::string::npos)
       << fresh.warnings[0];
-  // What was adopted is what is saved.
+  // The adopted labels and task are saved.
   const TemporaryFolder copy;
   save_model(fresh, copy.path());
   const Model again = load(copy.path());

@@ -9,8 +9,9 @@
 #include "tests/frontends/golden.h"
 #include "tests/support/expect.h"
 
-// What transformers computes of the folders of tools/golden/images.py. Its own float32 lies within 2e-6 of the float64 values
-// of logits, so another order of sums is allowed five times that; gradients are compared against the norm of them all.
+// Compares with transformers' results for the folders of tools/golden/images.py. transformers' float32 logits lie
+// within 2e-6 of float64, so another order of sums is allowed five times that. Gradients are compared relative to the
+// norm of all gradients.
 namespace hone::testing {
 namespace {
 
@@ -156,7 +157,8 @@ TEST(ResNet, RefusesConfigsThatContradictThemselves) {
             "config.json: hidden_sizes: expected multiples of 4 for bottleneck layers, got 6");
 }
 
-// As the initial weights of Hugging Face's: gains 1, running means 0, variances 1, kernels by their outputs.
+// Initial weights as in Hugging Face's: gains 1, running means 0, variances 1, and kernels scaled by their number of
+// outputs.
 TEST(ResNet, BeginsAsHuggingFaceDoes) {
   const ModelFacts facts =
       resnet_facts({{"hidden_sizes", {64}}, {"depths", {1}}, {"layer_type", "basic"}});
@@ -172,7 +174,7 @@ TEST(ResNet, BeginsAsHuggingFaceDoes) {
       elements_of(model.parameters.at("resnet.embedder.embedder.convolution.weight"));
   for (const float value : kernel) squares += static_cast<double>(value * value);
   const double variance = squares / static_cast<double>(kernel.size());
-  EXPECT_NEAR(variance, 2.0 / (64 * 49), 0.1 * 2.0 / (64 * 49));  // 9408 draws: 1.5% apart
+  EXPECT_NEAR(variance, 2.0 / (64 * 49), 0.1 * 2.0 / (64 * 49));  // 9408 samples have a standard error of 1.5%
 }
 
 }  // namespace

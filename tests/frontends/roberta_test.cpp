@@ -41,7 +41,7 @@ TEST(Roberta, RefusesConfigsWithoutRoomBehindPadding) {
             "behind pad_token_id, got 2");
 }
 
-// Its own tokenizer tells pairs apart by what stands between them.
+// RoBERTa's tokenizer separates pairs by special tokens.
 TEST(Roberta, WithOneTypeOfTokensReadsNoneAndTakesPairs) {
   const ModelFacts one = roberta_facts({{"type_vocab_size", 1}}),
                    two = roberta_facts({{"type_vocab_size", 2}});

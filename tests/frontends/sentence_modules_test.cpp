@@ -21,7 +21,7 @@ constexpr std::string_view kModules = R"([
   {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}
 ])";
 
-/// A folder with modules.json and what else is put there.
+/// A folder with modules.json and further files.
 struct Folder : TemporaryFolder {
   Folder() {
     file("modules.json", kModules);
@@ -122,7 +122,7 @@ TEST(SentenceModules, KeepTheFirstNumbersOfVectors) {
             "truncate_dim: expected a number from 1, got 0");
 }
 
-// sentence-transformers does not read the file there.
+// Without modules.json, sentence-transformers does not read the file.
 TEST(SentenceModules, SettingsCountBesideAModuleList) {
   const TemporaryFolder folder;
   folder.file("config_sentence_transformers.json",

@@ -17,7 +17,7 @@ std::vector<double> as_doubles(const Tensor& tensor) {
   return {wide.values<double>().begin(), wide.values<double>().end()};
 }
 
-// The rule of tools/golden/checkpoints.py: element i is i.
+// As in tools/golden/checkpoints.py: element i is i.
 void expect_plain_tensors(const TensorMap& tensors) {
   for (const DTypeInfo& row : kDTypes) {
     const Tensor& tensor = tensors.at(std::string(row.name));
@@ -119,8 +119,8 @@ TEST(TorchFile, SaysWhereADescriptionIsWrong) {
   expect_refused("text.bin", "expected a file by torch.save");
 }
 
-// A file of the older layout: one tensor "x" of this shape and strides over a storage of 4 floats.
-// The arguments replace what such a file has in these places.
+// Returns a file of the older layout with one tensor "x" of this shape and strides over a storage of 4 floats. The
+// arguments replace the usual contents of such a file.
 std::string legacy(std::string_view sizes_and_strides,
                    std::string_view magic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19",
                    std::string_view version = "\xe9\x03", std::string_view little_endian = "\x88",
@@ -160,7 +160,7 @@ TEST(TorchFile, RefusesOtherVersionsOfTheOlderLayout) {
       legacy(kFourInARow, magic, "\xe9\x03", "\x88", std::string_view("\5\5\5\5\0\0\0\0", 8)));
 }
 
-// PyTorch refuses to write it. Each type might cost a copy of the storage.
+// PyTorch refuses to write such a file. Each type might require a copy of the storage.
 TEST(TorchFile, RefusesOneStorageAsTwoTypes) {
   std::string bytes = legacy(kFourInARow);
   const std::size_t begin = bytes.find("U\x01x");
@@ -182,7 +182,7 @@ TEST(TorchFile, RefusesTensorsMuchLargerThanTheirFile) {
       [&] { read_torch_file(folder.file("x.bin", legacy(expanded))); });
 }
 
-// Neither truncation nor a changed byte may end in anything but tensors or a UserError.
+// Truncated and changed files must give tensors or a UserError.
 void expect_tensors_or_user_error(const TemporaryFolder& folder, std::string_view bytes,
                                   bool* accepted) {
   const fs::path path = folder.file("x.bin", bytes);

@@ -9,7 +9,7 @@ namespace {
 
 using std::string_literals::operator""s;
 
-// A pickle is put together from opcodes, see Python's pickletools.
+// Pickles are built from opcodes; see Python's pickletools.
 const std::string kBegin = "\x80\x02";
 
 // torch.FloatStorage "k" of 4 elements.
@@ -23,7 +23,7 @@ std::string repeated(std::size_t count, std::string_view part) {
   return text;
 }
 
-// The value of an expression in opcodes.
+// Returns the value of an expression in opcodes.
 template <typename T>
 T value_of(const std::string& opcodes) {
   const std::string bytes = kBegin + opcodes + ".";
@@ -50,7 +50,7 @@ TEST(Unpickler, ReadsIntegersOfAllSizes) {
   EXPECT_EQ(value_of<std::int64_t>("\x8a\x09\x02\x00\x00\x00\x00\x00\x00\x00\x00"s), 2);
 }
 
-// One tuple of sizes for all of them: a tensor costs a few bytes in the file and a thousand in memory.
+// All tensors share one tuple of sizes. A tensor then takes a few bytes in the file and a thousand in memory.
 TEST(Unpickler, RefusesDimensionsWithoutEnd) {
   const std::string shape = "(" + repeated(8, "K\x01") + "tq\x01";
   const std::string call =
@@ -145,7 +145,7 @@ TEST(Unpickler, RefusesOtherOpcodes) {
 TEST(Unpickler, RefusesProgramsThatDoNotAddUp) {
   expect_pickle_refused("the stack is empty", "");
   expect_pickle_refused("the stack is empty", "0");
-  expect_pickle_refused("the stack is empty", "N(\x85");  // not through a mark
+  expect_pickle_refused("the stack is empty", "N(\x85");  // not across a mark
   expect_pickle_refused("no mark is set", "t");
   expect_pickle_refused("no value is remembered under 7", "h\x07");
   expect_pickle_refused("APPEND: expected a list, got a dict", "}Na");

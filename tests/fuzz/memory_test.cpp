@@ -8,7 +8,7 @@
 #include "fuzz/targets.h"
 #include "hone/base/error.h"
 
-// Files made to take all memory, each through the target of its parser, with every byte counted.
+// Runs parsers on files made to exhaust memory, through the fuzz targets, and counts all allocated bytes.
 namespace {
 
 std::atomic<std::int64_t> live_bytes{0};
@@ -33,7 +33,7 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto step = static_cast<std::size_t>(alignment);
   return counted(std::aligned_alloc(step, (size + step - 1) / step * step));
 }
-// What std::stable_sort asks for.
+// std::stable_sort calls this one.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   void* block = std::malloc(size);
   return block == nullptr ? nullptr : counted(block);
@@ -47,9 +47,9 @@ void operator delete(void* block, std::size_t, std::align_val_t) noexcept { rele
 namespace hone::fuzz {
 namespace {
 
-// The least of what is read are a byte or two, and a string or a vector in memory.
+// The smallest items of a file take a byte or two, and a string or a vector in memory.
 constexpr std::int64_t kMostExpansion = 128;
-// hone/data/parquet.h: as much is free for columns that pack well.
+// hone/data/parquet.h allows as much for columns that pack well.
 constexpr std::int64_t kFreeForParquet = std::int64_t{64} << 20;
 
 void expect_modest(void (*target)(std::string_view), const std::string& bytes,
@@ -60,7 +60,7 @@ void expect_modest(void (*target)(std::string_view), const std::string& bytes,
     } catch (const UserError&) {
     }
   };
-  run();  // makes what lives as long as the program
+  run();  // creates the objects that live as long as the program
   const std::int64_t before = live_bytes;
   peak_bytes = before;
   run();
@@ -103,7 +103,7 @@ TEST(Memory, OfPicklesFullOfSmallThings) {
                                ".");
 }
 
-// One tuple of 8 sizes serves all tensors.
+// All tensors share one tuple of 8 sizes.
 TEST(Memory, OfPicklesThatUseOneShapeForManyTensors) {
   const std::string sizes = "(" + repeated("K\x01", 8) + "tq\x01";
   const std::string storage = "(X\x07" + std::string(3, '\0') +

@@ -6,7 +6,7 @@
 #include "hone/base/error.h"
 #include "hone/base/file.h"
 
-// Past findings stay mended, and the seeds are worth starting from.
+// Past findings stay fixed, and the seeds are useful starting points.
 namespace hone::fuzz {
 namespace {
 

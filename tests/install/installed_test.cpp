@@ -9,11 +9,11 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// What `make install` leaves, used as strangers do: by find_package(hone), from folders outside of the checkout.
+// Uses an installed hone as another project does: by find_package(hone), from folders outside the checkout.
 namespace hone::testing {
 namespace {
 
-// The home of a person who has typed `make install PREFIX=~/.local`.
+// Returns the home folder of a user who ran `make install PREFIX=~/.local`.
 const fs::path& home() {
   static const TemporaryFolder folder;
   static const std::string installed = run_program(
@@ -24,14 +24,14 @@ fs::path prefix() { return home() / ".local"; }
 
 fs::path source(const std::string& name) { return test_data().parent_path() / name; }
 
-// What a line in the shell of that person says.
+// Returns the output of a shell command of that user.
 std::string type(const std::string& line, const fs::path& folder) {
   return run_program(
       {"env", "HOME=" + home().string(), std::string("CXX=") + HONE_COMPILER, "sh", "-c", line},
       folder, "coreutils");
 }
 
-// The lines of a document's ```sh blocks that begin with one of these words.
+// Returns the lines of a document's ```sh blocks that begin with one of these words.
 std::vector<std::string> lines_of(const std::string& document,
                                   const std::vector<std::string>& words) {
   std::vector<std::string> lines;
@@ -44,7 +44,7 @@ std::vector<std::string> lines_of(const std::string& document,
   return lines;
 }
 
-// Types them in a folder that has the checkout's examples; returns what the last one says.
+// Runs them in a folder that has the checkout's examples. Returns the output of the last one.
 std::string type_all(const std::vector<std::string>& lines, const fs::path& folder) {
   fs::create_directory_symlink(source("examples"), folder / "examples");
   std::string said;
@@ -90,7 +90,7 @@ TEST(Installed, PluginIsBuiltWithTheHeadersAlone) {
   EXPECT_NE(shown.find("apot(block=64)"), std::string::npos) << shown;
 }
 
-// Nothing of CUDA is there when a kernel for GPUs is built.
+// CUDA is not needed to build a GPU kernel.
 TEST(Installed, KernelOfOnesOwnIsBuiltWithTheHeadersAlone) {
   const TemporaryFolder folder;
   const std::vector<std::string> lines = lines_of("docs/developers/adding-a-kernel.md", {"cmake "});
@@ -99,7 +99,7 @@ TEST(Installed, KernelOfOnesOwnIsBuiltWithTheHeadersAlone) {
   type("~/.local/bin/hone formats --plugin build-gelu/gelu.so", folder.path());
 }
 
-// What docs/developers/adding-a-pass.md tells to type, and what it shows that the program says.
+// Runs the commands of docs/developers/adding-a-pass.md and compares the output that it shows.
 TEST(Installed, PassesOfOnesOwnRunAsProgramAndAsPlugin) {
   const TemporaryFolder folder;
   const std::string document = "docs/developers/adding-a-pass.md";
@@ -119,7 +119,7 @@ TEST(Installed, PassesOfOnesOwnRunAsProgramAndAsPlugin) {
   EXPECT_NE(said[3].find("dropouts: 4\noutside_attention: 4\n"), std::string::npos) << said[3];
 }
 
-// Other libraries' headers that ours name are those that hone::headers brings.
+// Our headers include only those headers of other libraries that hone::headers provides.
 TEST(Installed, HeadersNameOnlyWhatIsInstalledToo) {
   const std::regex include("\n *#include ([<\"])([^>\"]+)[>\"]");
   std::set<std::string> folders;
@@ -168,7 +168,7 @@ TEST(Installed, PackageSaysWhichLibraryItMisses) {
       << message;
 }
 
-// What hone is compiled with, and where, is none of others' business.
+// hone's own compiler options and build paths do not reach its users.
 TEST(Installed, PackageAsksForNoOptionsOfOurs) {
   std::string package;
   for (const auto& entry : fs::directory_iterator(prefix() / "lib/cmake/hone"))

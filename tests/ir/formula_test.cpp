@@ -62,7 +62,7 @@ TEST(Formula, IsPutIntoAnother) {
   EXPECT_EQ(to_string(of_sum), "(x0 + x1) * x1");
 }
 
-// Beside central differences, at places where nothing jumps.
+// Compares with central differences, away from discontinuities.
 TEST(Formula, HasDerivatives) {
   const Formula formulas[] = {x + y,
                               x - y,

@@ -191,7 +191,7 @@ TEST(Graph, TypesFollowAChangeOfWhatTheyComeFrom) {
   graph.set_type(*w.node, {DType::f32, {7, 4}});
   EXPECT_EQ(to_string(z.type()), "f32[B, 7]");
   verify(graph);
-  // Another weight in its place.
+  // Replace the weight.
   graph.set_input(
       *y.node, 1,
       graph.add_parameter("v", {DType::f32, {5, 4}}, ParameterRole::adapter, /*trainable=*/true));

@@ -42,7 +42,8 @@ TEST(InitialParameters, FollowFromTheirRoles) {
   EXPECT_FALSE(parameters.contains("table"));
 }
 
-// Of 10,000 normal numbers the mean lies within 5 deviations / 100, the variance within 5 sqrt(2) / 100 of what is expected.
+// For 10,000 normal samples, the mean lies within 5 standard deviations / 100 of its expectation, and the variance
+// within 5 sqrt(2) / 100.
 TEST(InitialParameters, DrawWeightsWithTwoOverTheirColumnsForVariance) {
   const std::vector<float> weight = values_of(initial_parameters(Layer().graph, 1), "weight");
   const double variance = 2.0 / 50, count = static_cast<double>(weight.size());

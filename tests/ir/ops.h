@@ -4,7 +4,7 @@
 
 namespace hone::testing {
 
-/// The builtin operations, the same ones for all of a test.
+/// Returns the builtin operations, the same table for all of a test.
 inline const OpTable& ops() {
   static const OpTable table = builtin_ops();
   return table;

@@ -161,7 +161,7 @@ TEST(GraphText, RefusesDimensionsWithoutEnd) {
             "graph text, line 1: more than 8 dimensions");
 }
 
-// Whatever a file holds, the answer is a graph or a message.
+// Any bytes give a graph or an error message.
 TEST(GraphText, SurvivesEveryCutAndEveryChangedByte) {
   for (std::size_t i = 0; i < kEverything.size(); ++i) {
     refusal(kEverything.substr(0, i));

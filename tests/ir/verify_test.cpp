@@ -48,7 +48,7 @@ TEST(Verify, FindsAResultThatDoesNotExist) {
   EXPECT_EQ(broken(triangle.graph), "output result is result 1 of %y");
 }
 
-// An operation whose rule changes its mind.
+// An operation whose shape rule changes between calls.
 bool wide = false, refuses = false;
 OpDef fickle() {
   return {.name = "fickle",

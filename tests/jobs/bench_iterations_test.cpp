@@ -31,7 +31,7 @@ TEST(BenchIterations, RecordsEveryCallOfEveryWay) {
     EXPECT_GT(way.moved_bytes(), 0);
   }
   EXPECT_GT(result.times.ways[0].operations(), result.times.ways[1].operations());
-  // Those of other devices have a row with the reason.
+  // Executors of other devices are listed with the reason why they were not run.
   EXPECT_EQ(result.times.ways.size() + result.times.not_run.size(), execution_ways().size());
   EXPECT_EQ(result.fields["not_run"].back()["executor"], "graph");
   EXPECT_TRUE(bench_iterations(calls_job(), testing::quiet_context()).times.not_run.empty());
@@ -54,7 +54,7 @@ TEST(BenchIterations, SaysTheSameToProgramsAndPeople) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
-// By hand: medians 10, 12 and 11 of the first way, 5, 6 and 4 of the other.
+// By hand: the medians are 10, 12 and 11 for the first executor, 5, 6 and 4 for the other one.
 TEST(BenchIterations, TellsHowFarProcessesLieApart) {
   const auto calls_of = [](std::initializer_list<double> medians) {
     std::vector<CallSeries> all;
@@ -71,7 +71,7 @@ TEST(BenchIterations, TellsHowFarProcessesLieApart) {
       "interpreter against eager, in 3 fresh processes of each: 2.20× faster by their medians, "
       "1.67 to 3.00"))
       << said.front();
-  // Medians over all processes, with the least and the greatest.
+  // Medians over all processes, with the smallest and the largest.
   const Json row = to_json(times.times())[1];
   EXPECT_EQ(row["processes"], 3);
   EXPECT_EQ(row["median_ms"], 5);

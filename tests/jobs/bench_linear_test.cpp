@@ -82,7 +82,7 @@ TEST(BenchLinear, SaysWhyWhatIsNotRunIsNot) {
   const LinearResult result = bench_linear(job, testing::quiet_context());
   ASSERT_EQ(result.bench.times.size(), 4u);
   EXPECT_TRUE(result.bench.times[0].was_run());
-  EXPECT_FALSE(result.bench.times[0].speedup);  // fp32 was not asked for
+  EXPECT_FALSE(result.bench.times[0].speedup);  // fp32 was not requested
   EXPECT_NE(result.bench.times[1].not_run->find("its codes have 24 bits"), std::string::npos)
       << *result.bench.times[1].not_run;
   EXPECT_NE(result.bench.times[2].not_run->find("native computation does not support"),
@@ -118,7 +118,7 @@ TEST(BenchLinear, RunsWhereTheHostCannotReach) {
     EXPECT_LT(result.bench.times[way].relative_difference, 0.05);
     EXPECT_GT(result.bench.times[way].min_ms, 0);
   }
-  // Its kernels have no halves.
+  // The device has no kernels for bf16.
   EXPECT_EQ(result.bench.times[2].not_run,
             "no kernel of linear on fake:0; reference: values are not f32");
 }
@@ -132,7 +132,7 @@ LinearJob small_sparse_job() {
           .runs = 6};
 }
 
-// Of an implementation with so many rows, in the order of the result.
+// Returns the times of an implementation with so many rows, in the order of the result.
 std::vector<LinearTimes> sparse_times(const LinearResult& result, ProductWay way,
                                       std::int64_t rows) {
   std::vector<LinearTimes> found;
@@ -173,7 +173,8 @@ TEST(BenchLinear, SparseProductsAgreeWithTheirWeightAndFollowTheDenseOnes) {
         EXPECT_EQ(times.kernel, kernels[i]);
         EXPECT_LT(times.relative_difference, tolerances[i]) << times.name();
       }
-      // What the run-time kernels take: with 16 rows half of the blocks, with one row fewer, and never bf16.
+      // At run time, sparse kernels are chosen at 50% zeros only for 16 rows, at 90% for one row as well, and never for
+      // bf16.
       EXPECT_FALSE(*rising[0].used);
       EXPECT_EQ(*rising[1].used, i != 1 && rows == 16) << rising[1].name();
       EXPECT_EQ(*rising[2].used, i != 1) << rising[2].name();
@@ -199,7 +200,7 @@ TEST(BenchLinear, CountsTheBytesOfSparseWeightsWithTheirIndices) {
   job.ways = {ProductWay::fp32};
   job.sparsities = {0.5};
   const LinearResult in_blocks = bench_linear(job, testing::quiet_context());
-  // 16 lists, and 16 x 64 entries, half of them kept: 2 bytes of a column, 16 of values
+  // 16 lists, and half of 16 x 64 entries: 2 bytes for the column, 16 for the values
   EXPECT_EQ(in_blocks.bench.times[1].weight_bytes, 16 * 4 + 512 * 18);
   EXPECT_EQ(in_blocks.bench.times[1].stored, 0.5);
   job.block = PruneBlock{};
@@ -227,7 +228,7 @@ TEST(BenchLinear, HasNoSparseProductsWhereTheHostCannotReach) {
   EXPECT_TRUE(result.bench.break_evens.empty());
 }
 
-// Few rows need more zeros.
+// Fewer rows require more zeros.
 TEST(BenchLinear, UsesSparseFloatsForFewRowsOnlyWhereMostWeightsAreZero) {
   LinearJob job = small_sparse_job();
   job.ways = {ProductWay::fp32};
@@ -319,7 +320,7 @@ TEST(BenchLinear, InterpolatesTheBreakEvenBetweenSparsities) {
   EXPECT_EQ(found[0].rows, 16);
   EXPECT_EQ(found[0].sparsities, 3);
   EXPECT_FALSE(found[0].is_at_most);
-  // Ratios of times 1.25 and 0.5; with the ends of the intervals 1.333 and 0.625, 1.111 and 0.4.
+  // The ratios of times are 1.25 and 0.5, at the ends of the intervals 1.333 and 0.625, and 1.111 and 0.4.
   EXPECT_NEAR(found[0].sparsity.value(), 0.5 + 0.4 * 0.25 / 0.75, 1e-12);
   EXPECT_NEAR(found[0].interval->low, 0.5 + 0.4 * (1 / 0.9 - 1) / (1 / 0.9 - 0.4), 1e-12);
   EXPECT_NEAR(found[0].interval->high, 0.5 + 0.4 * (1 / 0.75 - 1) / (1 / 0.75 - 1 / 1.6), 1e-12);
@@ -364,7 +365,7 @@ TEST(BenchLinear, SaysTheSameToProgramsAndPeople) {
   EXPECT_TRUE(text.starts_with("Linear of 64 inputs and 64 outputs")) << text;
   for (const char* part : {"1 row", "Speedup", "copies of the weight"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
-  // Weights in a cache say nothing about memory.
+  // The bandwidth of memory is not mentioned if the weights stay in a cache.
   const LinearTimes& least =
       *std::ranges::min_element(result.bench.times, {}, &LinearTimes::median_ms);
   EXPECT_EQ(text.find(" of the bandwidth of memory") == std::string::npos, *least.in_cache) << text;

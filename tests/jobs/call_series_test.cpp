@@ -5,7 +5,7 @@
 namespace hone {
 namespace {
 
-// Made ready in 30 ms, a first call of 10, then 2 ms each.
+// Returns a series with 30 ms of preparation, a first call of 10 ms and later calls of 2 ms.
 CallSeries steady_series(std::size_t calls) {
   CallSeries series{.stages = {{"passes", 20}, {"planning", 10}}, .calls_ms = {10}};
   series.calls_ms.resize(calls, 2);
@@ -31,7 +31,7 @@ TEST(CallSeries, ReadsItselfBack) {
   EXPECT_EQ(read.stages[1].ms, 10);
 }
 
-// 1 to 100 ms behind the first call: the 95th in order is 95.
+// 1 to 100 ms after the first call, so the 95th percentile is 95.
 TEST(CallSeries, TellsTheMiddleOfWhatIsNotIgnored) {
   CallSeries series{.calls_ms = {1000}};
   for (int i = 100; i >= 1; --i) series.calls_ms.push_back(i);
@@ -42,7 +42,7 @@ TEST(CallSeries, TellsTheMiddleOfWhatIsNotIgnored) {
   EXPECT_EQ(summary.p95_ms, 95);
   EXPECT_EQ(summary.median_interval->low, 40);
   EXPECT_EQ(summary.median_interval->high, 61);
-  // Half of the interval is 10.5 of 50.5 ms: 20.8 times too wide, so it takes 432 times as many.
+  // Half of the interval is 10.5 of 50.5 ms, 20.8 times too wide, so 432 times as many calls are needed.
   EXPECT_EQ(summary.calls_for_one_percent, 43'232);
 }
 
@@ -72,7 +72,7 @@ TEST(RoundsToTell, GrowWithTheSpreadAndFallWithTheDistance) {
 }
 
 TEST(BreakEven, IsTheCallAtWhichTheSumsMeet) {
-  // 100 ms more to begin with, 20 ms less a call: the sixth call ends together.
+  // 100 ms more at first, 20 ms less per later call: equal totals after the sixth call.
   const BreakEven even = break_even({100, 80, 120}, 0, {20, 10, 40});
   EXPECT_EQ(even.call, 6);
   EXPECT_EQ(even.low, 3);
@@ -98,10 +98,10 @@ TEST(BreakEven, CountsWhatTheSecondCallPacks) {
   EXPECT_EQ(even.call, 6);
   EXPECT_EQ(even.low, 4);
   EXPECT_EQ(even.high, 13);
-  // Ahead with the first answer, but not for good.
+  // Ahead after the first call, but not for good.
   EXPECT_EQ(break_even({-5, -6, -4}, 25, {10, 10, 10}).call, 3);
   EXPECT_EQ(break_even({5, 4, 6}, -10, {0, 0, 0}).call, 2);
-  // The second call takes 3 ms less, although that is less than what later ones gain.
+  // The second call gains less than later ones, which is still a gain.
   EXPECT_EQ(break_even({-2, -2, -2}, 2.5, {5, 5, 5}).call, 1);
   EXPECT_EQ(break_even({2, 2, 2}, 0.5, {5, 5, 5}).call, 2);
 }

@@ -34,9 +34,9 @@ double snr_db(const Model& candidate) {
   return margin_snr_db({parent, 2}, {child, 2});
 }
 
-// Rounding errors of relative size r of weights and data leave about -20 log10(r) dB. Values here
-// are around 1, weights 0.2: 2^-13 / 0.2 is 64 dB below, some 20 products add up; at 4 bits even the
-// steps of the data, 1/4, exceed the weights.
+// Rounding errors of relative size r in weights and data leave about -20 log10(r) dB. Values are around 1, weights
+// around 0.2. At 16 bits 2^-13 / 0.2 gives 64 dB, and some 20 products add up. At 4 bits even the steps of the data,
+// 1/4, exceed the weights.
 TEST(Compress, KeepsMarginsAtSixteenBitsAndLosesThemAtFour) {
   EXPECT_GT(snr_db(compressed("integer(width=16,frac=12)")), 40);
   EXPECT_LT(snr_db(compressed("integer(width=4,frac=2)")), 6);
@@ -64,7 +64,7 @@ TEST(Compress, KeepsWeightsInFullPrecision) {
   const Model model = compressed("integer(width=8,frac=4)");
   EXPECT_EQ(testing::changed_parameters(parent.parameters, model.parameters),
             std::vector<std::string>{});
-  // Training with quantizers in place moves them.
+  // Training through quantizers changes the weights.
   EXPECT_FALSE(testing::changed_parameters(parent.parameters,
                                            compressed("integer(width=8,frac=4)", true).parameters)
                    .empty());
@@ -91,7 +91,7 @@ Model further(const Model& parent, const QuantizationPlan& plan, bool qat = fals
 
 const std::string kWords = "bert.embeddings.word_embeddings";
 
-// What the parent has stays, bit for bit, be it what calibration would choose or not.
+// Existing quantizers keep their state bit for bit, whether or not calibration would choose the same.
 TEST(Compress, GoesOnFromAQuantizedModel) {
   Model parent = round_weights(compressed("integer(width=8)"), testing::quiet_context());
   parent.parameters.set("classifier.input_quantizer.frac", Tensor::scalar(1.0f));
@@ -124,7 +124,7 @@ TEST(Compress, CalibratesBehindTheQuantizersThatStand) {
   const auto fraction = [&](const Model& model) {
     return floats_of(model.parameters.at(layer + "output.dense.input_quantizer.frac"))[0];
   };
-  // GELU of at most 1/2 is at most 0.35, where 8 bits have 8 of them behind the point.
+  // GELU of at most 1/2 is at most 0.35, for which 8 bits have 8 fraction bits.
   EXPECT_EQ(fraction(further(further(tiny_model(), narrow), next)), 8);
   EXPECT_LT(fraction(further(tiny_model(), next)), 7);
 }
@@ -193,11 +193,11 @@ TEST(Compress, TrainsLearnedScalesWithTheWeights) {
     EXPECT_NEAR(after, before, 3 * 1e-3 + 1e-6) << name;  // three steps of AdamW at 1e-3
     changed += after != before;
   }
-  // Nothing is lost of biases of zero, whatever their scale.
+  // Biases of zero lose nothing at any scale, so their scales need not change.
   EXPECT_GE(changed, 14 + 10);
 }
 
-// What a training left stands for it: the same model, and not a step of its own, which this rate would show.
+// The weights of an earlier training are used as they are. Another step would show at this learning rate.
 TEST(Compress, TakesWhatATrainingLeftForIt) {
   const Model trained = compressed("int(bits=4,scale=learned)", /*qat=*/true);
   CompressOptions options;

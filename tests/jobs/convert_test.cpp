@@ -12,7 +12,7 @@ namespace {
 
 const fs::path kGolden = test_data() / "frontends" / "golden";
 
-// Type, shape and bytes of a tensor.
+// Returns type, shape and bytes of a tensor.
 std::string content(const Tensor& tensor) {
   const Tensor whole = tensor.contiguous_copy();
   return fmt::format(
@@ -70,7 +70,7 @@ TEST(ConvertWeights, CopiesWhatStandsBesideThem) {
   EXPECT_EQ(read_file(output.path() / "config.json"), read_file(kGolden / "zip" / "config.json"));
 }
 
-// As sentence-transformers finds them: the modules, and the encoder at the top.
+// sentence-transformers expects the modules in their folders, and the encoder at the top.
 TEST(ConvertWeights, TakesTheModulesOfASentenceModelAlong) {
   const fs::path golden = test_data() / "models" / "golden" / "embeddings" / "mean";
   const TemporaryFolder model, output, below;

@@ -19,13 +19,13 @@
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
-// Jobs where the host cannot reach the memory that graphs run in.
+// Tests of jobs on a device whose memory the host cannot access.
 namespace hone {
 namespace {
 
 struct DeviceOutcome {
-  std::vector<std::vector<float>> logits;  // of every model made
-  std::vector<ParameterStore> parameters;  // and what it holds, on the host
+  std::vector<std::vector<float>> logits;  // of every resulting model
+  std::vector<ParameterStore> parameters;  // of the same models, copied to the host
   std::vector<double> noise;
 };
 
@@ -35,7 +35,7 @@ void keep(const Model& model, Context& context, DeviceOutcome& outcome) {
   outcome.parameters.push_back(model.parameters.on(cpu()));
 }
 
-// Training, quantization after and during training, rounding, noise, evaluation.
+// Runs training, quantization after and during training, rounding, noise measurement and evaluation.
 DeviceOutcome all_jobs(Context& context) {
   DeviceOutcome outcome;
   const EncodedSplits& data = testing::tiny_splits();
@@ -62,7 +62,7 @@ DeviceOutcome all_jobs(Context& context) {
   return outcome;
 }
 
-/// The host and the fake device, which runs the references, so the host on its references must get the same bits.
+/// The host and the fake device. Both run the reference kernels, so they must get the same bits.
 struct Places {
   testing::FakeDevice device;
   Context here{/*threads=*/1, /*quiet=*/true}, there{/*threads=*/1, /*quiet=*/true};
@@ -90,7 +90,7 @@ TEST(DeviceJob, GivesTheBitsOfTheHost) {
   expect_same(all_jobs(places.there), all_jobs(places.here));
 }
 
-// Weights by every method, before and while the model is trained, inputs, heads and neurons.
+// Prunes weights by every method, before and during training, inputs, heads and neurons.
 DeviceOutcome prunings(Context& context) {
   DeviceOutcome outcome;
   const EncodedSplits& data = testing::tiny_splits();
@@ -125,7 +125,7 @@ TEST(DeviceJob, PrunesToTheBitsOfTheHost) {
   expect_same(prunings(places.there), prunings(places.here));
 }
 
-// Layers in several formats, whole models of them, and what is packed of models on the device.
+// Measures single layers and whole models in several formats, and packs a model on the device.
 DeviceOutcome studies(Context& context) {
   DeviceOutcome outcome;
   const EncodedSplits& data = testing::choice_splits();

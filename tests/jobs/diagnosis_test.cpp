@@ -17,7 +17,8 @@ using testing::floats_of;
 using testing::format_called;
 using testing::quiet_context;
 
-// Of 1000 examples, so many are right in the parent only, and in the candidate only.
+// Returns the change of accuracy on 1000 examples, of which only the baseline gets `lost` right and only the candidate
+// `gained`.
 MetricChange change(std::int64_t lost, std::int64_t gained) {
   Comparison c;
   c.examples = 1000;
@@ -26,7 +27,7 @@ MetricChange change(std::int64_t lost, std::int64_t gained) {
   return accuracy_change(c);
 }
 
-// Also where it may be chance, which is what people want to know then.
+// Also if the loss may be due to chance, because people want an explanation then, too.
 TEST(WorthExplaining, IsALossOfHalfAPoint) {
   EXPECT_TRUE(worth_explaining(change(5, 0)));
   EXPECT_FALSE(worth_explaining(change(4, 0)));
@@ -34,8 +35,8 @@ TEST(WorthExplaining, IsALossOfHalfAPoint) {
   EXPECT_FALSE(worth_explaining(change(0, 500)));
 }
 
-// Steps of a half: weights of 0.2 and biases of 0.1 hardly count. The biases lose more (all), but
-// have less to say.
+// With steps of a half, weights of 0.2 and biases of 0.1 are mostly lost. Biases lose more (everything) but matter
+// less.
 struct Case {
   Model parent = biased_tiny_model(0.1f);
   CompressOptions options{.plan = one_format(parent, format_called("integer(width=6,frac=1)")),
@@ -61,7 +62,7 @@ TEST(Diagnose, NamesTheNoisiestFirstAndBiasesLast) {
     EXPECT_EQ(operands[i].operand == Operand::bias, i >= 14 * 2) << i;
   for (std::size_t i = 1; i < 14 * 2; ++i)
     EXPECT_LE(operands[i - 1].noise_before.snr_db(), operands[i].noise_before.snr_db()) << i;
-  // they would have been first
+  // By noise alone the biases would come first.
   EXPECT_EQ(operands.back().noise_before.snr_db(), 0);
   EXPECT_GT(operands.front().noise_before.snr_db(), 0);
 }
@@ -75,7 +76,7 @@ TEST(Diagnose, CountsWhatBecomesZero) {
       continue;
     }
     const std::vector<float> weight = floats_of(coarse().parent.parameters.at(s.layer + ".weight"));
-    int flushed = 0;  // a quarter is as near to 0, the even multiple, as to a half
+    int flushed = 0;  // 1/4 is halfway between 0 and 1/2 and rounds to 0, the even multiple
     for (const float value : weight) flushed += value != 0 && std::fabs(value) <= 0.25f;
     EXPECT_DOUBLE_EQ(s.noise_before.flushed_share(), flushed / static_cast<double>(weight.size()));
     EXPECT_EQ(s.noise_before.smallest_step, 0.5f);
@@ -124,7 +125,7 @@ TEST(Diagnose, WithoutBetterParametersLeavesTheNoisiestQuarterInFullPrecision) {
     const Suggestion& noisy = diagnosis.operands[i];
     EXPECT_TRUE(freed.contains({noisy.layer, noisy.operand})) << noisy.layer;
   }
-  // And tried: more is left than of the whole plan.
+  // The recipe was also evaluated: it loses less than the whole plan.
   const Measurement after =
       Case::measured(compress(parent, choice_splits(), options, quiet_context()));
   EXPECT_GT(diagnosis.improved->comparison->snr_db,
@@ -140,7 +141,7 @@ TEST(Diagnose, KnowsNoRemedyForTheOnlyOperand) {
   EXPECT_FALSE(diagnosis.improved);
 }
 
-// What was measured on the same texts is taken as it is, here one whose margins are none.
+// A measurement on the same texts is reused, here one with margins of 0.
 TEST(Diagnose, MeasuresTheParentOnceOnTheSameTexts) {
   EncodedSplits same = choice_splits();
   same.measured.facts.part = "validation";
@@ -154,7 +155,6 @@ TEST(Diagnose, MeasuresTheParentOnceOnTheSameTexts) {
   EXPECT_GT(margin(choice_splits()), 0);
 }
 
-// Readers tell columns apart by their headers.
 TEST(DiagnosisTable, HasNoHeaderTwice) {
   const Table table = diagnosis_table(coarse().diagnosis, 100, 3);
   std::set<std::string> headers;
@@ -180,7 +180,7 @@ TEST(DiagnosisTable, ShowsTheFirstOfThoseThatAreNoisy) {
   EXPECT_EQ(first["better_snr_db"], expected.noise_after.snr_db());
 }
 
-// The row of a weight that nothing rounds better.
+// Returns the row of a weight for which no format is better.
 Json row_of(const std::vector<float>& values, const std::vector<float>& rounded,
             double most_snr_db) {
   Diagnosis diagnosis;
@@ -191,7 +191,7 @@ Json row_of(const std::vector<float>& values, const std::vector<float>& rounded,
   return to_json(diagnosis_table(diagnosis, most_snr_db, 1))[0];
 }
 
-// Values from the fourth digit on would be told apart, zeros that count not.
+// Trailing zeros count as digits.
 TEST(DiagnosisTable, HasThreeDigitsOfStepAndSpread) {
   const Json row = row_of({1, 3}, {1, 2.5f}, 1e9);
   EXPECT_EQ(row["smallest_step"], "1.00");

@@ -22,7 +22,7 @@ FineTuneOptions steps_of(std::int64_t steps) {
   return options;
 }
 
-// What trainings share changes no bit of what each would be told alone, and is told once.
+// The teacher's logits are computed once for several trainings, with the same bits as for each alone.
 TEST(Distillation, AsksAParentForEachTextOnce) {
   const EncodedSet texts = tiny_texts(32);
   const auto ask = [&](std::int64_t steps, ParentLogits* asked) {
@@ -38,7 +38,7 @@ TEST(Distillation, AsksAParentForEachTextOnce) {
   const std::vector<float> shared = ask(8, &asked);
   EXPECT_EQ(std::ranges::count(asked.known, true), 32);
   EXPECT_EQ(shared, ask(8, nullptr));
-  // What is known is not asked again.
+  // Known logits are not computed again.
   const Tensor other = Tensor::zeros(DType::f32, asked.logits.sizes());
   asked.logits = other;
   ask(8, &asked);

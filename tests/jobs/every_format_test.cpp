@@ -8,13 +8,13 @@
 #include "tests/support/tiny_jobs.h"
 #include "tests/support/tiny_model.h"
 
-// What holds for every format there is, whoever adds one.
+// Tests that every format must pass, including new ones.
 namespace hone {
 namespace {
 
 using testing::tiny_model;
 
-// Weights and inputs in the format, or weights alone where it keeps state for each row of them.
+// Returns a plan for weights and inputs, or for weights only if the format keeps a state per row.
 QuantizationPlan plan_of(const Format& format) {
   const Graph graph = plain_graph(tiny_model());
   if (observes_rows(format)) return uniform_plan(graph, {.weight = format});

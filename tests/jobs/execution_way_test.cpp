@@ -22,7 +22,7 @@ NamedTensors outputs_of(BenchWork& work, const ExecutionWay& way, const Session&
   return outputs;
 }
 
-// By every executor that the CPU has.
+// Returns the work for every executor of the CPU.
 std::vector<BenchWork> works_of(const Model& model, bool train) {
   std::vector<BenchWork> works;
   const Session session = testing::quiet_context().session();
@@ -48,7 +48,7 @@ TEST(ExecutionWays, GiveTheSameAnswers) {
   }
 }
 
-// Without dropout, which draws by places that padding decides on.
+// Without dropout, whose random numbers depend on the padding.
 TEST(ExecutionWays, TrainAlike) {
   Model model = testing::tiny_model();
   remove_dropout(model.graph);

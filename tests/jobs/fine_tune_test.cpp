@@ -149,7 +149,7 @@ TEST(FineTune, TrainsAQuantizedModelThroughItsQuantizers) {
   EXPECT_TRUE(through.model.quantization.has_value());
 }
 
-// Evaluations that rise and fall: a learning rate too high to settle.
+// Returns options with a learning rate so high that evaluations rise and fall.
 FineTuneOptions restless() {
   FineTuneOptions options;
   options.training = {.optimizer = {.learning_rate = 2e-2}, .max_steps = 20, .eval_steps = 2};
@@ -189,7 +189,7 @@ TEST(FineTune, KeepsTheBestEvaluation) {
     EXPECT_FALSE(name.starts_with("adamw.")) << name;
 }
 
-// The weights of the last step stay; that others were better is known.
+// The weights are those of the last step, and the result names the better evaluation.
 TEST(FineTune, NamesABetterEvaluationThanThatOfItsWeights) {
   FineTuneOptions options = restless();
   options.metric_for_best_model = "loss";
@@ -239,7 +239,7 @@ TEST(FineTune, RefusesAMetricOfTwoClassesForMore) {
       });
 }
 
-// What is told of the kept weights is what measuring them again would tell.
+// The reported evaluation equals a new one of the kept weights.
 TEST(FineTune, KnowsWhatItsWeightsDoOnTheValidationPart) {
   for (const bool best : {false, true}) {
     FineTuneOptions options = restless();
@@ -254,7 +254,7 @@ TEST(FineTune, KnowsWhatItsWeightsDoOnTheValidationPart) {
   }
 }
 
-/// A context that keeps what progress writes, as to a file or to a terminal of so many columns.
+/// Returns the progress output, as written to a file, or to a terminal if `columns` is given.
 std::string progress_of(const FineTuneOptions& options, int columns = 0) {
   Context context(/*threads=*/1);
   std::string written;
@@ -272,9 +272,9 @@ std::string progress_of(const FineTuneOptions& options, int columns = 0) {
 TEST(FineTune, ShowsEachEvaluation) {
   FineTuneOptions options = restless();
   options.training.max_steps = 6;
-  options.training.seed = 1;  // with another all three evaluations may find one class for all
+  options.training.seed = 1;  // with other seeds all three evaluations may predict one class only
   const std::vector<std::string> lines = split(progress_of(options), '\n');
-  ASSERT_EQ(lines.size(), 5u) << ::testing::PrintToString(lines);  // a line end behind the last
+  ASSERT_EQ(lines.size(), 5u) << ::testing::PrintToString(lines);  // the last one is empty
   EXPECT_TRUE(lines[0].starts_with("train  step 2  epoch 0.25  validation loss ")) << lines[0];
   EXPECT_NE(lines[0].find("% ("), std::string::npos) << lines[0];
   EXPECT_TRUE(lines[0].ends_with("  best so far  predicts 'LABEL_1' only")) << lines[0];
@@ -388,7 +388,7 @@ TEST(FineTune, KeepsTheNewestCheckpointsAndTheBest) {
             std::vector<std::string>{});
 }
 
-// The folder as it was when the run was killed: what came later taken away.
+// Imitates killed runs by removing later checkpoints.
 TEST(FineTune, ResumesToTheSameBitsAndTheSameLog) {
   Kept kept;
   kept.options.load_best_model_at_end = true;
@@ -430,13 +430,13 @@ TEST(FineTune, ResumesToTheSameBitsAndTheSameLog) {
 TEST(FineTune, NamesTheLastCheckpointWhenItDiverges) {
   Kept kept;
   kept.options.training.optimizer.learning_rate = 1e37;
-  kept.options.training.warmup_steps = 1;  // the first step stands still
+  kept.options.training.warmup_steps = 1;  // the first step has a learning rate of 0
   kept.options.training.save_steps = 1;
   Model model = tiny_model();
   std::string given_up;
   kept.options.checkpoints.on_diverged = [&](const std::string& why) { given_up = why; };
   const std::string message = user_error_of([&] { kept.run(model); });
-  // The weights of step 2 are numbers still, but nothing that is computed with them is: they are not kept.
+  // The weights after step 2 are finite, but all results are not, so they are not kept.
   EXPECT_TRUE(
       message.starts_with("train: training diverged at step 2: the loss on the validation part is "
                           "no number; try a lower `learning_rate` than 1e+37\n"))
@@ -449,8 +449,8 @@ TEST(FineTune, NamesTheLastCheckpointWhenItDiverges) {
   EXPECT_EQ(kept.steps(), std::vector<std::int64_t>{1});
 }
 
-// A checkpoint that no evaluation came with shows in the next step that nothing can be made of it. The one before it is
-// not gone by then, though only one is asked for.
+// If a checkpoint was not evaluated, only the next step shows that it is unusable. The checkpoint before it must still
+// exist then, although only one is kept.
 TEST(FineTune, KeepsTheLastGoodCheckpointWhenItDiverges) {
   for (const std::int64_t eval_steps : {2, 100}) {
     Kept kept;
@@ -481,7 +481,7 @@ TEST(FineTune, BlamesNoLearningRateForWeightsThatGaveNoNumbersBefore) {
   EXPECT_TRUE(message.ends_with("; the weights it began with give no numbers")) << message;
 }
 
-// The loss of a step is that of the weights before it.
+// The loss of a step is computed before the step changes the weights.
 TEST(FineTune, KeepsNoWeightsThatTheLastStepDestroyed) {
   Kept kept;
   kept.options.training.optimizer.learning_rate = 1e39;
@@ -495,11 +495,11 @@ TEST(FineTune, KeepsNoWeightsThatTheLastStepDestroyed) {
   EXPECT_TRUE(kept.steps().empty());
 }
 
-// The old best one goes with the evaluation that finds a new one, not with the save after it.
+// The previous best checkpoint is removed when an evaluation finds a better one, not at the next save.
 TEST(FineTune, KeepsNoCheckpointThatWasTheBest) {
   Kept kept;
   kept.options.checkpoints.keep = 1;
-  kept.options.training.optimizer.learning_rate = 1e-5;  // better with every evaluation
+  kept.options.training.optimizer.learning_rate = 1e-5;  // improves with every evaluation
   Model model = tiny_model();
   const FineTuneResult result = kept.run(model);
   ASSERT_EQ(result.selection.best_step, 20)

@@ -64,7 +64,7 @@ OperandNoise noise(std::string layer, Operand operand, double signal, double noi
   return one;
 }
 
-// Shares of 0.01 and 0.25: -10 log10(0.13).
+// Noise shares of 0.01 and 0.25: -10 log10(0.13).
 TEST(MeanSnr, IsThatOfTheMeanNoiseShare) {
   const std::vector<OperandNoise> all = {
       noise("a", Operand::weight, 100, 1), noise("b", Operand::weight, 4, 1),
@@ -76,7 +76,7 @@ TEST(MeanSnr, IsThatOfTheMeanNoiseShare) {
   EXPECT_TRUE(std::isnan(mean_snr_db(all, Operand::output)));
 }
 
-// Four bits fewer are 24 dB; blocks of 32 of normal values.
+// Four bits fewer cost 24 dB for blocks of 32 normal values.
 TEST(CompareFormats, FindsEightBitsBetterThanFour) {
   const std::vector<FormatResult> results =
       compared({choice("mxint(bits=8)"), choice("mxint(bits=4)")});
@@ -89,15 +89,15 @@ TEST(CompareFormats, FindsEightBitsBetterThanFour) {
   EXPECT_GT(results[0].model.comparison->snr_db, results[1].model.comparison->snr_db + 12);
 }
 
-// What it costs is what is asked.
+// The study measures the loss of unsuitable formats, too.
 TEST(CompareFormats, TriesWhatAFormatObjectsTo) {
   const FormatResult result =
       compared({choice("minifloat_ieee(width=8,exponent_width=4,exponent_bias=27)")})[0];
   EXPECT_LT(result.model.comparison->snr_db, 1);
 }
 
-// Weights of linears have rows of 32 or 64 and biases of 32, 64 or 2 (padded to no more): 8 bits and
-// a byte for each block.
+// The linears have rows of 32 or 64 and biases of 32, 64 or 2, which are not padded to blocks of 32: 8 bits per value
+// and a byte per block.
 TEST(CompareFormats, CountsTheBytesOfAllParameters) {
   const Model model = tiny_model();
   std::int64_t all = 0, linears = 0, blocks = 0, weights = 0, weight_blocks = 0;
@@ -141,7 +141,7 @@ TEST(ChoiceTable, HasARowForFp32AndEveryChoice) {
   EXPECT_EQ(cell(table, 2, "format"), "ternary/none");
   EXPECT_EQ(cell(table, 2, "input_snr_db"), "–");
   EXPECT_NE(cell(table, 2, "weight_snr_db"), "–");
-  // Forty texts tell nothing of half a point, whatever differs.
+  // 40 texts cannot show half a point.
   EXPECT_EQ(cell(table, 1, "verdict"), "inconclusive");
 }
 
@@ -150,7 +150,7 @@ TEST(CompareFormats, ChoosesOnValidationAndReportsTest) {
   EXPECT_EQ(study.choice.part, "validation");
   EXPECT_EQ(study.choice.parent.evaluation.examples, 40);
   EXPECT_EQ(study.results[0].model.measurement.evaluation.examples, 40);
-  // Nothing is shown to be kept, so of the test part only the parent is seen.
+  // Nothing is shown to be within the limit, so only the baseline is evaluated on test.
   EXPECT_FALSE(study.chosen);
   ASSERT_EQ(study.choice.reported.size(), 1u);
   EXPECT_EQ(study.choice.reported[0].measurement.evaluation.examples, 24);
@@ -168,7 +168,7 @@ TEST(CompareFormats, OfTooFewTextsCrownsNone) {
   EXPECT_NE(choice_verdict(study).find("Holm's correction for 2"), std::string::npos);
 }
 
-// Neither is named as the better one.
+// Neither of two equal formats is called the better one.
 TEST(CompareFormats, SaysATieAsATie) {
   const FormatStudy study = study_of({choice("fp16"), choice("integer(width=24,frac=16)")});
   ASSERT_EQ(study.results[0].model.comparison->counted->flips, 0);
@@ -184,8 +184,8 @@ TEST(CompareFormats, SaysATieAsATie) {
       << choice_findings(study)[0];
 }
 
-// Of 2000 texts fp16 changes nothing, and neither does bf16: both are kept, and among equals in bits more is kept of the
-// margins in fp16.
+// On 2000 texts neither fp16 nor bf16 loses anything, so both are within the limit. They have the same bits, and fp16
+// keeps more of the margins.
 TEST(CompareFormats, ChoosesTheFewestBitsAndThenTheWidestMargins) {
   EncodedSplits data = choice_splits();
   data.validation = testing::tiny_texts(2000, 2);
@@ -242,7 +242,7 @@ TEST(UsualChoices, RunOnAModelAndKeepItsOrder) {
   }
 }
 
-// Of 4 bits the better one is in front, of 8 none: 4 have as much.
+// Of the formats with 4 bits the better one is on the front. The one with 8 bits is no better than that.
 TEST(ChoiceSection, DrawsBitsAgainstMarginSnrWithTheParetoFront) {
   FormatStudy study = study_of({choice("ternary/none"), choice("mxint(bits=4)"),
                                 choice("int(bits=4)"), choice("int(bits=8)"), choice("fp16")});

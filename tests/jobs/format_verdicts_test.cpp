@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Of 1,000 values with a signal of 1 000.
+// Returns the noise of 1,000 values with a signal of 1,000.
 Noise noise_of(double noise, std::int64_t clipped = 0, std::int64_t flushed = 0) {
   return {.count = 1000, .signal = 1000, .noise = noise, .flushed = flushed, .clipped = clipped};
 }

@@ -62,7 +62,6 @@ TEST(WriteReport, SaysOnThePageWhatItStandsOn) {
   EXPECT_EQ(page.find("<dt>quiet</dt>"), std::string::npos) << "it has its default";
 }
 
-// As messages on the terminal name them.
 TEST(WriteReport, NamesSettingsByTheirOptions) {
   const TemporaryFolder folder;
   JobResult result = example();
@@ -138,7 +137,7 @@ TEST(FigureBlock, IsDrawnForFilesPagesAndPhones) {
   EXPECT_EQ(files, 4) << "svg, png, tsv, gp and nothing else";
 }
 
-// Programs are looked for in PATH.
+// An empty PATH hides gnuplot.
 TEST(FigureBlock, OfAMachineWithoutGnuplotIsASentence) {
   const TemporaryFolder empty, folder;
   const std::string path = ::getenv("PATH");

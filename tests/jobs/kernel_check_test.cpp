@@ -33,8 +33,8 @@ std::vector<KernelCheck> check_of(const Kernel& kernel) {
 TEST(KernelCheck, HoldsATakenKernelAgainstReferenceAndProgram) {
   const auto checks = check_of(
       {.op = "gelu", .device = "cpu", .name = "mine", .accepts = by_erf, .run = own_gelu<0>});
-  // Of the training step and of inference where refuses_all is fused; where it is, gelu is in the linear.
-  // The last layer of a training step has one row of each text.
+  // In fused inference gelu is part of the linear, so only unfused inference and the training step call it. The last
+  // layer of a training step has one row per text.
   ASSERT_EQ(checks.size(), 3u);
   EXPECT_EQ(checks[0].asked.graph, "inference, nothing fused");
   EXPECT_EQ(checks[0].asked.nodes, 2) << "a layer each";

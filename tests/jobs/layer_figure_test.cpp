@@ -22,7 +22,7 @@ LayerBar bar(const std::string& layer, double snr_db, Operand operand = Operand:
   return {layer, operand, snr_db};
 }
 
-// The figure of these bars: what it was drawn from, "" without one, and its caption.
+// The data and script of a figure, "" without a figure, and its caption.
 struct Drawn {
   std::string data;
   std::string script;

@@ -28,7 +28,7 @@ TrainingLog log_of(const std::vector<StepRecord>& steps, const std::vector<Json>
   return log;
 }
 
-// What the figure was drawn from; "" when there is none.
+// Returns the data of the figure, or "" if there is none.
 std::string drawn(const TrainingLog& log) {
   const TemporaryFolder folder;
   std::vector<std::string> notes;
@@ -87,7 +87,7 @@ TEST(LearningCurve, ShowsMeansOfManySteps) {
   const std::string data = drawn(log_of(steps));
   EXPECT_NE(data.find("training loss, mean of 3 steps\t2\t2"), std::string::npos) << data;
   EXPECT_NE(data.find("\t800\t800"), std::string::npos);
-  // As many single values, faint, as means of them.
+  // As many single values, drawn faintly, as means.
   EXPECT_EQ(std::ranges::count(data, '\n'), 1 + 267 + 2 + 267);
 }
 
@@ -104,7 +104,7 @@ TEST(LearningCurve, IsATableToo) {
             "2,1,0.5,0.001,2.5,0.625,0.75,0.625,0.875\r\n");
 }
 
-// Programs are looked for in PATH.
+// An empty PATH hides gnuplot.
 TEST(LearningCurve, OfAMachineWithoutGnuplotIsAWarning) {
   const TemporaryFolder empty;
   const std::string path = ::getenv("PATH");
@@ -117,7 +117,7 @@ TEST(LearningCurve, OfAMachineWithoutGnuplotIsAWarning) {
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_TRUE(notes[0].starts_with("curve was not drawn: ")) << notes[0];
   EXPECT_NE(notes[0].find("gnuplot"), std::string::npos) << notes[0];
-  EXPECT_EQ(section.blocks.size(), 1u);  // the page says so too
+  EXPECT_EQ(section.blocks.size(), 1u);  // the page contains the warning, too
   EXPECT_FALSE(fs::exists(folder.path() / "curve.svg"));
   EXPECT_TRUE(fs::exists(folder.path() / "curve.csv"));
 }

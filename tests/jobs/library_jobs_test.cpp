@@ -23,7 +23,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
-// Jobs as programs call them that have no command line: each begins with what the one before has left.
+// Tests of jobs called by programs without a command line. Each one starts from the results of the one before.
 namespace hone {
 namespace {
 
@@ -34,7 +34,7 @@ JobData lookup_texts() {
   return data;
 }
 
-// What the context is told: nothing of a command line.
+// Collects messages and expects that none of them names a command-line option.
 struct Told {
   ~Told() {
     for (const std::string& line : lines) EXPECT_EQ(line.find("--"), std::string::npos) << line;
@@ -85,13 +85,13 @@ TEST(LibraryJobs, TrainMeasureQuantizeCompareAndSuggest) {
                        .data = lookup_texts()};
   EXPECT_NE(suggest_formats(suggested, told.context).recipe.find("integer(width=6,"),
             std::string::npos);
-  // A format without parameters has no better ones, which is said.
+  // A format without parameters cannot be improved, and the headline says so.
   suggested.format = parse_format("bf16", formats);
   EXPECT_TRUE(suggest_formats(suggested, told.context)
                   .document.headline.starts_with("Nothing better was found"));
 }
 
-/// A model that some jobs begin with.
+/// Returns a model with which some jobs start.
 const std::string& trained_model() {
   static const TemporaryFolder folder;
   static const std::string model = [] {
@@ -129,7 +129,7 @@ TEST(LibraryJobs, PredictGivesATextTheSameBitsHoweverItComes) {
   const std::vector<Prediction> of_data =
       predict_texts(lookup_question(), told.context).predictions;
   ASSERT_GE(of_data.size(), 40u);
-  // Alone.
+  // As a single text.
   const TextRow& row = of_data[7].row;
   PredictJob job{
       .model = trained_model(), .texts = {{.id = "seven", .text = row.text}}, .cut = {16}};
@@ -138,7 +138,7 @@ TEST(LibraryJobs, PredictGivesATextTheSameBitsHoweverItComes) {
   EXPECT_EQ(alone.predictions[0].logits, of_data[7].logits);
   EXPECT_EQ(alone.predictions[0].row.id, "seven");
   EXPECT_FALSE(alone.subject.numbered);
-  // As lines of a stream, given to a reader as they come.
+  // As lines of a stream, whose results are passed to a reader.
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   std::string lines;
@@ -204,7 +204,7 @@ TEST(LibraryJobs, PredictWritesFilesThatProgramsRead) {
   EXPECT_FALSE(path_exists(job.output));
 }
 
-// The mean of the tokens' last hidden states, which a folder that says nothing else gets.
+// By default the embedding is the mean of the tokens' last hidden states.
 TEST(LibraryJobs, PredictGivesEmbeddings) {
   Told told;
   PredictJob job = lookup_question();
@@ -338,7 +338,7 @@ TEST(LibraryJobs, TokenizeTellsHowTrainingReadsTheLabels) {
   EXPECT_NE(shown.find("'team'"), std::string::npos) << shown;
   EXPECT_LT(shown.find("\nmail "), shown.find("\nsales ")) << shown;
 
-  // Labels that training would refuse are no error here.
+  // Labels that training would refuse give only a warning here.
   job.data.source = folder.file("more.csv", rows + "a,\nb,\n");
   const TokenizeResult refused = tokenize_data(job, told.context);
   EXPECT_EQ(refused.parts[0].texts, 5);

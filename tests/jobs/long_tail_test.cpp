@@ -5,12 +5,12 @@
 #include "hone/jobs/compress.h"
 #include "hone/passes/quantize.h"
 
-// The whole way on built-in data: train a small model, quantize it after training, then train it
+// Tests of the whole process on built-in data: training a small model, quantizing it after training, and training it
 // quantized.
 namespace hone {
 namespace {
 
-// Hidden size 64 on 8000 texts of `tail`, a thousand steps of 64.
+// A model with hidden size 64 and 8000 texts of `tail`, trained for a thousand steps of 64 texts.
 struct Workshop {
   Context context{/*threads=*/2, /*quiet=*/true};
   TextModel source;
@@ -48,9 +48,9 @@ struct Workshop {
   double accuracy(std::string_view text, bool qat) {
     return compressed(one_format(source.model, format(text)), qat).evaluation.value;
   }
-  /// After training, against the model it was made from. All linears' inputs, weights and biases.
+  /// Compares the model with itself after rounding the inputs, weights and biases of all linears.
   Comparison loss(std::string_view text) { return loss_of(one_format(source.model, format(text))); }
-  /// The same with weights alone.
+  /// Does the same with weights only.
   Comparison weights_loss(std::string_view text) {
     const Graph graph = plain_graph(source.model);
     return loss_of(uniform_plan(graph, {.weight = format(text)}));
@@ -63,7 +63,7 @@ struct Workshop {
   }
 };
 
-// One for all tests, trained.
+// Returns the trained model, shared by all tests.
 Workshop& workshop() {
   static Workshop* trained = [] {
     auto* made = new Workshop;
@@ -74,10 +74,10 @@ Workshop& workshop() {
   return *trained;
 }
 
-// Measured: 92.1% trained, 50.9 (one class for all) at 4 bits, 86.0 at 6, 91.6 when trained through
-// the 6 bits, 91.8 with another seed. From one class for all it is a matter of the seed whether training
-// finds back. An arithmetic that rounds otherwise takes another path, so a few points are left on each
-// side. 1600 test texts: two standard errors are 1.4 points at 92%, 2.5 at 50%.
+// Measured accuracies: 92.1% trained, 50.9% (always one class) at 4 bits, 86.0% at 6 bits, 91.6% after training through
+// the 6 bits, 91.8% with another seed. Whether training recovers from always predicting one class depends on the seed.
+// The bounds leave a few points on each side for arithmetic that rounds differently. On 1600 test texts two standard
+// errors are 1.4 points at 92% and 2.5 at 50%.
 TEST(LongTail, IsLearnedLostAtFewBitsAndWonBackByTrainingThroughThem) {
   const double trained = workshop().measured(workshop().source.model).evaluation.value;
   EXPECT_GT(trained, 0.85);
@@ -90,7 +90,7 @@ TEST(LongTail, IsLearnedLostAtFewBitsAndWonBackByTrainingThroughThem) {
   EXPECT_NEAR(won_back, trained, 0.03);
 }
 
-// What any correct implementation of these formats shows on this data, with room to spare.
+// Any correct implementation of these formats satisfies these bounds on this data.
 TEST(LongTail, RanksFormatsAsTheirGridsSay) {
   EXPECT_LE(workshop().loss("int(bits=8,per=row,scale=dynamic)").flip_share, 0.005);
   EXPECT_GE(workshop().loss("int(bits=4,per=tensor)").flips,

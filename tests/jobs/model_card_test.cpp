@@ -12,7 +12,7 @@ std::string card_with(const CardFacts& facts) {
                      testing::tiny_model(), {.tokens = 16});
 }
 
-// A job that the card has never heard of decides itself what its card says.
+// Jobs unknown to the card provide its text.
 TEST(ModelCard, SaysWhatTheJobSays) {
   const std::string card = card_with({.base = "someone/bert",
                                       .origin = "`someone/bert` turned around",

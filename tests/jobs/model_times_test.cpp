@@ -17,7 +17,7 @@ TEST(TimeModels, CountsTheTokensThatBothModelsRead) {
   for (const std::int64_t length : lengths_of(texts)) tokens += static_cast<double>(length) / 3;
   const std::vector<ModelTimes> same =
       time_models({model, texts}, {model, texts}, {2, 1}, quiet_context());
-  // Batches of two and of one.
+  // Two batches, of two texts and of one.
   const std::vector<std::int64_t> lengths = lengths_of(texts);
   EXPECT_DOUBLE_EQ(same[0].padded,
                    static_cast<double>(2 * std::max(lengths[0], lengths[1]) + lengths[2]) / 3);

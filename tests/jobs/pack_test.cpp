@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-// Everything that can be in few bits: products, words, types and positions.
+// Returns a recipe that rounds everything possible: linears and the embeddings of words, types and positions.
 Recipe all_in(std::string_view format) {
   return parse_recipe(
       fmt::format(
@@ -42,7 +42,7 @@ TEST(PackModel, KeepsTheAnswersInFewerBytes) {
   Context& context = testing::quiet_context();
   struct Case {
     const char* format;
-    double saving;  // of all weights, biases and norms in fp32 counted
+    double saving;  // of all weights, including biases and norms in fp32
   };
   for (const auto& [format, saving] :
        {Case{"mxint(bits=8)", 0.736}, Case{"mxint(bits=4)", 0.86}, Case{"mxfp(element=e2m1)", 0.86},
@@ -56,7 +56,7 @@ TEST(PackModel, KeepsTheAnswersInFewerBytes) {
         static_cast<std::int64_t>(fs::file_size(fs::path(packed) / "parameters.safetensors"));
     EXPECT_EQ(result.account.file_bytes, file);
     EXPECT_EQ(result.account.transient_bytes, 0) << "products and tables read codes";
-    // The account is of the tensors that are there, to the byte.
+    // The account matches the stored tensors to the byte.
     std::int64_t bytes = 0, parts = 0, tensors = 0;
     for (const auto& [name, tensor] :
          read_safetensors(fs::path(packed) / "parameters.safetensors").tensors) {
@@ -67,7 +67,7 @@ TEST(PackModel, KeepsTheAnswersInFewerBytes) {
     EXPECT_EQ(result.account.bytes, bytes + result.account.left_out_bytes) << format;
     EXPECT_EQ(parts, result.account.bytes);
     EXPECT_LT(file - bytes, 200 * tensors) << "names and places";
-    // From what the format saves down to the file, step by step.
+    // The steps lead from the saving of the format to that of the file.
     double left = result.account.theoretical_saving();
     for (const SavingStep& step : saving_steps(result.account)) {
       left += step.change;
@@ -150,7 +150,7 @@ TEST(PackModel, ComparesWithTheSizeOfTheFolderItIsGivenMasksIncluded) {
   EXPECT_NE(result.document.headline.find(stored), std::string::npos) << result.document.headline;
 }
 
-// Other programs would fill what they miss at random.
+// Other programs would initialize missing weights at random.
 TEST(PackModel, IsConvertedToWhereOtherProgramsDoNotLook) {
   const TemporaryFolder folder;
   const std::string packed = (folder.path() / "packed").string(),

@@ -17,7 +17,7 @@ Recipe recipe_in(std::string_view toml) {
   return parse_recipe(toml, "recipe.toml", builtin().formats);
 }
 
-// What the recipe says of the tiny model's graph, one line for each operand that has a format.
+// Returns the recipe resolved for the tiny model's graph, one line for each operand with a format.
 std::string resolved(std::string_view toml, std::string_view layer = "*") {
   const Graph graph = plain_graph(testing::tiny_model());
   std::string lines;
@@ -78,7 +78,7 @@ TEST(Recipe, SelectsOtherOperationsByType) {
       resolved("[[rule]]\nop = ['matmul', 'embedding']\nformat = 'integer(width=8,frac=4)'");
   EXPECT_EQ(lines.find("dense"), std::string::npos);
   EXPECT_NE(lines.find("bert.embeddings.word_embeddings weight integer"), std::string::npos);
-  // Two products in each of two layers; words and token types (positions are a slice of their table).
+  // Two products in each of two layers, and the tables of words and token types. Positions are a slice of their table.
   EXPECT_EQ(std::ranges::count(lines, '\n'), 4 + 2);
 }
 

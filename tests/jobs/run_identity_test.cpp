@@ -25,7 +25,7 @@ OutputFolder resumed(const fs::path& destination) {
   return OutputFolder(destination, JobOutput{destination.string()}.resumable({.resume = true}));
 }
 
-// Whether there is something to do.
+// Returns whether there is something left to do.
 bool begin(OutputFolder& output, const EncodedSplits& data = splits(),
            const Model& model = tiny_model(), const Json& settings = kSettings) {
   Invocation invocation;
@@ -35,7 +35,7 @@ bool begin(OutputFolder& output, const EncodedSplits& data = splits(),
   return begin_run(invocation, model.parameters, data, output);
 }
 
-/// A folder with a run that is interrupted, or finished.
+/// A folder with an interrupted or finished run.
 class Begun {
  public:
   explicit Begun(bool finished = false) {
@@ -49,7 +49,7 @@ class Begun {
     }
   }
   fs::path destination() const { return folder_.path() / "model"; }
-  // The message when it goes on as another; "" when it may.
+  // Returns the error of resuming the run with other inputs, or "" if that is allowed.
   std::string difference(const EncodedSplits& data, const Model& model = tiny_model(),
                          const Json& settings = kSettings) const {
     OutputFolder output = resumed(destination());
@@ -70,7 +70,7 @@ TEST(RunIdentity, IsThatOfTheSameRun) {
   Json elsewhere = kSettings;
   elsewhere["threads"] = 7;
   elsewhere["MODEL"] = "./tiny";
-  elsewhere["new_flag"] = 0;  // there was no such flag when it began
+  elsewhere["new_flag"] = 0;  // a new option since the run began
   EXPECT_EQ(Begun().difference(splits(), tiny_model(), elsewhere), "");
 }
 
@@ -88,7 +88,7 @@ TEST(RunIdentity, SeesEverySingleChangeOfTheData) {
             std::string::npos);
   EXPECT_NE(changed([](auto& d) { d.train.type_1_begins.assign(12, 2); }).find(training),
             std::string::npos);
-  // A token that moves over the end of a text.
+  // A token moves across the boundary of two texts.
   EXPECT_NE(changed([](auto& d) {
               d.train.ids[1].insert(d.train.ids[1].begin(), d.train.ids[0].back());
               d.train.ids[0].pop_back();
@@ -153,7 +153,7 @@ TEST(BeginRun, SaysWhatAFinishedRunHasLost) {
   }
   fs::remove(model / "model.safetensors");
   write_file(model / "vocab.txt", "other");
-  write_file(model / "config.json", "test");  // of the same size
+  write_file(model / "config.json", "test");  // of the same size as before
   OutputFolder output = resumed(model);
   EXPECT_EQ(user_error_of([&] { begin(output); }),
             model.string() +
@@ -165,7 +165,7 @@ TEST(BeginRun, SaysWhatAFinishedRunHasLost) {
                 "NAME.kept");
 }
 
-// Killed after the record said that all is done, before the folder was renamed.
+// The run was killed after it recorded that it was finished, before the folder was renamed.
 TEST(BeginRun, MovesAFinishedRunIntoPlace) {
   const Begun begun(/*finished=*/true);
   const fs::path partial = fs::path(begun.destination()).concat(".partial");
@@ -180,7 +180,7 @@ TEST(BeginRun, MovesAFinishedRunIntoPlace) {
   EXPECT_TRUE(read_record(begun.destination())->finished);
 }
 
-// The record in `folder` becomes one of a run of these numerics; null: of before they were counted.
+// Sets the numerics version in the record of `folder`. Null imitates a version that did not record it.
 void set_numerics(const fs::path& folder, const Json& numerics) {
   FolderRecord record = *read_record(folder);
   record.job.erase("numerics");
@@ -211,7 +211,7 @@ TEST(BeginRun, TakesAFinishedRunOfAnyNumericsForDone) {
     EXPECT_FALSE(begin(output));
   }
   const fs::path partial = fs::path(begun.destination()).concat(".partial");
-  fs::rename(begun.destination(), partial);  // not yet moved into place
+  fs::rename(begun.destination(), partial);  // not yet renamed
   OutputFolder output = resumed(begun.destination());
   EXPECT_FALSE(begin(output));
   EXPECT_TRUE(read_record(begun.destination())->finished);

@@ -46,7 +46,7 @@ TEST(RunProfile, AddsUpNodesOfOneKind) {
   EXPECT_DOUBLE_EQ(kinds[1].bytes * kinds[1].calls, 6);
 }
 
-// By hand: 100 GFLOP/s and 10 GB/s.
+// By hand, for 100 GFLOP/s and 10 GB/s.
 TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
   const Floors floors = round_floors();
   const OperatorTime product{.name = "p",
@@ -67,10 +67,10 @@ TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
   EXPECT_DOUBLE_EQ(floors.memory_seconds(product), 0.002);
   EXPECT_EQ(floors.bound_by(product), Bound::compute);
   EXPECT_EQ(floors.bound_by(sum), Bound::memory);
-  OperatorTime small = sum;  // moving its bytes is an eighth of what it takes
+  OperatorTime small = sum;  // moving its bytes takes an eighth of its time
   small.seconds = 0.08;
   EXPECT_EQ(floors.bound_by(small), Bound::neither);
-  small.seconds = 0.008;  // its bytes take 0.01 from memory
+  small.seconds = 0.008;  // reading its bytes from memory would take 0.01 s
   EXPECT_EQ(floors.bound_by(small), Bound::caches);
   const Json rows = to_json(operator_results({product, sum}, floors));
   EXPECT_EQ(rows[0]["operation"], "p");
@@ -80,7 +80,7 @@ TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
   EXPECT_EQ(rows[0]["bound_by"], "compute");
   EXPECT_EQ(rows[1]["share_of_bandwidth"], 0.5);
   EXPECT_EQ(rows[1]["bound_by"], "memory");
-  // The rest in a row of its own, with all of the time.
+  // The other operations share a row, so that shares add up to 1.
   const Json short_rows = to_json(operator_results({product, sum}, floors, 1));
   ASSERT_EQ(short_rows.size(), 2u);
   EXPECT_EQ(short_rows[1]["operation"], "1 others");
@@ -88,7 +88,8 @@ TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
               1e-12);
 }
 
-// Every operation of every counted run, what it computes as the graph predicts it, and lanes of what threads did.
+// The profile has every operation of every counted run, with the FLOPs that the graph predicts, and a timeline per
+// thread.
 TEST(RunProfile, HasAllThatWasRun) {
   for (const bool trains : {false, true}) {
     const BenchTimes times =

@@ -15,17 +15,17 @@
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
-// Every job through the tasks beside single labels: numbers, and any number of labels.
+// Tests of every job for the tasks other than single labels: regression and multi-label classification.
 namespace hone {
 namespace {
 
-/// A task as its jobs see it.
+/// A task and what its jobs report.
 struct TaskCase {
   const char* name;
   const char* data;
   Task task;
-  const char* figure;    ///< key of what it is judged by
-  const char* sentence;  ///< which opens the headline
+  const char* figure;    ///< key of the metric that decides
+  const char* sentence;  ///< beginning of the headline
 };
 
 constexpr TaskCase kCases[] = {
@@ -54,7 +54,7 @@ TrainJob train_job(const TaskCase& c, const std::string& folder) {
 
 class TaskJobs : public ::testing::TestWithParam<TaskCase> {
  protected:
-  /// One trained model for all tests of a task.
+  /// Returns a trained model, shared by all tests of a task.
   const std::string& model() const {
     static std::map<std::string, std::string> models;
     static const TemporaryFolder folder;
@@ -95,7 +95,7 @@ TEST_P(TaskJobs, EvaluationFindsWhatTrainingFound) {
       << measured.document.headline;
 }
 
-// What is told of each text adds up to what was measured of all.
+// The predictions are those that the evaluation measured.
 TEST_P(TaskJobs, PredictionsAreThoseThatWereMeasured) {
   JobData data = data_of(GetParam());
   data.max_eval_samples = 0;
@@ -145,7 +145,7 @@ TEST_P(TaskJobs, QuantizingIsGatedByTheTasksFigure) {
   EXPECT_EQ(quantized.fields["gate"]["passed"], quantized.verdict.kept());
   EXPECT_TRUE(quantized.verdict.kept()) << quantized.verdict.summary;
 
-  // Two models beside each other find the same change.
+  // Comparing the two models gives the same change.
   const CompareResult compared = compare_models(
       {.first = model(), .second = job.output.folder, .data = data_of(GetParam()), .texts = 3},
       quiet());
@@ -169,7 +169,7 @@ TEST_P(TaskJobs, FormatsAreChosenByTheTasksFigure) {
   EXPECT_NE(suggest_formats(suggested, quiet()).recipe.find("integer(width=6,"), std::string::npos);
 }
 
-// The rule over seeds is the one of accuracy, on the task's figure.
+// The rule for seeds is the same as for accuracy, applied to the task's metric.
 TEST_P(TaskJobs, SeedsAreJudgedByTheTasksFigure) {
   const TemporaryFolder folder;
   TrainJob job = train_job(GetParam(), (folder.path() / "seeds").string());
@@ -235,7 +235,7 @@ TEST(TaskJobs, RefuseWhatOtherTasksHave) {
       [&] { train_model(job, quiet()); });
 }
 
-// Where there is nothing to measure on, no figure is told.
+// Without data to evaluate on, no metric is reported.
 TEST(TaskJobs, AreTrainedWithoutAPartToMeasureOn) {
   const TemporaryFolder folder;
   JobData data;
@@ -249,7 +249,7 @@ TEST(TaskJobs, AreTrainedWithoutAPartToMeasureOn) {
             "Trained, not evaluated: there is neither a test nor a validation split.");
 }
 
-// Whole numbers are classes until somebody says otherwise.
+// Integer labels are classes unless the option says otherwise.
 TEST(TaskJobs, TakeWholeNumbersForARegressionWhereThatIsAsked) {
   const TemporaryFolder folder;
   std::string rows = "text,stars\n";
@@ -262,7 +262,7 @@ TEST(TaskJobs, TakeWholeNumbersForARegressionWhereThatIsAsked) {
   EXPECT_EQ(train_model(job, quiet()).fields["validation"]["eval_metric"], "r2");
   const Json config = read_json(folder.path() / "m" / "config.json");
   EXPECT_EQ(config["id2label"], (Json{{"0", "stars"}}));
-  // A model that has learned numbers is one of numbers from then on.
+  // A regression model stays one when it is trained further.
   job.model = job.output.folder;
   job.output.folder = (folder.path() / "n").string();
   job.problem_type = "";
@@ -274,7 +274,7 @@ TEST(TaskJobs, TakeWholeNumbersForARegressionWhereThatIsAsked) {
   EXPECT_EQ(train_model(job, quiet()).fields["validation"]["eval_metric"], "accuracy");
   EXPECT_TRUE(read_json(folder.path() / "o" / "config.json")["problem_type"] ==
               "single_label_classification");
-  // Words are no numbers, so that the data alone say which task it is.
+  // Words are not numbers, so the data determines the task.
   job.data.options.source =
       folder.file("words.csv", rows.replace(rows.find("stars"), 5, "label") + "no,bad\n").string();
   job.output.folder = (folder.path() / "p").string();
@@ -345,7 +345,7 @@ TEST(TrainedTokenizers, SayHowLongTextsMayBe) {
   EXPECT_EQ(read_json(fs::path(model) / "tokenizer_config.json")["model_max_length"], 32);
 }
 
-// As CrossEncoder.predict of sentence-transformers gives it; the logits stay what they are.
+// The values are those of sentence-transformers' CrossEncoder.predict. The logits stay unchanged.
 TEST(PredictedScores, AreTheActivationOfACrossEncodersNumber) {
   const TemporaryFolder folder;
   const std::string model = (folder.path() / "model").string();
@@ -370,7 +370,7 @@ TEST(PredictedScores, AreTheActivationOfACrossEncodersNumber) {
              R"({"model_type": "CrossEncoder", "prompts": {"q": "find: "},
                  "default_prompt_name": "q"})");
   EXPECT_EQ(predict_texts(job, quiet()).predictions.at(0).logits, longer.logits);
-  // Whose number itself is trained has no other score.
+  // Further training makes the model a plain regression model without an activation.
   TrainJob again = train_job(kCases[0], (folder.path() / "again").string());
   again.model = model;
   again.training.training.max_steps = 1;
@@ -380,7 +380,7 @@ TEST(PredictedScores, AreTheActivationOfACrossEncodersNumber) {
   EXPECT_EQ(raw.values, raw.logits);
 }
 
-// Golden: CrossEncoder.predict of a model of three labels whose activation is a sigmoid.
+// Golden data: CrossEncoder.predict for a model with three labels and a sigmoid activation.
 TEST(PredictedScores, OfACrossEncoderOfSeveralLabelsAreOfEachAlone) {
   const fs::path folder = test_data() / "models/golden/cross_encoders/three_labels";
   const Json expected = read_json(folder / "expected.json");

@@ -24,7 +24,7 @@ const std::vector<float>& weights() {
   return values;
 }
 
-// A file with tensors of three types.
+// Writes a file with tensors of three types.
 fs::path file_in(const TemporaryFolder& folder) {
   const fs::path path = folder.path() / "in.safetensors";
   write_safetensors(path,
@@ -58,7 +58,7 @@ TEST(QuantizeFile, WritesMatchingTensorsRoundedAndOthersAsTheyWere) {
 
   EXPECT_EQ(floats_of(after.tensors.at("layer.weight")), in_fixed_point(weights(), 4, 2));
   EXPECT_EQ(after.tensors.at("layer.weight").sizes(), (Sizes{4, 6}));
-  // What is rounded is the half, and it is stored as fp32.
+  // The f16 values are rounded, and the result is stored as fp32.
   const Tensor& half = after.tensors.at("half.weight");
   EXPECT_EQ(half.dtype(), DType::f32);
   const std::vector<float> halves = floats_of(before.tensors.at("half.weight").cast(DType::f32));
@@ -80,7 +80,7 @@ TEST(QuantizeFile, CalibratesOnEveryTensor) {
   const TemporaryFolder folder;
   const fs::path output = folder.path() / "out.safetensors";
   quantize(file_in(folder), output, "layer.bias", "int(bits=3)");
-  // whole multiples of a third of the largest magnitude
+  // multiples of a third of the largest magnitude
   const std::vector<float> bias = floats_of(read_safetensors(output).tensors.at("layer.bias"));
   EXPECT_FLOAT_EQ(bias[0], 0.1f);
   EXPECT_EQ(bias[1], 0);
@@ -121,9 +121,9 @@ TEST(DrawHistogram, WritesShareOfValuesAndTheGridTheyTake) {
   draw(folder, "layer.weight", "integer(width=4,frac=0)");
   EXPECT_TRUE(read_file(folder.path() / "figure.png").starts_with("\x89PNG"));
   EXPECT_NE(read_file(folder.path() / "figure.svg").find("</svg>"), std::string::npos);
-  std::map<double, double> shares;  // of the values that become each
+  std::map<double, double> shares;  // of values that are rounded to each
   for (const float value : in_fixed_point(weights(), 4, 0)) shares[value] += 100 / 24.0;
-  // The shares of all bars make the whole.
+  // The shares of all bars add up to 100%.
   double all = 0;
   std::map<double, double> drawn;
   for (const std::string& line : split(read_file(folder.path() / "figure.tsv"), '\n')) {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kRounds = 12;
 
-/// A clock that work moves on.
+/// A clock that only work advances.
 struct FakeClock {
   double seconds = 0;
   std::function<void()> work_of(double ms) {
@@ -45,7 +45,7 @@ TEST(TimesInTurn, RunShortWorkManyTimesARound) {
   EXPECT_NEAR(times.after.min_ms, 0.013, 1e-9);
 }
 
-// A machine that is busy now and then: the third and the tenth of twelve ratios are what is claimed.
+// On an occasionally busy machine the interval goes from the third to the tenth of twelve ratios.
 TEST(TimesInTurn, ClaimNoMoreThanTheirSpread) {
   FakeClock clock;
   int run = 0;
@@ -91,7 +91,7 @@ TEST(TimesInTurn, SayWhatIsSlower) {
   EXPECT_EQ(speedup_text(times), "2.00× slower (95% CI 2.00 to 2.00)");
 }
 
-// A kernel of one's own may be some hundred times slower than the one it is compared with.
+// A plugin's kernel may be hundreds of times slower than the built-in one.
 TEST(TimesInTurn, InvertSmallRatios) {
   const TimesInTurn times{
       .before = {}, .after = {}, .speedup = 0.0036, .speedup_interval = {0.0031, 0.00412}};
@@ -105,12 +105,12 @@ TEST(TimesInTurn, CallOnlyAWholeIntervalFasterInHeadlines) {
   EXPECT_EQ(speedup_headline({1.06, Interval{1.01, 1.16}}, "fp32"), "1.06× faster than fp32");
   EXPECT_EQ(speedup_headline({0.94, Interval{0.84, 0.98}}, "fp32"), "1.06× slower than fp32");
   EXPECT_EQ(speedup_headline({1.06}).find("faster"), std::string::npos);
-  // A noisy value says less than its interval.
+  // If a value is noisy, only its interval is printed.
   EXPECT_EQ(speedup_headline({7.61, Interval{3.39, 12.8}}), "3.39 to 12.8× faster");
   EXPECT_EQ(speedup_headline({0.4, Interval{0.25, 0.5}}, "fp32"), "2.00 to 4.00× slower than fp32");
 }
 
-// Paired rounds decide, and text beside medians says so; medians that point the other way are called medians.
+// Paired rounds decide, and texts say so next to medians. Medians with the opposite sign are labelled as medians.
 TEST(TimesInTurn, NamePairedRoundsBesideMedians) {
   TimesInTurn times{.before = {0.1, 0.153},
                     .after = {0.1, 0.145},
@@ -123,7 +123,8 @@ TEST(TimesInTurn, NamePairedRoundsBesideMedians) {
             "0.153 → 0.163 ms, 1.07× slower in paired rounds (95% CI 1.02 to 1.19)");
 }
 
-// How fast work is depends on how it was set up, as it does on where its memory lies: the second and the twelfth of thirteen ratios.
+// The speed of work depends on its set-up, for example on where its memory is. The interval goes from the second to the
+// twelfth of thirteen ratios.
 TEST(TimesInTurn, ClaimNoMoreThanTheSpreadOfSetUps) {
   FakeClock clock;
   int set_ups = 0, runs = 0;
@@ -189,12 +190,12 @@ TEST(TimesInTurn, CallEveryWideIntervalNoisy) {
   EXPECT_FALSE((Speedup{1.2, Interval{1, 1.4}}.noisy()));
   EXPECT_TRUE((Speedup{1.2, Interval{1, 1.6}}.noisy()));
   EXPECT_FALSE(Speedup{1.2}.noisy());
-  // The second and the twelfth ratio in order.
+  // The interval goes from the second to the twelfth ratio.
   const std::vector<double> before = {1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, after(13, 1.0);
   EXPECT_TRUE(compare_set_ups(before, after).ratio().noisy());
 }
 
-// A busy machine: in most rounds of few the slower one wins, of many none is claimed but what is there.
+// On a busy machine few rounds show nothing, although most of them are slower. Many rounds show the difference.
 TEST(TimesInTurn, ShowMoreInMoreRounds) {
   FakeClock clock;
   int run = 0;

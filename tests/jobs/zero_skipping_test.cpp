@@ -36,7 +36,7 @@ TEST(ZeroSkipping, CountsLayersByPattern) {
   for (const std::string_view structure : {"4x1", "weights"}) {
     SCOPED_TRACE(structure);
     const ZeroSkipping found = zero_skipping(pruned_model(structure), quiet_context().session());
-    // All but the head are pruned.
+    // All layers but the classifier are pruned.
     ASSERT_EQ(found.skipping.size(), 1);
     EXPECT_EQ(found.skipping[0].pattern, structure);
     EXPECT_GE(found.skipping[0].min_rows, 1);
@@ -56,7 +56,7 @@ TEST(ZeroSkipping, TellsThePatternFromTheNumberOfZeros) {
     std::ranges::sort(reasons, {}, [](const auto& one) { return one.second; });
     return reasons;
   };
-  // The head is not pruned.
+  // The classifier is not pruned.
   const auto in_rows = reasons_of(pruned_model("1x4", 0.6)),
              too_few = reasons_of(pruned_model("4x1", 0.2));
   for (const auto* reasons : {&in_rows, &too_few}) {
@@ -68,7 +68,7 @@ TEST(ZeroSkipping, TellsThePatternFromTheNumberOfZeros) {
   EXPECT_NE(in_rows[1].first, too_few[1].first);
 }
 
-// Native products skip zero codes; formats with a scale for each block have no kernel that does.
+// Native products skip zero codes. Formats with a scale per block have no such kernel.
 TEST(ZeroSkipping, DependsOnTheFormat) {
   Context& context = quiet_context();
   Model pruned = pruned_model("1x4");
@@ -79,7 +79,7 @@ TEST(ZeroSkipping, DependsOnTheFormat) {
   };
   const ZeroSkipping rows = found_in("int(bits=8,per=row)"), blocks = found_in("mxint(bits=8)");
   EXPECT_EQ(rows.linear_layers, 14);
-  // The head is not native, and the pooler, which has one row for each example, reads floats.
+  // The classifier is not native. The pooler has one row per example and reads floats.
   EXPECT_EQ(rows.skipping_layers(), 12);
   for (const SkippingLayers& one : rows.skipping) EXPECT_EQ(one.pattern, "1x4");
   EXPECT_EQ(blocks.skipping_layers(), 0);
@@ -122,7 +122,8 @@ Tensor normal_weight(const Sizes& sizes) {
   return weight;
 }
 
-// How the kernel of one linear layer reads this weight, which is packed in int8 for native products.
+// Returns how the kernel of a linear layer treats the zeros of this weight, which is packed in int8 for native
+// products.
 std::optional<WeightZeros> zeros_of_layer(const Tensor& weight, bool is_native) {
   const Session session = quiet_context().session();
   const std::string formats =
@@ -149,8 +150,8 @@ std::optional<WeightZeros> zeros_of_layer(const Tensor& weight, bool is_native) 
   return found == copies.end() ? std::nullopt : found->zeros;
 }
 
-// In these shapes most thresholds are no whole number of blocks, and pruning rounds them either way. Some blocks of codes take two
-// entries, and blocks at the edges are smaller.
+// In these shapes most thresholds are not a whole number of blocks, and pruning rounds them up or down. Some blocks of
+// codes take two entries, and blocks at the edges are smaller.
 TEST(ZeroSkipping, BeginsAtEachThreshold) {
   const std::vector<SparsityThreshold> all = sparsity_thresholds();
   for (const SparsityThreshold& one : all) {

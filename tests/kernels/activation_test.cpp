@@ -25,7 +25,7 @@ double gelu_tanh_slope(double x) {
   return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner;
 }
 
-// Values over all magnitudes, dense where the functions bend.
+// Returns values of all magnitudes, dense where the functions bend.
 std::vector<float> arguments() {
   std::vector<float> x = random_floats(4000, 1, -10.0, 10.0);
   for (float magnitude = 1e-20f; magnitude < 1e20f; magnitude *= 1.37f) {
@@ -66,7 +66,7 @@ TEST(Activation, TanhErrsByLessThanFourTenMillionths) {
 TEST(Activation, GeluErfErrsByRoundingsOfItsArgument) {
   const auto x = arguments();
   for_each_target([&] {
-    // erf errs by 4e-7, below 7 kRounding, halved; rounding 1 + erf and the product add one each
+    // erf has an error of 4e-7, below 7 kRounding, which is halved; rounding 1 + erf and the product add one each
     expect_near(x, activated(gelu_erf, x), gelu_erf_of,
                 [](double v, double) { return 6 * kRounding * std::abs(v); });
   });
@@ -75,14 +75,14 @@ TEST(Activation, GeluErfErrsByRoundingsOfItsArgument) {
 TEST(Activation, GeluTanhErrsByRoundingsOfItsArgument) {
   const auto x = arguments();
   for_each_target([&] {
-    // u errs by 4 roundings, and u (1 - tanh^2 u) is below 0.45; then 7 kRounding of the tanh,
-    // halved, and two more
+    // u has an error of 4 roundings, and u (1 - tanh^2 u) is below 0.45; then half of the tanh's 7 kRounding, and two
+    // more
     expect_near(x, activated(gelu_tanh, x), gelu_tanh_of,
                 [](double v, double) { return 8 * kRounding * std::abs(v); });
   });
 }
 
-// Gradients of `gradient` for a dy of 1 and of -2, compared with slope(x).
+// Compares gradients of `gradient` for a dy of 1 and of -2 with slope(x).
 template <typename Slope>
 void check_gradient(Gradient gradient, Slope slope, double tolerance) {
   const auto x = arguments();
@@ -102,14 +102,13 @@ void check_gradient(Gradient gradient, Slope slope, double tolerance) {
 }
 
 TEST(Activation, GeluErfGradientIsTheDerivative) {
-  // the slope is below 1.13; its density term x phi(x) takes exp of an argument with one rounding,
-  // |x^2/2 x phi| < 0.5
+  // the slope is below 1.13; its density term x phi(x) takes exp of an argument with one rounding, |x^2/2 x phi| < 0.5
   check_gradient(gelu_erf_gradient, gelu_erf_slope, 10 * kRounding);
 }
 
 TEST(Activation, GeluTanhGradientIsTheDerivative) {
-  // 1 - t^2 errs by 10 kRounding where |t| nears 1, times |x/2| u', at most 20 before the tanh is 1
-  // (|x| < 5.1)
+  // 1 - t^2 has an error of 10 kRounding where |t| is near 1, times |x/2| u', at most 20 before the tanh becomes 1 (|x|
+  // < 5.1)
   check_gradient(gelu_tanh_gradient, gelu_tanh_slope, 256 * kRounding);
 }
 

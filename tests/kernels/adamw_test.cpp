@@ -69,7 +69,7 @@ TEST(AdamW, FirstStepMovesByTheLearningRate) {
   EXPECT_NEAR(parameter[1], 1.125, 1e-6);
 }
 
-// A row whose gradient is zero for good: m falls by a tenth with every step, v by a thousandth.
+// A row whose gradient stays zero: m decreases by a tenth and v by a thousandth with every step.
 TEST(AdamW, KeepsNoMomentsTooSmallForANormalFloat) {
   for_each_target([] {
     for (const std::int64_t n : {1, 16, 21}) {
@@ -89,7 +89,8 @@ TEST(AdamW, KeepsNoMomentsTooSmallForANormalFloat) {
   });
 }
 
-// What has no gradient and never had one: zeros among others do not keep these from moving, nor decay from what has none.
+// Elements that never had a gradient stay unchanged, despite weight decay. Zeros among other gradients do not stop
+// these.
 TEST(AdamW, LeavesWhatNeverHadAGradient) {
   constexpr std::int64_t kCount = 4 * 16 + 3, kMoving = 35;
   for (const double decay : {0.0, 0.25}) {
@@ -118,8 +119,8 @@ TEST(AdamW, LeavesNanInTheMoments) {
   EXPECT_TRUE(std::isnan(m) && std::isnan(v) && std::isnan(parameter));
 }
 
-// 1 - learning_rate weight_decay rounds to 1 for this rate. The step of 16.45 units in the last place
-// and the decay of 0.16 make 16.61, which is 17.
+// 1 - learning_rate weight_decay rounds to 1 for this rate. The step of 16.45 units in the last place and the decay of
+// 0.16 add up to 16.61, which rounds to 17.
 TEST(AdamW, DecaysAtSmallRates) {
   constexpr double kUnit = 0x1p-24;  // the last place below 1
   const AdamW adamw{.learning_rate = 16.45 * kUnit, .eps = 0.0, .weight_decay = 0.01};

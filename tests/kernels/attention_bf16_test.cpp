@@ -8,7 +8,7 @@
 #include "hone/kernels/half_conversion.h"
 #include "tests/kernels/kernel_testing.h"
 
-// That it agrees with the reference is for the kernel cases of tests/runtime to show; here stands what they do not look at.
+// The kernel cases of tests/runtime compare with the reference. These tests cover the rest.
 namespace hone::kernels {
 namespace {
 
@@ -74,7 +74,8 @@ TEST(AttentionBf16, IsWhatFloatsGiveButForItsRoundings) {
               attention_heads(wanted.data(), s, s.queries, s.value_size));
     for_each_target([&] {
       const std::vector<float> y = attention_floats(attended_bf16(pool, s, in, scale));
-      // Weights and the result are each rounded by 2^-9 at most, of values up to 1; what is left are sums of floats.
+      // Weights and the result are each rounded, with an error of at most 2^-9 of values up to 1. The rest is the error
+      // of float sums.
       for (std::size_t i = 0; i < y.size(); ++i)
         ASSERT_NEAR(y[i], wanted[i], 2 * 0x1p-9 + 0x1p-14) << i << " of " << s.head_size;
     });
@@ -98,7 +99,7 @@ TEST(AttentionBf16, ThreadsAndInstructionsChangeNothing) {
   }
 }
 
-// A text's tokens among those of others, without padding, as alone.
+// A text's tokens give the same result among those of others, without padding, as alone.
 TEST(AttentionBf16, TextsStandOneBehindTheOther) {
   ThreadPool pool(2);
   const std::vector<std::int64_t> lengths = {5, 140, 1, 33};
@@ -149,7 +150,7 @@ AttentionHalves random_dy(const AttentionShape& s) {
   return random_halves(s.batch * s.queries * s.heads * s.value_size, 5, 1);
 }
 
-// By the norm of their difference: each rounding is 2^-9 of its value at most, and there are three on the way.
+// Compares the norm of the difference. Each of three roundings has an error of at most 2^-9.
 TEST(AttentionBf16, GradientsAreWhatFloatsGiveButForTheirRoundings) {
   ThreadPool pool(2);
   const auto difference = [](const std::vector<float>& is, const std::vector<float>& wanted) {
@@ -161,7 +162,7 @@ TEST(AttentionBf16, GradientsAreWhatFloatsGiveButForTheirRoundings) {
     return std::sqrt(distance / std::max(norm, 1e-12));
   };
   for (const AttentionShape& s : kAttentionShapes) {
-    if (s.keys == 1) continue;  // gradients of its scores are 0
+    if (s.keys == 1) continue;  // its score gradients are 0
     const AttentionInputs in(s);
     const AttentionHalves dy = random_dy(s);
     const float scale = 1 / std::sqrt(static_cast<float>(s.head_size));

@@ -7,7 +7,7 @@
 namespace hone::kernels {
 namespace {
 
-// Operands and results as linears leave them, (B, S, N, D).
+// Operands and results as linears produce them, (B, S, N, D).
 struct GradientCase {
   AttentionShape shape;
   float scale;
@@ -34,7 +34,7 @@ struct GradientCase {
     return ((text * tokens + token) * shape.heads + head) * size;
   }
 
-  // dq, dk and dv, one behind the other.
+  // Returns dq, dk and dv, concatenated.
   std::vector<float> run(ThreadPool& pool, const WeightDropout& dropout = {}) const {
     const AttentionShape& s = shape;
     std::vector<float> d(q.size() + k.size() + v.size(), 7.0f);
@@ -48,7 +48,7 @@ struct GradientCase {
   }
 };
 
-// What doubles give, and how far floats may be from it.
+// Results in double, and the allowed errors of floats.
 struct Expected {
   std::vector<double> values, errors;
 
@@ -62,7 +62,8 @@ double relative_error_of_sum(std::int64_t terms) {
   return kRounding * static_cast<double>(terms + 2);
 }
 
-// One query. Every product's terms err by what their factors err, and by the roundings of the sum.
+// Adds the results of one query. The terms of a product have the errors of their factors, and the sum adds rounding
+// errors.
 void add_query(const GradientCase& c, std::int64_t text, std::int64_t head, std::int64_t query,
                Expected& expected) {
   const AttentionShape& s = c.shape;
@@ -100,10 +101,10 @@ void add_query(const GradientCase& c, std::int64_t text, std::int64_t head, std:
     most = std::max(most, magnitude);
     dot += weights[static_cast<std::size_t>(t)] * dweight;
   }
-  // Of a weight: its score, the highest and their sum, two units of the exponential, quotient and product.
+  // Error of a weight: its score, the highest score and their sum, two units of the exponential, quotient and product.
   const double weight_error =
       2 * (2 * score_error + 4 * kRounding) + relative_error_of_sum(s.keys) + 3 * kRounding;
-  // Of dP - rowsum(P dP), neither of which is above the largest magnitude.
+  // Error of dP - rowsum(P dP), neither of which exceeds the largest magnitude.
   const double centred_error = most * (2 * relative_error_of_sum(s.value_size) + weight_error +
                                        relative_error_of_sum(s.keys) + 2 * kRounding);
   const std::size_t dk = c.q.size(), dv = dk + c.k.size();
@@ -167,18 +168,18 @@ TEST(AttentionGradient, GivesTheSameBitsWithEveryInstructionSetThatFuses) {
   same_for_any_target([&](ThreadPool& pool) { return c.run(pool, dropout); }, kFusedTargets);
 }
 
-// What is dropped gives nothing, and what is left more.
+// Dropped elements are zero, and the others are scaled up.
 TEST(AttentionGradient, OfOneKeyIsWhatDropoutLeavesOfDy) {
   const GradientCase c({1, 1, 100, 1, 2, 1}, false);
   ThreadPool pool(1);
   const std::vector<float> all = c.run(pool), half = c.run(pool, {0.5, {1, 2}, 100, 100, 1});
   const std::size_t dv = c.q.size() + c.k.size();
   EXPECT_NE(all[dv], half[dv]);
-  // One weight of 1 whatever the score: nothing reaches queries and keys.
+  // The only weight is 1 for any score, so queries and keys get no gradient.
   for (std::size_t i = 0; i < dv; ++i) EXPECT_EQ(half[i], 0.0f) << i;
 }
 
-// Its gradients are those without it, and 0 for what the mask keeps out.
+// Masked keys and values get the gradient 0.
 TEST(AttentionGradient, KeysThatAreMaskedGetNone) {
   for_each_target([] {
     GradientCase c({1, 2, 70, 90, 16, 16}, true);
@@ -193,7 +194,7 @@ TEST(AttentionGradient, KeysThatAreMaskedGetNone) {
   });
 }
 
-// Texts one behind the other get the gradients of those that stand alone.
+// Packed texts get the same gradients as separate texts.
 TEST(AttentionGradient, OfTextsOneBehindTheOtherIsThatOfEach) {
   const std::vector<std::int64_t> begins = {0, 71, 72}, lengths = {71, 1, 28};
   const GradientCase all({1, 2, 100, 100, 16, 8}, false);

@@ -9,7 +9,8 @@ namespace {
 
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 
-// Queries, keys and values as linears leave them, (B, S, N, D), with `kGap` floats between tokens that nobody may touch.
+// Queries, keys and values as linears produce them, (B, S, N, D), with `kGap` floats between tokens that must stay
+// unchanged.
 struct AttentionCase {
   static constexpr std::int64_t kGap = 3;
   AttentionShape shape;
@@ -67,7 +68,7 @@ struct AttentionCase {
   }
 };
 
-// The weights of one query, not yet divided by their sum, and how far a score may err at most.
+// The weights of one query, before division by their sum, and the largest error of a score.
 struct AttentionWeights {
   std::vector<double> of_key;
   double sum = 0;
@@ -113,9 +114,9 @@ void expect_near_doubles(const AttentionCase& c, const std::vector<float>& y) {
             expected += weights.of_key[t] * c.value(text, head, t, e) / weights.sum;
             magnitude += weights.of_key[t] * std::abs(c.value(text, head, t, e)) / weights.sum;
           }
-          // Weights err by that of their scores and of the highest, and by 2 units of the exponential; they, and
-          // weighted values, are summed over 128 keys, then over blocks, each of which fades once more. The last are
-          // the quotient and its product.
+          // Weights have the errors of their score and of the highest score, plus 2 units of the exponential. They and
+          // the weighted values are summed over 128 keys and then over blocks. Each block is rescaled once more. The
+          // last errors are those of the quotient and its product.
           const double additions = 128.0 + 4.0 * (static_cast<double>(s.keys) / 128 + 1);
           const double relative =
               2 * (2 * weights.score_error + kRounding * (4 + additions)) + 3 * kRounding;
@@ -145,7 +146,7 @@ TEST(Attention, AgreesWithDoubles) {
       {1, 2, 33, 300, 64, 64},
       {1, 1, 100, 257, 128, 64},
       {3, 1, 1, 130, 17, 1},
-      // tokens far apart, which are copied: several panels, rows that are left over
+      // tokens far apart, which are copied: several panels and remaining rows
       {1, 17, 100, 140, 17, 18},
       {1, 260, 26, 130, 1, 1}};
   for_each_target([&] {
@@ -162,7 +163,7 @@ TEST(Attention, AgreesWithDoubles) {
   });
 }
 
-// Scores whose maximum comes late, block after block, so that what was summed before fades to nothing.
+// The maximum of the scores rises block by block, so earlier sums fade to nothing.
 TEST(Attention, AgreesWithDoublesWhereScoresGrow) {
   for_each_target([] {
     AttentionCase c({1, 1, 20, 600, 8, 8}, 1, true);
@@ -176,7 +177,7 @@ TEST(Attention, GivesTheSameBitsWithEveryInstructionSetThatFuses) {
   same_for_any_target([&](ThreadPool& pool) { return c.run(pool); }, kFusedTargets);
 }
 
-// One text of `keys` tokens that are followed by others, which its mask keeps out.
+// A text of `keys` tokens, followed by others that its mask excludes.
 AttentionCase padded(std::int64_t keys, std::int64_t padding) {
   AttentionCase c({1, 2, 21, keys + padding, 16, 16}, 2, true);
   std::fill(c.mask.begin() + keys, c.mask.end(), kLowest);
@@ -249,7 +250,7 @@ TEST(Attention, QueriesWithoutFiniteMaximumGiveNan) {
   });
 }
 
-// Texts one behind the other are those that stand alone, with queries of all their tokens or of one each.
+// Packed texts give the same results as separate texts, with queries of all their tokens or of one each.
 TEST(Attention, OfTextsOneBehindTheOtherIsThatOfEach) {
   const std::vector<std::int64_t> begins = {0, 131, 132}, lengths = {131, 1, 40};
   const AttentionShape tokens{1, 2, 172, 172, 16, 24};

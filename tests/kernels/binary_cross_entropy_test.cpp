@@ -49,7 +49,7 @@ TEST(BinaryCrossEntropy, LossAndGradientAgreeWithDoubles) {
   });
 }
 
-// The logarithm alone is left where the target is met: small losses keep their digits.
+// If the prediction meets the target, only the logarithm remains, so small losses keep their digits.
 TEST(BinaryCrossEntropy, KeepsTheDigitsOfSmallLosses) {
   for_each_target([] {
     for (float x = 0; x < 80; x += 0.37f) {

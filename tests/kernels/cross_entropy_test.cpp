@@ -37,7 +37,7 @@ TEST(CrossEntropy, LossAndGradientAgreeWithDoubles) {
                                result.data());
         return result;
       });
-      // exponents below 10 err by their rounding, sums by classes / 16 additions
+      // exponents below 10 have a rounding error, sums that of classes / 16 additions
       const double relative = kRounding * (20 + static_cast<double>(classes) / 16);
       double expected = 0;
       for (std::int64_t r = 0; r < kRows; ++r) {

@@ -22,7 +22,7 @@ using Halves = std::vector<std::uint16_t>;
 constexpr MxintDialect kDialects[] = {MxintDialect::ocp, MxintDialect::mase};
 constexpr std::uint16_t kNanBits = 0x7fc0;
 
-// Elements with the memory they lie in.
+// Elements that own their memory.
 struct Elements {
   std::int64_t count;
   std::int64_t group;
@@ -38,7 +38,7 @@ struct Elements {
   }
 };
 
-// Any codes; scales around 1, or any.
+// Returns any codes, with scales near 1 or any scales.
 Elements random_elements(std::int64_t count, std::int64_t group, int bits, bool any_scale) {
   RandomSequence random(3, static_cast<std::uint64_t>(count + group));
   Elements x{count, group, bits, {}, {}};
@@ -50,7 +50,7 @@ Elements random_elements(std::int64_t count, std::int64_t group, int bits, bool 
   return x;
 }
 
-// Every scale with every code: groups of all codes, or a scale for each code.
+// Returns every scale with every code: groups of all codes, or a scale for each code.
 Elements all_elements(int bits, bool scale_each) {
   const std::int64_t codes = std::int64_t{1} << bits;
   Elements x{256 * codes, scale_each ? 1 : codes, bits, {}, {}};
@@ -121,7 +121,7 @@ TEST(MxintElement, IsWhatTheVectorsSay) {
       if (e.mase != e.ocp) differing[e.scale].insert(byte);
     }
   }
-  // Of scale 0 all bytes but 0. Of 255 the vectors take any NaN for any other.
+  // Scale 0 differs for all bytes but 0. For scale 255 the vectors accept any NaN for any other.
   for (const Json& row : all["mase_vs_ocp_dequant_differences"]) {
     const int scale = row[0];
     if (row[1].is_string()) {
@@ -134,7 +134,7 @@ TEST(MxintElement, IsWhatTheVectorsSay) {
   }
 }
 
-// What is written in words: mase-cuda's decode of m is m 2^(scale - 133), with these exceptions and no others.
+// Checks the documented rule: mase-cuda decodes m as m 2^(scale - 133), with only these exceptions.
 TEST(MxintElement, IsTheMantissaTimesAPowerButForTheListedExceptions) {
   int exceptions = 0;
   for (int scale = 0; scale < 256; ++scale) {
@@ -146,11 +146,11 @@ TEST(MxintElement, IsTheMantissaTimesAPowerButForTheListedExceptions) {
       const int magnitude = std::abs(m);
       ++exceptions;
       if (m == -128 && scale < 255) {
-        EXPECT_EQ(e.mase, 0) << scale;  // +0: neither unit nor fraction
+        EXPECT_EQ(e.mase, 0) << scale;  // +0: neither a leading one nor a fraction
       } else if (scale == 0 && m != 0 && magnitude < 64) {
-        EXPECT_EQ(y, 2 * formula) << m;  // a subnormal field stands for twice as much
+        EXPECT_EQ(y, 2 * formula) << m;  // a subnormal fraction has twice the weight
       } else if (scale == 0 && magnitude >= 64) {
-        EXPECT_EQ(y, sign * std::ldexp(magnitude - 64, -132)) << m;  // and has no unit
+        EXPECT_EQ(y, sign * std::ldexp(magnitude - 64, -132)) << m;  // and has no leading one
         EXPECT_EQ(std::signbit(y), m < 0) << m;                      // -64 is -0
       } else if (scale == 255 && magnitude == 64) {
         EXPECT_EQ(y, sign * double{kInfinity});
@@ -163,7 +163,7 @@ TEST(MxintElement, IsTheMantissaTimesAPowerButForTheListedExceptions) {
         EXPECT_EQ(std::signbit(y), m < 0);
         --exceptions;
       }
-      // The other dialect has the scale 255, and one number that is too large for a float.
+      // The ocp dialect has two exceptions: scale 255, and one number too large for a float.
       const double ocp = widened({e.ocp})[0];
       if (scale == 255) {
         EXPECT_EQ(e.ocp, kNanBits);
@@ -177,7 +177,7 @@ TEST(MxintElement, IsTheMantissaTimesAPowerButForTheListedExceptions) {
   EXPECT_EQ(exceptions, 255 + 2 * 63 + 2 * 64 + 256);
 }
 
-// The fields of one element, worked out by hand.
+// The fields of one element, computed by hand.
 TEST(MxintElement, IsSpelledOut) {
   const MxintElement e = spell_mxint(8, -35, 130);  // -35/64 2^3
   EXPECT_TRUE(e.negative);
@@ -205,7 +205,7 @@ TEST(Dequantize, AllScalesAndCodesAreThoseOfTheReference) {
       check_against_reference(all_elements(bits, scale_each));
 }
 
-// Tails, groups that divide a vector, are several, or straddle it.
+// Tails, and groups that divide a vector, span several, or straddle it.
 TEST(Dequantize, AnyCountAndGroupGoes) {
   std::vector<std::int64_t> counts = kOddSizes;
   counts.insert(counts.end(), {4095, 4096, 4097, 9001});
@@ -243,7 +243,7 @@ TEST(Dequantize, NothingIsNothing) {
   dequantize(pool, MxintCodes{}, MxintDialect::ocp, static_cast<float*>(nullptr));
 }
 
-// `count` elements of one group after the other, and what is decoded of them in one go and piece by piece.
+// Decodes `count` elements in groups at once and in pieces, and compares the results.
 template <class Value>
 void check_around_caches(std::int64_t misaligned_bytes) {
   const auto value_bytes = static_cast<std::int64_t>(sizeof(Value));
@@ -282,7 +282,7 @@ TEST(Dequantize, AroundTheCachesTheValuesAreTheSame) {
   check_around_caches<float>(0);
 }
 
-// The same memory many times in a row, so that more elements than an int counts take little of it.
+// Maps the same memory many times in a row. More elements than an int can count then take little memory.
 std::uint8_t* repeated(std::int64_t window, std::int64_t times) {
   const int file = ::memfd_create("windows", 0);
   EXPECT_EQ(::ftruncate(file, window), 0);

@@ -33,7 +33,7 @@ TEST(Dropout, DrawsTheWordsOfTheStream) {
   }
 }
 
-// Rows of any length that begin anywhere in a block of words, single elements, and long runs.
+// Rows of any length that begin anywhere in a block of random words, single elements, and long runs.
 TEST(Dropout, DrawsTheWordsOfAPlaceInALargerTensor) {
   struct Layout {
     std::array<std::int64_t, 3> shape;

@@ -8,7 +8,7 @@ namespace {
 
 const RandomStream kStream{7, 9};
 
-// Rows of a larger tensor: their words do not follow each other.
+// Returns the first random word of each row. Rows belong to a larger tensor, so they are not consecutive.
 std::vector<std::int64_t> words_of(std::int64_t rows, std::int64_t columns) {
   std::vector<std::int64_t> words;
   for (std::int64_t row = 0; row < rows; ++row) words.push_back((row + row / 5) * columns);
@@ -27,7 +27,7 @@ std::vector<double> factors_of(double probability, const std::vector<std::int64_
   return factors;
 }
 
-// Blocks and chunks end anywhere; sums of fused multiply-adds have the same bits for any number of threads.
+// Blocks and chunks end anywhere. Sums of fused multiply-adds have the same bits for any number of threads.
 TEST(DroppedProduct, IsTheProductOfWhatIsKept) {
   const std::int64_t outputs = 5;
   for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1, 1},

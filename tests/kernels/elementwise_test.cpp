@@ -6,7 +6,7 @@
 namespace hone::kernels {
 namespace {
 
-// Offset of element `index`, counted in row-major order.
+// Returns the offset of element `index`, counted in row-major order.
 std::int64_t offset_of(const Shape& shape, const Shape& strides, std::int64_t index) {
   std::int64_t offset = 0;
   for (std::size_t d = shape.size(); d-- > 0; index /= shape[d])
@@ -14,7 +14,7 @@ std::int64_t offset_of(const Shape& shape, const Shape& strides, std::int64_t in
   return offset;
 }
 
-// Elements an operand of these strides spans.
+// Returns how many elements an operand of these strides spans.
 std::int64_t span_of(const Shape& shape, const Shape& strides) {
   std::int64_t last = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) last += (shape[d] - 1) * strides[d];
@@ -80,12 +80,12 @@ TEST(Elementwise, AddMayOverwriteAnOperand) {
 
 TEST(Elementwise, CopyMakesContiguous) {
   std::vector<Case> cases = kCases;
-  cases.push_back({{2, 4, 19, 64}, {4 * 19 * 64, 64, 256, 1}, {}});  // heads from tokens
+  cases.push_back({{2, 4, 19, 64}, {4 * 19 * 64, 64, 256, 1}, {}});  // tokens to heads
   cases.push_back({{2, 4, 64, 19}, {4 * 19 * 64, 64, 1, 256}, {}});  // and transposed
   cases.push_back({{301, 203}, {1, 301}, {}});                       // a large transpose
   cases.push_back(
       {{3, 70, 5, 33}, {70 * 5 * 33, 1, 70, 350}, {}});  // the first of three moved to the end
-  cases.push_back({{3, 0, 5}, {5, 5, 1}, {}});           // nothing
+  cases.push_back({{3, 0, 5}, {5, 5, 1}, {}});           // no elements
   for (const Case& one : cases) {
     const auto x = random_floats(std::max<std::int64_t>(1, span_of(one.shape, one.x_strides)), 1);
     const auto out = same_for_any_target([&](ThreadPool& pool) {

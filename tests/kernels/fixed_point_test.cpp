@@ -15,7 +15,7 @@ const std::vector<FixedPoint> kFixedPoints = {
     {15, -32768, 32767},     {1, -1, 0},  {20, -0x1p24f, 0x1p24f},
     {100, -0x1p30f, 0x1p30f}};
 
-// Values around every rounding boundary of the formats, and at the ends of the range of floats.
+// Returns values near every rounding boundary of the formats, and at the ends of the float range.
 std::vector<float> arguments(const FixedPoint& format) {
   std::vector<float> x = random_floats(1000, 1, -20.0, 20.0);
   const float step = std::ldexp(1.0f, -format.fraction_bits);
@@ -28,7 +28,7 @@ std::vector<float> arguments(const FixedPoint& format) {
   return x;
 }
 
-// In the order of the definition: round, then clamp.
+// Rounds and then clamps, in the order of the definition.
 float expected(const FixedPoint& format, float x, double (*integral)(double)) {
   const double rounded = integral(std::ldexp(double{x}, format.fraction_bits));
   const double clamped = std::clamp(rounded, double{format.lowest}, double{format.highest});

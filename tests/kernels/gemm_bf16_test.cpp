@@ -24,7 +24,7 @@ std::vector<float> rounded_to_bf16(const std::vector<float>& x) {
   return y;
 }
 
-// W (N,K) as products read it.
+// Returns W (N,K) packed for products.
 std::vector<std::uint8_t> packed_weight(const std::vector<float>& w, std::int64_t n,
                                         std::int64_t k) {
   ThreadPool pool(1);
@@ -58,7 +58,7 @@ constexpr GemmShape kPairShapes[] = {{1, 1, 1},    {1, 49, 2},      {8, 48, 64},
                                      {130, 65, 7}, {20, 100, 1601}, {140, 400, 20}, {2, 200, 900},
                                      {3, 96, 50},  {5, 33, 10}};
 
-// Rounded operands, the sum over blocks of at most 768 of K, the odd element of each pair first.
+// Multiplies rounded operands and sums over blocks of at most 768 of K, with the odd element of each pair first.
 float expected_at(const PairOperands& o, const std::vector<float>& a, const std::vector<float>& w,
                   std::int64_t i, std::int64_t j) {
   const std::int64_t k = o.shape.k, pairs = (k + 1) / 2,
@@ -95,7 +95,8 @@ TEST(GemmBf16, SumsRoundedOperandsPairByPair) {
       kFusedTargets);
 }
 
-// Without fused multiply-adds: each of k products and additions errs by at most kRounding of the sum of absolute terms.
+// Without fused multiply-adds, each of the k products and additions has an error of at most kRounding of the sum of
+// absolute terms.
 TEST(GemmBf16, AgreesWithDoublesWithEveryInstructionSet) {
   for_each_target([] {
     const PairOperands o({10, 50, 300});
@@ -137,7 +138,7 @@ TEST(GemmBf16, GoesThroughTheEpilogue) {
   });
 }
 
-// Operands, products and sums around 2^-126.
+// Operands, products and sums near 2^-126.
 TEST(GemmBf16, TakesWhatIsBelowTheSmallestNormalNumberForZero) {
   const std::vector<float> w = {1e-39f, 1}, a = {1e30f, 1e-39f};
   const std::vector<std::uint8_t> packed = packed_weight(w, 1, 2);
@@ -156,7 +157,7 @@ TEST(GemmBf16, TakesWhatIsBelowTheSmallestNormalNumberForZero) {
   for (const float value : c) EXPECT_TRUE(value == 0 || std::isnormal(value)) << value;
 }
 
-// A of M rows or, transposed, of K of them, and B alike.
+// A has M rows or, if transposed, K rows. B likewise.
 struct HalfOperands {
   GemmShape shape;
   bool a_transposed, b_transposed;
@@ -178,7 +179,7 @@ struct HalfOperands {
     return b_transposed ? b[j * shape.k + l] : b[l * shape.n + j];
   }
 
-  // The bits of C, rows two elements apart.
+  // Returns the bits of C, with two elements between rows.
   std::vector<std::uint16_t> product(ThreadPool& pool, bool packed) const {
     const auto [m, n, k] = shape;
     const std::vector<std::uint16_t> left = halves_of(a), right = halves_of(b),
@@ -198,7 +199,7 @@ struct HalfOperands {
     return c;
   }
 
-  // As `expected_at`, through the epilogue, not rounded yet.
+  // Like the function above, with the epilogue and before the final rounding.
   float expected_at(std::int64_t i, std::int64_t j) const {
     const std::int64_t pairs = (shape.k + 1) / 2,
                        blocks = std::max<std::int64_t>(1, (pairs + 383) / 384);
@@ -244,7 +245,7 @@ TEST(GemmBf16, RoundsOnceWhatHalvesGiveHoweverTheyLie) {
       kFusedTargets);
 }
 
-// As files have codes, what pads them included.
+// Packing bf16 values gives the layout of weights in files, including the padding.
 TEST(GemmBf16, PacksColumnsAsFilesHaveWeights) {
   for_each_target([] {
     ThreadPool pool(2);

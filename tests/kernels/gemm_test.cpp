@@ -24,8 +24,8 @@ struct Stored {
   }
 };
 
-// Each of k products and additions (and up to two more for bias and C) errs by at most kRounding of
-// the sum of the absolute terms; the last factor covers the rounding of the expected value.
+// Each of k products and additions (and up to two more for bias and C) has an error of at most kRounding of the sum of
+// the absolute terms. The last factor covers the rounding of the expected value.
 void expect_near_product(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
                          const Epilogue& add, const std::vector<float>& before,
                          const std::vector<float>& c, std::int64_t stride) {
@@ -76,7 +76,7 @@ void check_product(const GemmShape& shape, bool a_transposed, bool b_transposed,
   EXPECT_EQ(of_packed, c);
 }
 
-// Texts have the same values alone, in a batch, and however far they are padded.
+// So texts give the same values alone, in a batch, and with any padding.
 TEST(Gemm, RowsDoNotDependOnHowManyThereAre) {
   for_each_target([] {
     constexpr std::int64_t kRows = 300, kColumns = 770, kDepth = 900;
@@ -121,7 +121,7 @@ TEST(Gemm, PacksRowsThatShareCacheSets) {
   for_each_target([] { check_product({37, 33, 1024}, false, false, true, false, /*padding=*/0); });
 }
 
-// y = activation(x) by its own kernel.
+// Applies the activation with its own kernel.
 void activate(Activation activation, ThreadPool& pool, std::vector<float>& x) {
   const auto count = static_cast<std::int64_t>(x.size());
   if (activation == Activation::relu) relu(pool, count, x.data(), x.data());
@@ -169,7 +169,8 @@ TEST(Gemm, EpilogueHasTheBitsOfItsSteps) {
   });
 }
 
-// An activation of slope below 1.13 errs by what its sum errs in, and 16 units of its value more; a residual rounds once.
+// The error of an activation with slope below 1.13 is that of its sum, plus 16 units of its value. A residual rounds
+// once.
 TEST(Gemm, EpilogueAgreesWithReference) {
   constexpr std::int64_t kRows = 20, kColumns = 70, kDepth = 40;
   const Stored a(kRows, kDepth, false, 1), b(kDepth, kColumns, true, 2);
@@ -207,7 +208,7 @@ TEST(Gemm, RefusesMatricesWithoutUnitStride) {
 }
 
 TEST(GemmBatched, TreatsHeadsInPlace) {
-  // scores(B,N,S,S) = Q K^T with Q and K kept as (B,S,N,D)
+  // scores(B,N,S,S) = Q K^T with Q and K stored as (B,S,N,D)
   constexpr std::int64_t B = 2, N = 3, S = 19, D = 10;
   const auto q = random_floats(B * S * N * D, 1);
   const auto k = random_floats(B * S * N * D, 2);
@@ -248,7 +249,7 @@ TEST(GemmBatched, StrideZeroUsesOneMatrixForAllItems) {
 }
 
 TEST(GemmBatched, LargeItemsAreSplit) {
-  // above 2^27 multiply-adds per item every item is cut into tiles, as `gemm` alone cuts it
+  // above 2^27 multiply-adds, every item is cut into tiles, as `gemm` cuts a single product
   const GemmShape shape{520, 513, 512};
   const auto a = random_floats(2 * 520 * 512, 1);
   const auto b = random_floats(512 * 513, 2);

@@ -7,7 +7,7 @@
 namespace hone::kernels {
 namespace {
 
-// A format of 16 bits and its conversions.
+// A 16-bit format and its conversions.
 struct Format {
   int mantissa_bits;
   int least_exponent;  // of normal numbers
@@ -35,7 +35,7 @@ std::vector<float> widened(const Format& format, const std::vector<std::uint16_t
   });
 }
 
-// The value of a bit pattern, from the definition of the format.
+// Returns the value of a bit pattern by the definition of the format.
 double value_of(const Format& format, std::uint16_t bits) {
   const int exponent_bits = 15 - format.mantissa_bits;
   const int exponent = bits >> format.mantissa_bits & ((1 << exponent_bits) - 1);
@@ -46,7 +46,7 @@ double value_of(const Format& format, std::uint16_t bits) {
   return sign * std::ldexp(significand, format.least_exponent + (exponent ? exponent - 1 : 0));
 }
 
-// Nearest value of the format, ties to even, by rounding to its spacing at x.
+// Returns the nearest value of the format, ties to even, by rounding to its spacing at x.
 double rounded(const Format& format, float x) {
   if (std::isinf(x) || x == 0) return x;
   const int exponent = std::max(std::ilogb(x), format.least_exponent);
@@ -76,12 +76,12 @@ void check_format(const Format& format) {
       ASSERT_EQ(back[bits], bits) << want;
     }
   }
-  // floats of all exponents, and those half way between two values of the format
+  // floats of all exponents, and midpoints between two values of the format
   std::vector<float> x;
   RandomSequence random(9, 1);
   for (int i = 0; i < 100'000; ++i) {
     const auto bits = random.next_word();
-    const auto ending = i % 4;  // halves, just below, just above, anything
+    const auto ending = i % 4;  // a midpoint, just below, just above, anything
     const std::uint32_t half = 1u << (22 - format.mantissa_bits);
     const std::uint32_t kept = bits & ~(2 * half - 1);
     const float value = std::bit_cast<float>(ending == 0   ? kept + half

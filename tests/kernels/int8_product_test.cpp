@@ -20,8 +20,7 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 using Signed = std::vector<std::int8_t>;
 
-// Runs `body` once for each instruction set, and for those with an instruction for quadruples
-// without it as well.
+// Runs `body` once for each instruction set. Sets with an instruction for quadruples also run without it.
 template <typename Body>
 void for_each_product(Body&& body, std::int64_t targets = kPlainTargets | kFusedTargets) {
   for_each_target(
@@ -36,7 +35,7 @@ void for_each_product(Body&& body, std::int64_t targets = kPlainTargets | kFused
       targets);
 }
 
-// Activations as `Int8Rows` has them, in plain vectors; memory that products read.
+// Activations as `Int8Rows`, with the memory that products read.
 struct Activations {
   Int8Shape shape;
   Scratch memory;
@@ -46,7 +45,7 @@ struct Activations {
     rows = int8_rows(shape, memory.floats(int8_rows_bytes(shape) / sizeof(float) + 16));
     std::fill_n(rows.codes, shape.rows * shape.stride(), std::int8_t{0});
   }
-  // `falls` are the d of blocks.
+  // `falls` are the exponents d of the blocks.
   Activations(const Int8Shape& shape_, const Signed& codes, const std::vector<int>& falls,
               const std::vector<float>& scales)
       : Activations(shape_) {
@@ -67,7 +66,7 @@ struct Activations {
   }
 };
 
-// Weights: codes (N,K) as they are stored, and their arrangement in panels.
+// Weights: codes (N,K) as stored, and packed in panels.
 struct Weights {
   PackedMatrix matrix;
   Bytes codes, block_scales;  // (N,K), (N,blocks)
@@ -111,8 +110,7 @@ std::int64_t block_sum(const Activations& x, const Weights& w, std::int64_t m, s
   return sum;
 }
 
-// What the header says, in plain loops. Sums of integers are exact in 64 bits as in 32, so all that
-// rounds are the few float operations below, which are written out.
+// Computes the formula of the header in plain loops. Integer sums are exact, so only the float operations below round.
 float expected_at(const Activations& x, const Weights& w, const Epilogue& epilogue, std::int64_t m,
                   std::int64_t n) {
   const float bias = epilogue.bias == nullptr ? 0.0f : epilogue.bias[n];
@@ -140,7 +138,7 @@ std::vector<float> product(ThreadPool& pool, const Activations& x, const Weights
   return y;
 }
 
-// Every instruction set gives the expected bits.
+// Checks that every instruction set gives the expected bits.
 void expect_product(const Activations& x, const Weights& w, const Epilogue& epilogue = {},
                     std::int64_t targets = kPlainTargets | kFusedTargets) {
   std::vector<float> expected;
@@ -205,7 +203,8 @@ TEST(Int8Product, OfRowsWithOneScaleHasTheBitsOfTheFormula) {
   }
 }
 
-// Activations whose quads are mostly small, as behind layer norm and GELU: `deviation` of codes, and a share of large ones.
+// Returns codes whose quads are mostly small, as after layer norm and GELU: the standard deviation of codes, and the
+// share of large ones.
 Signed heavy_tailed(const Int8Shape& shape, double deviation, double share) {
   RandomSequence random(3, 9);
   Signed codes(static_cast<std::size_t>(shape.rows * shape.columns));
@@ -317,7 +316,7 @@ TEST(Int8Product, OfExtremeCodesSaturatesNowhere) {
 
 TEST(Int8Product, OfOtherWidthsHasTheBitsOfTheFormula) {
   for (const int bits : {7, 6, 5, 3, 2, 1}) {
-    // 16 and 48 columns are padded by a block that is not there; blocks of 16 cut bytes of 1 bit
+    // 16 and 48 columns are padded by an empty block; blocks of 16 end within bytes of 1-bit codes
     for (const Int8Shape& shape : {Int8Shape{7, 16, 16},
                                    {7, 20, 16},
                                    {1, 48, 16},
@@ -349,7 +348,7 @@ TEST(Int8Product, OfHalfBytesTakesTheirValuesFromTheTable) {
 }
 
 TEST(Int8Product, OfBlocksFarApartKeepsEveryBit) {
-  // the smallest block that counts against the largest, and scales at both ends
+  // the smallest block that still counts next to the largest, and scales at both ends
   const Int8Shape shape{2, 64, 16};
   const Activations x(shape, random_activations(shape), {0, -120, -119, -1, -120, -120, -120, 0},
                       {1.0f, 0x1p-20f});
@@ -365,7 +364,7 @@ TEST(Int8Product, ScaleBytesZeroAndNaNRuleTheirBlocks) {
   Weights weights = random_weights(33, 64, 8);
   Bytes scales(33 * 2, 127);
   scales[2 * 5] = 0;        // block 0 of row 5 is zero
-  scales[2 * 9 + 1] = 255;  // block 1 of row 9 is no number
+  scales[2 * 9 + 1] = 255;  // block 1 of row 9 is NaN
   weights.take_block_scales(scales, 2);
   const Activations x = random_rows(shape);
   for_each_product([&] {
@@ -396,7 +395,7 @@ TEST(Int8Product, ARowWithoutNumbersIsNaNAlone) {
   });
 }
 
-// Residuals that lie near, and far ones.
+// The parameter is the number of rows. Residuals fit the caches or not.
 class Int8Endings : public ::testing::TestWithParam<std::int64_t> {};
 
 TEST_P(Int8Endings, AreActivationsAndResidualsOfTheFloatKernels) {
@@ -476,13 +475,13 @@ TEST(Int8Product, RowsDoNotDependOnHowManyThereAre) {
   });
 }
 
-// All that a product reads of rows: codes with what stands behind them, scales, starts.
+// Returns everything a product reads of rows: codes with padding, scales and starts.
 std::vector<std::uint8_t> bytes_of(const Int8Rows& rows) {
   const auto* const first = reinterpret_cast<const std::uint8_t*>(rows.codes);
   return {first, first + int8_rows_bytes(rows.shape)};
 }
 
-// What rounding makes of the results that go to memory as floats.
+// Checks that results rounded in the product equal float results that are rounded afterwards.
 void expect_rounded_at_once(const Activations& x, const Weights& w, const Epilogue& epilogue,
                             const Int8Grid& grid) {
   const Int8Shape results{x.shape.rows, w.matrix.rows, w.matrix.rows};
@@ -535,7 +534,7 @@ TEST(Int8Product, RoundedAtOnceTellsRowsWithoutNumbers) {
   auto bias = std::vector<float>(330, 0.0f);
   x.rows.scales[2] = kNan;
   x.rows.scales[199] = std::numeric_limits<float>::infinity();
-  bias[5] = std::numeric_limits<float>::infinity();  // of all rows, which saturates
+  bias[5] = std::numeric_limits<float>::infinity();  // for all rows, which saturate
   expect_rounded_at_once(x, weights, {.bias = bias.data()}, {.bits = 8, .scale = 0.3f});
 }
 
@@ -590,9 +589,9 @@ TEST(Int8Product, RefusesShapesThatDoNotFit) {
   const auto multiply = [&](const Activations& x) {
     int8_product(pool, x.rows, weights.weight, {}, y.data(), 32);
   };
-  EXPECT_THROW(multiply(blocks), InternalError);  // no scales
+  EXPECT_THROW(multiply(blocks), InternalError);  // scales are missing
   weights.take_scales(std::vector<float>(32, 1.0f));
-  EXPECT_THROW(multiply(blocks), InternalError);  // blocks by whole rows
+  EXPECT_THROW(multiply(blocks), InternalError);  // blocks with per-row scales
   EXPECT_THROW(multiply(random_rows({1, 60, 60})), InternalError);
   const Activations x = random_rows({1, 64, 64});
   const auto round_to = [&](const Int8Shape& shape, const Int8Grid& grid) {

@@ -15,20 +15,20 @@
 #include "hone/base/random.h"
 #include "hone/base/thread_pool.h"
 
-/// What the tests of all kernels share.
+/// Helpers for the tests of all kernels.
 namespace hone::kernels {
 
-/// Sizes around the widths of vectors, and larger ones.
+/// Sizes near the vector widths, and larger ones.
 inline const std::vector<std::int64_t> kOddSizes = {1, 3, 7, 8, 15, 16, 17, 31, 33, 127, 1000};
 
-/// One unit in the last place of 1, halved: the relative error of one float operation.
+/// Half a unit in the last place of 1: the relative error of one float operation.
 inline constexpr double kRounding = 0x1p-24;
 
 /// The instruction sets that kernels are compiled for: without fused multiply-adds, and with them.
 inline constexpr std::int64_t kPlainTargets = HWY_SSE4;
 inline constexpr std::int64_t kFusedTargets = HWY_AVX2 | HWY_AVX3 | (HWY_TARGETS & HWY_AVX3_DL);
 
-/// Runs `body` once for each of these instruction sets that this processor has.
+/// Runs `body` once for each of these instruction sets that this CPU has.
 template <typename Body>
 void for_each_target(Body&& body, std::int64_t targets = kPlainTargets | kFusedTargets) {
   for (const std::int64_t target : {HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL}) {
@@ -43,7 +43,7 @@ void for_each_target(Body&& body, std::int64_t targets = kPlainTargets | kFusedT
   hwy::GetChosenTarget().DeInit();
 }
 
-/// `count` values, uniform in [low, high).
+/// Returns `count` values, uniform in [low, high).
 inline std::vector<float> random_floats(std::int64_t count, std::uint64_t stream, double low = -1.0,
                                         double high = 1.0) {
   RandomSequence random(11, stream);
@@ -52,15 +52,14 @@ inline std::vector<float> random_floats(std::int64_t count, std::uint64_t stream
   return values;
 }
 
-/// Whether two arrays have the same size and the same bits.
+/// Returns whether two arrays have the same size and the same bits.
 template <typename T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() &&
          (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-/// The result of `compute(pool)` with one thread, after checking that three threads give the same
-/// bits.
+/// Returns the result of `compute(pool)` with one thread, after checking that three threads give the same bits.
 template <typename Compute>
 auto same_for_any_threads(Compute&& compute) {
   ThreadPool one(1);
@@ -70,7 +69,7 @@ auto same_for_any_threads(Compute&& compute) {
   return expected;
 }
 
-/// The same after checking that every instruction set gives the bits of every other.
+/// Like `same_for_any_threads`, and checks that all instruction sets give the same bits.
 template <typename Compute>
 auto same_for_any_target(Compute&& compute, std::int64_t targets = kPlainTargets | kFusedTargets) {
   decltype(same_for_any_threads(compute)) first;

@@ -36,9 +36,9 @@ struct ExpectedNorm {
   }
 };
 
-// Sums of c terms in 4 or more lanes err by at most c / 16 + 6 roundings of their absolute terms;
-// values of x below 3 with deviation 1.4 give means that err by that times 2, and xhat below 3. A
-// generous factor of 16 covers all products.
+// Sums of c terms in 4 or more lanes have an error of at most c / 16 + 6 roundings of their absolute terms. Values of x
+// below 3 with standard deviation 1.4 give means with twice that error, and xhat below 3. A generous factor of 16
+// covers all products.
 double tolerance_for(std::int64_t c) { return 16 * kRounding * (static_cast<double>(c) / 16 + 6); }
 
 std::vector<float> layer_norm_of(const Problem& problem) {
@@ -50,7 +50,7 @@ std::vector<float> layer_norm_of(const Problem& problem) {
   });
 }
 
-// dx, dgamma and dbeta one after the other.
+// Returns dx, dgamma and dbeta, concatenated.
 std::vector<float> gradients_of(const Problem& problem) {
   return same_for_any_threads([&](ThreadPool& pool) {
     std::vector<float> result((problem.rows + 2) * problem.c, 7.0f);
@@ -78,7 +78,7 @@ TEST(LayerNorm, AgreesWithDoubles) {
 }
 
 TEST(LayerNorm, KeepsItsPrecisionFarFromZero) {
-  // a mean of 4096 with deviation 1: one pass over squares would lose 24 bits of the variance
+  // a mean of 4096 with deviation 1: a single pass over squares would lose 24 bits of the variance
   Problem problem{1, 64};
   for (int i = 0; i < 64; ++i) problem.x[i] = i % 2 == 0 ? 4095.0f : 4097.0f;
   for_each_target([&] {

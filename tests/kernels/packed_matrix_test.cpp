@@ -25,7 +25,7 @@ Bytes arranged(const PackedMatrix& matrix, const Words& codes) {
 
 std::uint16_t sign_bit(int bits) { return static_cast<std::uint16_t>(1 << (bits - 1)); }
 
-// All widths, sizes around those of units and panels.
+// Runs `body` for all bit widths and for sizes near those of units and panels.
 template <typename Body>
 void for_matrices(Body&& body) {
   for (int bits = 1; bits <= 16; ++bits) {

@@ -9,11 +9,11 @@ namespace {
 TEST(Peak, MeasuresPlausibleRates) {
   for_each_target([] {
     ThreadPool pool(1);
-    // No x86 core does 1000 GFLOP/s; how few it does is for the load of the machine, and for sanitizers, to say.
+    // No x86 core reaches 1000 GFLOP/s. There is no lower bound, because of other load and of sanitizers.
     const double gflops = measure_fma_gflops(pool);
     EXPECT_GT(gflops, 0);
     EXPECT_LT(gflops, 1000.0);
-    // sums of bytes are at most 4 times as many
+    // at most 4 times as many byte operations
     const double int8_gops = measure_int8_gops(pool);
     EXPECT_GT(int8_gops, 0);
     EXPECT_LT(int8_gops, 4000.0);

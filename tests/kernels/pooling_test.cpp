@@ -9,7 +9,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// Values of which many are equal, below everything, or no number.
+// Returns values among which many are equal, -infinity or NaN.
 Floats few_values(std::int64_t count) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kValues[] = {
@@ -20,7 +20,7 @@ Floats few_values(std::int64_t count) {
   return values;
 }
 
-// dx by its definition.
+// Computes dx by definition.
 Floats gradient_of(const PoolingShape& s, const Floats& x, const Floats& dy) {
   Floats dx(x.size());
   std::size_t window = 0;

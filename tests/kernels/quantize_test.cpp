@@ -9,7 +9,7 @@
 namespace hone::kernels {
 namespace {
 
-// Codes, and behind them the scales.
+// Codes followed by scales.
 using Coded = std::vector<std::uint8_t>;
 
 Coded quantized(const std::vector<float>& x, std::int64_t group, MxintDialect dialect) {
@@ -67,7 +67,7 @@ TEST(QuantizeMxint8, AnyCountAndGroupGoes) {
   check(random_floats(100'000, 6, -3, 3), 64);
 }
 
-// Bits of any exponent, in runs whose exponents are near each other: subnormal values, infinities and NaN among them.
+// Any bit patterns, in runs with similar exponents; includes subnormal values, infinities and NaN.
 TEST(QuantizeMxint8, AnyNumberGoes) {
   RandomSequence random(8, 8);
   std::vector<float> x;

@@ -13,9 +13,9 @@
 #include "hone/kernels/sum.h"
 #include "tests/kernels/kernel_testing.h"
 
-// Every kernel that training and evaluation run gives the same bits with every instruction set that
-// fuses multiplications and additions, whatever the width of its vectors. (Those of number formats and
-// dropout do so on all, which their own tests hold them to.)
+// Every kernel used in training and evaluation gives the same bits with every instruction set that has fused
+// multiply-add, whatever the vector width. (Kernels of number formats and of dropout do so on all instruction sets;
+// their own tests check that.)
 namespace hone::kernels {
 namespace {
 
@@ -137,7 +137,7 @@ Floats adamw_of(ThreadPool& pool, std::int64_t n) {
   return parameter;
 }
 
-// (rows, n) times (n, 33), with a bias; summed over n.
+// Multiplies (rows, n) by (n, 33), with a bias.
 Floats product_of(ThreadPool& pool, std::int64_t n) {
   constexpr std::int64_t kColumns = 33;
   const Floats a = rows(n, 1), b = random_floats(n * kColumns, 2),

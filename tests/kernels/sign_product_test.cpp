@@ -6,7 +6,7 @@
 namespace hone::kernels {
 namespace {
 
-// A packed weight of signs, and what each of them is.
+// A packed weight of signs, with the unpacked signs.
 struct Signs {
   std::int64_t rows, columns;
   std::vector<std::uint16_t> codes;
@@ -38,7 +38,8 @@ struct Signs {
   }
 };
 
-// The mean magnitude is that of sums in double, whose order does not show in a float of these few terms of 24 bits.
+// The mean magnitude is a sum in double. With so few 24-bit terms, the order of the sum does not change the float
+// result.
 TEST(SignProduct, HasTheBitsOfTheFormula) {
   for (const std::int64_t m : {1, 2, 5, 8, 77}) {
     for (const std::int64_t k : {1, 32, 40, 130, 800}) {

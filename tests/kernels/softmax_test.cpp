@@ -29,8 +29,8 @@ TEST(Softmax, AgreesWithDoubles) {
         for (std::int64_t i = 0; i < n; ++i) sum += std::exp(row[i] - maximum);
         for (std::int64_t i = 0; i < n; ++i) {
           const double expected = std::exp(row[i] - maximum) / sum;
-          // x - max errs by a rounding of at most 16; exponentials by 2; the sum by n / 64
-          // additions and 6 of lanes and 2 for the quotient
+          // x - max has a rounding error of at most 16, exponentials 2, the sum n / 64 additions and 6 of lanes, and
+          // the quotient 2
           const double tolerance =
               kRounding * (16 + 2 + 2 + static_cast<double>(n) / 16 + 4 + 2) * expected;
           ASSERT_NEAR(y[r * n + i], expected, tolerance) << "n " << n;
@@ -65,7 +65,7 @@ TEST(Softmax, MaskedEntriesAreExactlyZero) {
   });
 }
 
-// As texts of a batch are padded.
+// Padded texts of a batch depend on this.
 TEST(Softmax, MaskedEntriesBehindARowChangeNoBit) {
   for_each_target([] {
     for (const std::int64_t n : kOddSizes) {
@@ -82,7 +82,7 @@ TEST(Softmax, MaskedEntriesBehindARowChangeNoBit) {
   });
 }
 
-// Rows that end where memory ends: what no lane holds is neither read nor written.
+// Rows that end at the end of memory: vector lanes beyond the row are neither read nor written.
 TEST(Softmax, StaysWithinItsRows) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* const pages =
@@ -136,7 +136,7 @@ TEST(SoftmaxGradient, AgreesWithDoubles) {
       for (std::int64_t r = 0; r < kRows; ++r) {
         double dot = 0;
         for (std::int64_t i = r * n; i < (r + 1) * n; ++i) dot += double{y[i]} * dy[i];
-        // |dot| < 1 errs by its product and n / 16 additions; the difference and the product by one
+        // |dot| < 1 has the error of its product and of n / 16 additions; the difference and the product have one
         // rounding of at most 2
         const double tolerance = kRounding * (static_cast<double>(n) / 16 + 10);
         for (std::int64_t i = r * n; i < (r + 1) * n; ++i)

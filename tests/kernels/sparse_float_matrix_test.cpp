@@ -7,7 +7,7 @@
 namespace hone::kernels {
 namespace {
 
-// Values of which a share is zero, some of them -0.
+// Returns values of which a share is zero, some of them -0.
 std::vector<float> sparse_values(std::int64_t count, double sparsity) {
   RandomSequence random(5, static_cast<std::uint64_t>(count));
   std::vector<float> values(static_cast<std::size_t>(count));
@@ -50,10 +50,10 @@ TEST(SparseFloatMatrix, StoresEndsColumnsAndValues) {
   const SparseFloatMatrix blocks{5, 6, 4, 16};
   const PackedBytes expected = {
       2,    0,    0, 0, 3,    0,    0, 0,   // ends
-      1,    0,    4, 0, 5,    0,    0, 0,   // columns, one pads
+      1,    0,    4, 0, 5,    0,    0, 0,   // columns, with one of padding
       0x80, 0x3f, 0, 0, 0x40, 0x40, 0, 0,   // 1, 0, 3, 0
       0,    0x40, 0, 0, 0,    0,    0, 0,   // 2, 0, 0, 0
-      0x80, 0xbf, 0, 0, 0,    0,    0, 0};  // -1 and rows that are not there
+      0x80, 0xbf, 0, 0, 0,    0,    0, 0};  // -1 and padding rows
   EXPECT_EQ(pack_sparse(blocks, dense), expected);
   const SparseFloatMatrix single{5, 6, 1, 16};
   const PackedBytes lists = {2, 0, 0, 0, 2,    0,    0, 0,    3,    0,    0,    0,

@@ -7,7 +7,7 @@
 namespace hone::kernels {
 namespace {
 
-// Weights (N,K), pruned in blocks or one by one, and what is stored of them; `values` are those that products take.
+// Weights (N,K), pruned in blocks or one by one, with their sparse form. `values` are the ones that products use.
 struct PrunedWeights {
   SparseFloatMatrix matrix;
   std::vector<float> values;
@@ -29,7 +29,7 @@ struct PrunedWeights {
     packed = pack_sparse(matrix, values);
     values = unpack_sparse(matrix, packed);
   }
-  // The columns that have an entry for a row.
+  // Returns the columns that have an entry for a row.
   std::vector<std::int64_t> kept(std::int64_t n) const {
     std::vector<std::int64_t> columns;
     const std::int64_t first = n / matrix.together * matrix.together;
@@ -44,7 +44,7 @@ struct PrunedWeights {
   }
 };
 
-// What the header says, in plain loops, before activation and residual.
+// Computes the formula of the header in plain loops, before activation and residual.
 float expected_sum(const float* x, const PrunedWeights& w, const Epilogue& epilogue, float c,
                    const std::vector<std::int64_t>& kept, std::int64_t n) {
   float value = 0;
@@ -67,7 +67,7 @@ std::vector<float> product_of(ThreadPool& pool, const std::vector<float>& x, std
   return y;
 }
 
-// Every fused instruction set gives the expected bits.
+// Checks that every fused instruction set gives the expected bits.
 void expect_sparse_product(const std::vector<float>& x, std::int64_t rows, const PrunedWeights& w,
                            const Epilogue& epilogue = {}) {
   const auto c = random_floats(rows * w.matrix.rows, 8);
@@ -117,7 +117,7 @@ TEST(SparseFloatProduct, HasTheBitsOfOneMultiplyAddAfterTheOther) {
 
 TEST(SparseFloatProduct, OfManyPiecesHasTheBitsOfOneMultiplyAddAfterTheOther) {
   for_patterns([](int together, int bits) {
-    // So many rows that tiles make their panels themselves.
+    // So many rows that tiles build their own panels.
     const PrunedWeights few({20, 800, together, bits}, 0.95);
     expect_sparse_product(random_floats(1030 * 800, 7), 1030, few);
     const PrunedWeights w({330, 1600, together, bits}, 0.9);
@@ -151,7 +151,7 @@ TEST(SparseFloatProduct, OfEmptyListsIsTheBias) {
   });
 }
 
-// What is left out multiplies nothing, not even what is no number.
+// Removed weights multiply nothing, not even infinity or NaN.
 TEST(SparseFloatProduct, TakesExtremes) {
   for_patterns([](int together, int bits) {
     PrunedWeights w({12, 50, together, bits}, 0.7);
@@ -193,7 +193,7 @@ TEST(SparseFloatProduct, EqualsTheDenseProductOfTheSameWeights) {
   });
 }
 
-// So many weights that tiles take them in pieces.
+// So many weights that tiles process them in pieces.
 TEST(SparseFloatProduct, OfManyWeightsEqualsTheDenseProduct) {
   for_patterns([](int together, int bits) {
     const std::int64_t rows = 1030, outputs = 1900, columns = 800;
@@ -211,7 +211,7 @@ TEST(SparseFloatProduct, OfManyWeightsEqualsTheDenseProduct) {
   });
 }
 
-// Rows of x and of y further apart than they are long.
+// Rows of x and y have gaps between them.
 TEST(SparseFloatProduct, LeavesWhatLiesBetweenRowsAlone) {
   for_patterns([](int together, int bits) {
     const std::int64_t rows = 27, outputs = 21, columns = 35;
@@ -242,7 +242,8 @@ TEST(SparseFloatProduct, RefusesOtherPatterns) {
   EXPECT_THROW(sparse_product(pool, {&y, 1, 1}, {{1, 1, 4, 8}, nullptr}, {}, &y, 1), InternalError);
 }
 
-// Blocks up to half of all, single weights up to a quarter, whichever of two takes less; the last group has two rows.
+// Used for blocks up to a share of a half and for single weights up to a quarter, whichever takes less. The last group
+// has two rows.
 TEST(SparseFloatProduct, IsTakenWhereFewWeightsAreKept) {
   ThreadPool pool(2);
   for (const int together : {4, 1}) {

@@ -4,12 +4,12 @@
 #include "hone/kernels/sparse_float_matrix.h"
 #include "tests/kernels/kernel_testing.h"
 
-/// What tests of sparse weights of floats share.
+/// Helpers for tests of sparse float weights.
 namespace hone::kernels {
 
 using PackedBytes = std::vector<std::uint8_t>;
 
-/// The same bytes for any number of threads.
+/// Returns the packed bytes, after checking that any number of threads gives the same ones.
 inline PackedBytes pack_sparse(const SparseFloatMatrix& matrix, const std::vector<float>& dense) {
   return same_for_any_threads([&](ThreadPool& pool) {
     PackedBytes packed(sparse_bytes(matrix, sparse_entries(pool, matrix, dense.data())), 0xaa);
@@ -18,7 +18,7 @@ inline PackedBytes pack_sparse(const SparseFloatMatrix& matrix, const std::vecto
   });
 }
 
-/// The inverse, (N,K), with 0 for what was left out.
+/// Returns the weight (N,K), with 0 for removed values.
 inline std::vector<float> unpack_sparse(const SparseFloatMatrix& matrix,
                                         const PackedBytes& packed) {
   const SparseFloatParts parts = sparse_parts(matrix, packed.data());

@@ -7,7 +7,7 @@ namespace {
 
 using Words = std::vector<std::uint16_t>;
 
-// The codes (N,K) of what was arranged. An entry adds its codes to those of an earlier one of its quad, which are zero there.
+// Returns the stored codes (N,K). A second entry of the same quad adds codes where the first one has zeros.
 Words restored_blocks(const SparseInt8Matrix& matrix, const SparseBytes& bytes) {
   const SparseLists lists = sparse_lists(matrix, bytes.data());
   const auto code_of = [&](std::int64_t entry, std::int64_t k) {

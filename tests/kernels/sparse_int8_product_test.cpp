@@ -26,7 +26,7 @@ struct SparseActivations {
   Scratch memory;
   Int8Rows rows;
 
-  // Any codes of 8 bits, or `code`.
+  // Any 8-bit codes, or `code` everywhere.
   SparseActivations(std::int64_t m, std::int64_t k, int code = 1000) {
     const Int8Shape shape{m, k, k};
     rows = int8_rows(shape, memory.floats(int8_rows_bytes(shape) / sizeof(float) + 16));
@@ -76,7 +76,7 @@ std::vector<float> sparse_product(ThreadPool& pool, const SparseActivations& x,
   return y;
 }
 
-// What the header says, in plain loops.
+// Checks the formula of the header, computed in plain loops.
 void expect_sparse_product(const SparseActivations& x, const SparseWeights& w,
                            const float* bias = nullptr) {
   std::vector<float> expected;

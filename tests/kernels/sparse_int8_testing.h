@@ -7,12 +7,12 @@
 #include "hone/kernels/sparse_int8_matrix.h"
 #include "tests/kernels/kernel_testing.h"
 
-/// What tests of sparse weights share.
+/// Helpers for tests of sparse weights.
 namespace hone::kernels {
 
 using SparseBytes = std::vector<std::uint8_t>;
 
-/// Codes (N,K) of which a share of the blocks of 1x4 is stored, any codes.
+/// Returns random codes (N,K) with a share of the 1x4 blocks stored.
 inline std::vector<std::uint16_t> random_blocks(const SparseInt8Matrix& matrix, double stored,
                                                 std::uint64_t stream) {
   RandomSequence random(5, stream);
@@ -28,7 +28,7 @@ inline std::vector<std::uint16_t> random_blocks(const SparseInt8Matrix& matrix, 
   return codes;
 }
 
-/// The same bytes for any number of threads.
+/// Returns the packed bytes, after checking that any number of threads gives the same ones.
 inline SparseBytes arranged_blocks(const SparseInt8Matrix& matrix,
                                    const std::vector<std::uint16_t>& codes) {
   return same_for_any_threads([&](ThreadPool& pool) {

@@ -5,7 +5,7 @@
 namespace hone::kernels {
 namespace {
 
-// Sums in double, and the sums of absolute values.
+// Sums in double, and sums of absolute values.
 struct ExpectedSums {
   std::vector<double> sums;
   std::vector<double> magnitudes;
@@ -61,7 +61,7 @@ TEST(SumTo, AgreesWithDoublesForLargeSums) {
     for (const std::int64_t c : {1, 3, 17, 128, 1000}) check({1000, c}, {1, c});  // bias gradients
     check({3, 20'000}, {1, 20'000});  // more columns than partial sums
     check({500, 200}, {500, 1});      // row sums
-    check({100'000}, {1});            // everything
+    check({100'000}, {1});            // all elements
     check({3, 50, 7, 40}, {3, 1, 7, 1});
     check({3, 50, 7, 40}, {1, 50, 1, 40});
   });

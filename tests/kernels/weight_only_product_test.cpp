@@ -8,10 +8,10 @@
 namespace hone::kernels {
 namespace {
 
-// What codes stand for: whole numbers that follow each other, any whole numbers, any bfloat16, or any numbers.
+// The values of codes: consecutive integers, any integers, any bfloat16, or any numbers.
 enum class Values { counted, whole, bfloat16, any };
 
-// A packed weight and the floats that it stands for.
+// A packed weight and its float values.
 struct FloatWeights {
   PackedMatrix matrix;
   std::int64_t block;
@@ -45,7 +45,7 @@ struct FloatWeights {
     for (std::uint8_t& scale : block_scales) scale = static_cast<std::uint8_t>(110 + byte(30));
     if (!block_scales.empty()) block_scales[0] = 0;
     for (std::size_t i = 0; scale_bytes > 1 && i < block_scales.size();) {
-      // Half of them negative, and some subnormal.
+      // Half of the scales are negative, and some are subnormal.
       block_scales[i + 1] = static_cast<std::uint8_t>(byte(2) << 7 | byte(50));
       if (scale_bytes == 3) block_scales[i + 2] = byte(1u << bits);
       i += static_cast<std::size_t>(scale_bytes);
@@ -84,7 +84,7 @@ struct FloatWeights {
   }
 };
 
-// The product has the bits of `gemm` by the floats, and of the activation and the addition after it.
+// Checks that the product has the bits of `gemm` on the float weights.
 void expect_product(std::int64_t rows, const FloatWeights& weights, bool accumulate) {
   const std::int64_t n = weights.matrix.rows, k = weights.matrix.columns, stride = n + 3;
   const auto x = random_floats(rows * (k + 5), 1), bias = random_floats(n, 2);
@@ -139,7 +139,7 @@ TEST(WeightOnlyProduct, TakesEveryWidth) {
   }
 }
 
-// Of 64 columns and more words are read whole, between them and at blocks that do not end with words alone.
+// Sizes for which words are read whole, partly, and in blocks that end within a word.
 TEST(WeightOnlyProduct, TakesAnyValuesAndOffsetsOfRows) {
   for (int bits = 1; bits <= 8; ++bits) {
     for (const Values kind : {Values::counted, Values::whole, Values::bfloat16, Values::any}) {
@@ -152,7 +152,7 @@ TEST(WeightOnlyProduct, TakesAnyValuesAndOffsetsOfRows) {
   }
 }
 
-// Normal numbers, those below them, both zeros.
+// Normal and subnormal numbers, and both zeros.
 TEST(WeightOnlyProduct, TakesHalvesAsTheyAre) {
   ThreadPool pool(1);
   for (const Half half : {Half::bfloat16, Half::float16}) {

@@ -4,8 +4,8 @@
 
 #include "tests/kernels/kernel_testing.h"
 
-// That it agrees with the reference of its operations, forward and backward, at all kinds of sizes, is for the kernel cases of
-// tests/runtime to show; here stands what they do not look at.
+// The kernel cases of tests/runtime compare forward and backward with the reference, for all kinds of sizes. These
+// tests cover the rest.
 namespace hone::kernels {
 namespace {
 
@@ -36,7 +36,7 @@ Floats result_for(const ConvolutionShape& s) {
       static_cast<std::size_t>(s.batch * s.outputs * s.result_height() * s.result_width()));
 }
 
-// A weight that is packed as a kernel reads it, on a line of the cache.
+// A weight packed for the kernel, aligned to a cache line.
 class Packed {
  public:
   explicit Packed(std::size_t floats) : floats_(floats + 16) {}
@@ -154,7 +154,7 @@ TEST(Winograd, SaysWhatItDoesNotCompute) {
   EXPECT_NE(changed([](ConvolutionShape& s) { s.dilation = 2; }), "");
   EXPECT_NE(changed([](ConvolutionShape& s) { s.groups = 2; }), "");
   EXPECT_NE(changed([](ConvolutionShape& s) { s.channels = 3; }), "");
-  // Gradients sum over outputs.
+  // Input gradients sum over outputs, so their number must be large enough.
   EXPECT_NE(winograd_input_gradient_refusal(shape_of(1, 16, 8, 8, 3)), "");
   EXPECT_EQ(winograd_refusal(shape_of(1, 16, 8, 8, 3)), "");
   EXPECT_EQ(winograd_input_gradient_refusal(shape_of(1, 3, 8, 8, 16)), "");

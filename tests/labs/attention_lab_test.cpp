@@ -7,7 +7,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
-// Labs 4.2 and 4.4, cut small. 4.1 starts the program anew, so its test runs the program (tests/cli/lab_test.cpp).
+// Tests of small versions of labs 4.2 and 4.4. Lab 4.1 starts hone processes, so tests/cli/lab_test.cpp tests it.
 namespace hone {
 namespace {
 
@@ -58,7 +58,7 @@ TEST(AttentionLab, HasAWhyOfUsualLengthWhateverIsMeasured) {
   });
   const std::vector<LabStage> stages = lab.stages(run, {.flops = 1e9, .bytes = 1e9});
   for (const LabStage& stage : stages) run.found[stage.name] = stage.run(run);
-  for (const bool is_worse : {false, true}) {  // fused attention, and products of naive fp16
+  for (const bool is_worse : {false, true}) {  // fused attention and naive fp16 products
     for (Json& found : run.found)
       for (Json& row : found["times"]) {
         if (row["impl"] == "fused") {

@@ -20,7 +20,7 @@ JobData few_texts() {
   return data;
 }
 
-/// A model that labs are given.
+/// Returns the model for labs to measure.
 const std::string& given_model() {
   static const TemporaryFolder folder;
   static const std::string model = [] {
@@ -38,7 +38,7 @@ LabJob job_into(const fs::path& folder) {
   return {.model = given_model(), .data = few_texts(), .output = {.folder = folder.string()}};
 }
 
-/// A lab of three stages that each count how often they ran; the second is interrupted the first time.
+/// A lab of three stages that count their runs. The first run of the second stage is interrupted.
 struct Counted {
   int first = 0, second = 0, third = 0;
 

@@ -19,7 +19,7 @@ Mxint8Sizes smallest(Fidelity) {
           .products = {.batch = 2, .tokens = 8, .runs = 6, .sensitivity_examples = 16}};
 }
 
-/// A folder that the whole lab has written, cut small.
+/// Runs a small version of the whole lab into a folder.
 class Mxint8Lab : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -104,7 +104,7 @@ TEST_F(Mxint8Lab, SavingFallsFromTheFormulaToWhatWasMeasuredStepByStep) {
       }
       EXPECT_NEAR(left, account["disk_saving"].get<double>(), 1e-12);
     }
-  // Published of nobody, but by the sheet's rule: 7.0% of bert-tiny's weights with biases packed as well.
+  // Not published, but computed by the sheet's rule: 7.0% of bert-tiny's weights, and with biases packed as well.
   const Json& tiny = found_["memory"][1]["rules"];
   EXPECT_NEAR(tiny[0]["account"]["memory_saving"].get<double>(), 0.0693, 1e-4);
   EXPECT_GT(tiny[1]["account"]["memory_saving"].get<double>(), 0.74);
@@ -113,7 +113,7 @@ TEST_F(Mxint8Lab, SavingFallsFromTheFormulaToWhatWasMeasuredStepByStep) {
 TEST_F(Mxint8Lab, UnpackingWholeWeightsTakesMemoryThatReadingCodesDoesNot) {
   const Json& processes = found_["memory"][1]["processes"];
   ASSERT_EQ(processes.size(), 4u);
-  // The largest weight in fp32, of the 512 x 128 feed-forward.
+  // The largest fp32 weight, in the 512 x 128 feed-forward layer.
   EXPECT_GE(processes[3]["value_bytes"].get<std::int64_t>(),
             processes[1]["value_bytes"].get<std::int64_t>() + 100'000);
 }
@@ -131,7 +131,7 @@ TEST_F(Mxint8Lab, CountsWhatLinearLayersDo) {
   ASSERT_EQ(models.size(), 4u);
   EXPECT_EQ(models[2]["linear_layers"], Json({{"fp32", 0}, {"W8A16", 0}, {"W8A8", 14}}));
   const std::int64_t all = models[0]["float_multiply_adds"];
-  // 2 layers of 128 by 512 on 16 tokens, pooler and classifier on 2 texts.
+  // 2 layers of 128 by 512 on 16 tokens, and pooler and classifier on 2 texts.
   EXPECT_EQ(all, 2 * 16 * (4 * 128 * 128 + 2 * 128 * 512) + 2 * (128 * 128 + 128 * 2));
   EXPECT_EQ(models[0]["conversions"], 0);
   EXPECT_EQ(models[1]["integer_multiply_adds"], 0);
@@ -149,8 +149,8 @@ TEST_F(Mxint8Lab, CountsWhatLinearLayersDo) {
 }
 
 TEST(MixedModel, FollowsAStatedRule) {
-  // Errors of 3, 2 and 1 parts: the first makes half of them; the second is shown to be slower in codes.
-  // Of the third nothing is shown.
+  // The errors are 3, 2 and 1 parts: the first is half of the total. The second layer is shown to be slower with native
+  // products. Nothing is shown about the third.
   const auto layer = [](const char* name, double error, double fastest, double slowest) {
     return LabLinearResult{.layer = name,
                            .margin_snr_db = -10 * std::log10(error),
@@ -192,7 +192,7 @@ TEST(DecodeExceptions, AreAllPairsOfAScaleAndAByteThatDecodeToSomethingElse) {
 
 TEST(MadeUpShapes, HaveTheSizesOfTheirNames) {
   expect_user_error("'gpt' is no made-up shape; there are bert-tiny", [] { made_up_shape("gpt"); });
-  // DeBERTa-xlarge's linears, of which the sheet's table speaks: 48 layers of 14 H^2, and the pooler.
+  // The linears of DeBERTa-xlarge, which the sheet's table describes: 48 layers of 14 H^2, and the pooler.
   const ModelFacts facts = made_up_shape("deberta-xlarge-size").facts;
   const std::int64_t hidden = facts.config["hidden_size"],
                      layers = facts.config["num_hidden_layers"];

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// What runs starts the program anew, so tests/cli/lab_test.cpp has that.
+// Lab 4.1 starts hone processes, so tests/cli/lab_test.cpp tests running it.
 TEST(SpeedLab, HasARowForWorksWithoutKernelsOnTheDevice) {
   const TemporaryFolder folder;
   testing::FakeDevice device;
@@ -48,14 +48,14 @@ TEST(SpeedLab, HasARowForWorksWithoutKernelsOnTheDevice) {
   EXPECT_TRUE(path_exists(folder.path() / "lab/report.html"));
 }
 
-// Thirty calls, the same in each process: the first takes `first_ms`, later ones `later_ms`.
+// Returns times of thirty calls, the same in each process: `first_ms` for the first call, `later_ms` for the others.
 WayTimes timed_way(const std::string& name, double first_ms, double later_ms) {
   CallSeries series{.calls_ms = std::vector<double>(30, later_ms)};
   series.calls_ms.front() = first_ms;
   return {.way = name, .warm = series, .fresh = {series, series, series}};
 }
 
-// Calls of eager take 10 ms, later ones of compiled 5 ms.
+// Eager calls take 10 ms, later compiled calls 5 ms.
 FoundCalls timed_work(const std::string& name, double first_of_compiled_ms) {
   FoundCalls found;
   found.model = found.work = name;
@@ -67,7 +67,7 @@ FoundCalls timed_work(const std::string& name, double first_of_compiled_ms) {
 }
 
 TEST(SpeedLab, HeadlineIsOfTheWorkWhoseLoopOfFiveCallsLooksSlowest) {
-  // By n = 5, compiled is faster in the first work, and in the third the slowest of those that get ahead.
+  // At n = 5 compiled is faster in the first work. In the third it is the slowest of those that later become faster.
   const std::vector<FoundCalls> calls = {timed_work("early", 12), timed_work("late", 60),
                                          timed_work("latest", 100)};
   EXPECT_EQ(work_of_headline(calls, calls[0]).work, "latest");
@@ -130,7 +130,7 @@ TEST(SpeedLab, HasAWhyOfUsualLengthWhateverIsMeasured) {
 TEST(SpeedLab, ClaimsNothingOfGeneratedCodeWhereLatencyDrifted) {
   FoundCalls found = timed_work("tiny", 12);
   EXPECT_EQ(against_interpreter({found}).faster.size(), 1u);
-  // On a GPU, the last executor is another one.
+  // GPUs have another last executor.
   FoundCalls on_gpu = found;
   on_gpu.times->ways.back().way = "graph";
   EXPECT_EQ(against_interpreter({on_gpu}).executor, "graph");

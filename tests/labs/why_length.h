@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// The length that the Why of every lab has in every run.
+/// The word count of the Why of every lab in every run.
 namespace hone::testing {
 
 inline constexpr std::int64_t kFewestWords = 150, kMostWords = 300;

@@ -7,19 +7,19 @@
 #include "hone/jobs/pipeline/pipeline_values.h"
 #include "hone/labs/shipped_pipelines.h"
 
-// The longest and the shortest Why of labs that are pipelines. No run has to find these: conclusions and missing values combine
-// freely here.
+// Bounds the length of the Why of labs that are pipelines. Conclusions and missing values are combined freely, so no
+// run needs to reach the bounds.
 namespace hone {
 namespace {
 
 using Form = StatementText::Form;
 
-/// How many words a text or texts can have.
+/// The range of the word counts of one or more texts.
 struct WordRange {
   std::int64_t fewest = 0, most = 0;
 };
 
-// With its interval, "+1.25 points (95% CI +0.50 to +2.00)", if results have one for such values.
+// Counts a value with its interval, "+1.25 points (95% CI +0.50 to +2.00)", if such values have one.
 std::int64_t words_of_value(const StatementText::Piece& piece, const Pipeline& pipeline) {
   constexpr std::int64_t kCount = 3, kInterval = 5;
   if (piece.form == Form::count) return kCount;
@@ -44,7 +44,7 @@ std::int64_t words_of_text(const StatementText& text, const Pipeline& pipeline) 
   return testing::words_of(filled);
 }
 
-// Stages that are left out have no values.
+// Returns false for values of stages that the pipeline leaves out.
 bool is_measured(const StatementText::Piece& piece, const Pipeline& pipeline) {
   if (!piece.value) return true;
   const StageReference& from = piece.value->from;
@@ -59,7 +59,7 @@ bool is_certain(const StatementText::Piece& piece, const Pipeline& pipeline,
   return pick == judged || pipeline.picks[pick].where.empty();
 }
 
-// Of the first of the texts whose values are there.
+// Returns the range for the first text whose values are all available.
 WordRange words_of_list(const std::vector<StatementText>& texts, const Pipeline& pipeline,
                         const std::optional<std::size_t>& judged) {
   WordRange range{testing::kMostWords, 0};
@@ -95,7 +95,7 @@ TEST(PipelineLabs, HaveAWhyOfUsualLengthWhateverTheyFind) {
   for (const ShippedPipeline& lab : shipped_pipelines()) {
     const Pipeline whole = parse_pipeline(lab.text, lab.name, kKinds, {});
     if (whole.why.empty()) continue;
-    // A model of one's own leaves out the stages that would make one.
+    // A model given by the user leaves out the stages that make one.
     std::vector<std::map<std::string, std::string>> all_given = {{}};
     for (const char* setting : {"model", "parent"})
       if (whole.settings.contains(setting)) all_given.push_back({{setting, "mine"}});

@@ -16,7 +16,7 @@
 #include "tests/support/sanitized.h"
 #include "tests/support/tiny_model.h"
 
-// What is taken from the heap while `counting`, by all threads: the functions of the C library, in front of its own.
+// Counts heap allocations of all threads while `counting`, by replacing the functions of the C library.
 namespace {
 std::atomic<bool> counting = false;
 std::atomic<std::int64_t> allocations = 0;
@@ -64,7 +64,7 @@ namespace {
 
 using testing::builtin;
 
-// Hidden 128, as the smallest models that are used: large enough for every path of the kernels.
+// Hidden size 128, like the smallest models in use: large enough for every path of the kernels.
 Model small_model() {
   EncoderConfig config = testing::tiny_config();
   config.hidden_size = 128;
@@ -85,9 +85,9 @@ std::int64_t page_faults() {
   return usage.ru_minflt + usage.ru_majflt;
 }
 
-/// What runs take once they are like those before them.
+/// Resources that runs take after warm-up.
 struct Taken {
-  std::vector<std::int64_t> allocations, page_faults;  // of each run
+  std::vector<std::int64_t> allocations, page_faults;  // per run
   std::int64_t outputs = 0;
 };
 
@@ -110,9 +110,9 @@ Taken taken_by(Executable& executable, const NamedTensors& inputs, ParameterStor
   return taken;
 }
 
-// An output is an entry of the map that a run returns, the one thing that the heap is asked for. One run is enough that takes
-// no more: the system may move pages whenever it likes, which is a fault too, and a thread takes what it works in when it
-// gets a part of an operation for the first time, which may be late.
+// Each output is an entry of the map that a run returns. These are the only heap allocations. The minimum over the runs
+// is compared, because the system may move pages at any time, which is a fault too. Also, a thread allocates its
+// scratch memory on its first part of an operation, which may come late.
 void expect_steady(Executable& executable, const NamedTensors& inputs, ParameterStore& parameters) {
   if (testing::kSanitized) GTEST_SKIP() << "sanitizers have a heap of their own";
   const Taken taken = taken_by(executable, inputs, parameters);

@@ -52,7 +52,7 @@ TEST(Evaluate, KnowsWhatTheMostFrequentLabelAloneWouldReach) {
   EXPECT_TRUE(std::isnan(evaluate({{}, 2}, {}).majority_share));
 }
 
-/// The evaluation of a model that is sure of `predicted`, of `classes` classes.
+/// Evaluates a model that confidently predicts `predicted`, one of `classes` classes each.
 Evaluation of_predictions(const std::vector<std::int32_t>& labels,
                           const std::vector<std::int32_t>& predicted, std::size_t classes) {
   std::vector<float> logits(labels.size() * classes, 0);
@@ -109,7 +109,7 @@ TEST(Concerns, NameTheOnlyClassThatIsPredicted) {
   EXPECT_EQ(concerns(collapsed, labels),
             (std::vector<std::string>{"the model predicts one class only, 'good': right for 3 "
                                       "of 4 examples"}));
-  // Right for every text, or of one class because the texts are.
+  // All predictions are right, or all texts have the predicted class.
   EXPECT_TRUE(concerns(of_predictions({0, 1}, {0, 1}, 2), labels).empty());
   EXPECT_TRUE(concerns(of_predictions({1, 1}, {1, 1}, 2), labels).empty());
   EXPECT_TRUE(concerns(evaluate({{}, 2}, {}), labels).empty());
@@ -118,7 +118,7 @@ TEST(Concerns, NameTheOnlyClassThatIsPredicted) {
 TEST(Concerns, NameTheClassesThatAreNeverPredicted) {
   EXPECT_EQ(concerns(of_predictions({0, 1, 2, 2}, {0, 1, 1, 0}, 3), {"bad", "good", "so so"}),
             (std::vector<std::string>{"the model never predicts 'so so' (n = 2)"}));
-  // Of a class without texts nothing is known.
+  // A class without texts is not reported.
   EXPECT_TRUE(concerns(of_predictions({0, 1}, {0, 1}, 3), {"a", "b", "c"}).empty());
 }
 
@@ -137,7 +137,7 @@ TEST(PredictionName, SaysWhenThereIsNone) {
 TEST(Evaluate, LossIsMeanCrossEntropy) {
   const std::vector<float> logits = {0, 0, /**/ 1, 3};
   const std::vector<std::int32_t> labels = {1, 0};
-  // -log(1/2) and log(1 + e^2); a few roundings of numbers near 1.
+  // -log(1/2) and log(1 + e^2), with a few roundings of numbers near 1.
   EXPECT_NEAR(evaluate({logits, 2}, labels).loss, (std::log(2.0) + std::log1p(std::exp(2.0))) / 2,
               1e-15);
 }

@@ -19,7 +19,7 @@ std::vector<float> normal_logits(std::size_t count, std::uint64_t stream) {
   return result;
 }
 
-/// What `compare` would count on `examples` examples.
+/// Returns the comparison of `examples` examples with these disagreements.
 Comparison disagreeing(std::int64_t examples, std::int64_t only_parent,
                        std::int64_t only_candidate) {
   Comparison result;
@@ -32,14 +32,14 @@ Comparison disagreeing(std::int64_t examples, std::int64_t only_parent,
 }
 
 TEST(McNemar, IsExactForFewDisagreements) {
-  // 2 (C(12,0) + C(12,1) + C(12,2)) / 2^12; all of it exact in double.
+  // 2 (C(12,0) + C(12,1) + C(12,2)) / 2^12, exact in double.
   EXPECT_EQ(mcnemar_p(10, 2), 158.0 / 4096);
   EXPECT_EQ(mcnemar_p(0, 0), 1);
   EXPECT_EQ(mcnemar_p(5, 5), 1);
   EXPECT_EQ(mcnemar_p(6, 0), 2.0 / 64);
 }
 
-// The tail summed from its own middle outwards, each term from logarithms of factorials: good to 1e-9 of it.
+// Sums the binomial tail from its largest term down, using logarithms of factorials. The relative error is 1e-9.
 double tail_from_logarithms(std::int64_t k, std::int64_t n) {
   double sum = 0;
   for (std::int64_t i = k; i >= 0; --i) {
@@ -63,7 +63,7 @@ TEST(McNemar, IsExactForManyToo) {
     EXPECT_EQ(mcnemar_p(a, b), mcnemar_p(b, a));
   }
   EXPECT_EQ(mcnemar_p(100000, 100000), 1);
-  // Below every double, and on the way there nothing overflows.
+  // Below every double, and no intermediate result overflows.
   EXPECT_EQ(mcnemar_p(200000, 3), 0);
 }
 
@@ -80,7 +80,7 @@ TEST(MarginSnr, OfTwoClassesByHand) {
 
 TEST(MarginSnr, OfManyClassesComparesTheParentsTopTwo) {
   const std::vector<float> parent = {9, 1, 5}, candidate = {7, 100, 5};
-  // Parent: 9 - 5 = 4; candidate, the same classes: 7 - 5 = 2. The class at 100 has no part in it.
+  // Baseline: 9 - 5 = 4; candidate, with the same classes: 7 - 5 = 2. The class with logit 100 does not count.
   EXPECT_NEAR(margin_snr_db({parent, 3}, {candidate, 3}), 10 * std::log10(16.0 / 4.0), 1e-14);
 }
 
@@ -98,8 +98,7 @@ TEST(MarginSnr, HalvingTheErrorGainsSixDecibels) {
     coarse[i] += 0.5f * noise[i];
     fine[i] += 0.25f * noise[i];
   }
-  // 20 log10(2) up to the float rounding of the sums: errors of 2^-24 against noise of 2^-2,
-  // averaged.
+  // 20 log10(2), up to the float rounding of the sums: errors of 2^-24 relative to noise of 2^-2, averaged.
   EXPECT_NEAR(margin_snr_db({parent, 4}, {fine, 4}) - margin_snr_db({parent, 4}, {coarse, 4}),
               20 * std::log10(2.0), 1e-5);
 }
@@ -134,7 +133,7 @@ TEST(Compare, RefusesLabelsThatAreNoClass) {
   EXPECT_THROW(compare({logits, 2}, {logits, 2}, std::vector<std::int32_t>{2}), UserError);
 }
 
-// The share of lost examples that makes the counts likeliest when gained - lost = `change`, by search.
+// Searches for the share of lost examples that maximizes the likelihood if gained - lost = `change`.
 double likeliest_lost_share(const Comparison& c, double change) {
   const auto likelihood = [&](double lost) {
     const auto term = [](std::int64_t count, double share) {
@@ -152,7 +151,7 @@ double likeliest_lost_share(const Comparison& c, double change) {
   return (low + high) / 2;
 }
 
-// At both ends the score, from the constrained likelihood's own definition, is 1.96.
+// At both ends the score, computed from the constrained likelihood, is 1.96.
 TEST(AccuracyChangeInterval, EndsWhereTheScoreTestRejects) {
   for (const auto& [lost, gained] : {std::pair{12, 2}, {2, 12}, {30, 31}, {1, 0}}) {
     const Comparison c = disagreeing(200, lost, gained);
@@ -182,14 +181,14 @@ TEST(AccuracyChangeInterval, TurnsRoundWithTheModels) {
   EXPECT_NEAR(one.high, -other.low, 1e-12);
 }
 
-// Bentur and others (2009), as Fagerland, Lydersen & Laake (2014) tabulate them.
+// Bentur et al. (2009), as tabulated by Fagerland, Lydersen and Laake (2014).
 TEST(AccuracyChangeInterval, AgreesWithPublishedOnes) {
   const Interval bentur = accuracy_change_interval(disagreeing(21, 7, 1));
   EXPECT_NEAR(bentur.low, -0.517, 5e-4);
   EXPECT_NEAR(bentur.high, -0.026, 5e-4);
 }
 
-// At the hypothesis of no change the score is McNemar's, without a correction.
+// For the hypothesis of no change the score equals McNemar's, without continuity correction.
 TEST(TangoScore, IsMcNemarsWhereNothingChanges) {
   EXPECT_NEAR(tango_score(disagreeing(100, 12, 2), 0), -10 / std::sqrt(14.0), 1e-12);
   EXPECT_EQ(tango_score(disagreeing(100, 0, 0), 0), 0);

@@ -11,7 +11,7 @@
 
 namespace hone::testing {
 
-/// The three counts that Tango's score is made of, and nothing else.
+/// Returns a comparison with only the three counts of Tango's score.
 inline Comparison counts(std::int64_t examples, std::int64_t lost, std::int64_t gained) {
   Comparison c;
   c.examples = examples;
@@ -20,7 +20,7 @@ inline Comparison counts(std::int64_t examples, std::int64_t lost, std::int64_t 
   return c;
 }
 
-/// What `compare` would count on `examples` examples.
+/// Returns the full comparison of `examples` examples.
 inline Comparison counted(std::int64_t examples, std::int64_t lost, std::int64_t gained) {
   Comparison c = counts(examples, lost, gained);
   c.mcnemar_p = mcnemar_p(lost, gained);
@@ -29,15 +29,15 @@ inline Comparison counted(std::int64_t examples, std::int64_t lost, std::int64_t
   return c;
 }
 
-/// Changes of accuracy, as choices among them are judged.
+/// Returns the accuracy changes of comparisons.
 inline std::vector<MetricChange> changes_of(std::span<const Comparison> comparisons) {
   std::vector<MetricChange> changes;
   for (const Comparison& c : comparisons) changes.push_back(accuracy_change(c));
   return changes;
 }
 
-// The chance that n examples with these rates give a verdict for which `wanted` holds, by adding up all counts that
-// happen more often than once in 1e12.
+// Returns the probability that n examples with these rates give a verdict that satisfies `wanted`. Sums over all counts
+// with a probability above 1e-12.
 inline double chance(std::int64_t n, const DisagreementRates& rates, double margin,
                      const std::function<bool(Conclusion)>& wanted) {
   const auto log_binomial = [](std::int64_t all, std::int64_t k, double p) {

@@ -20,7 +20,7 @@ TEST(Evidence, IsOneWhereAllDiffer) {
 TEST(Evidence, OfRepetitionsIsThatOfTheDifferentOnes) {
   EXPECT_EQ(evidence(Texts{0, 1, 0, 1, 0, 1}), 1.0 / 3);
   EXPECT_EQ(evidence(Texts{0, 0, 0, 0}), 1.0 / 4);
-  // One text that outweighs all others leaves little: 8² / (5² + 3) = 2.3.
+  // If one text dominates, little evidence remains: 8² / (5² + 3) = 2.3.
   EXPECT_EQ(effective_examples(8, evidence(Texts{0, 0, 0, 0, 0, 1, 2, 3})), 2);
 }
 
@@ -38,14 +38,14 @@ TEST(Evidence, OfAPartIsSaidWithWhatFlattersIt) {
             "test, n = 400 (effective 300), 80 trained on, all chosen on");
 }
 
-/// Two classes; the sign of each number is the class that is predicted.
+/// Returns logits of two classes. The sign of each number is the predicted class.
 std::vector<float> logits_of(const std::vector<float>& signs) {
   std::vector<float> logits;
   for (const float sign : signs) logits.insert(logits.end(), {0, sign});
   return logits;
 }
 
-// Every row three times: the same accuracies, intervals and p-values as once.
+// Repeating every row three times keeps accuracies, intervals and p-values.
 TEST(Evidence, OfThreeCopiesGivesTheIntervalsOfOne) {
   const std::vector<float> parent = {1, 1, 1, -1, -1, 1, -1, 1, 1, 1},
                            candidate = {1, -1, -1, -1, 1, 1, -1, -1, -1, -1};

@@ -44,7 +44,7 @@ TEST(ParseGate, AcceptsMetricsOfTheWholeAndOfOneClass) {
       {topics(), "recall(law (civil))>=-2", "recall(law (civil))", "recall of law (civil)", 0.02},
       {topics(), "recall(a>=b)>=-2", "recall(a>=b)", "recall of a>=b", 0.02},
       {topics(), "recall(it's)>=-2", "recall(it's)", "recall of it's", 0.02},
-      // The quotes are part of this name.
+      // The quotes belong to this name.
       {topics(), "recall(\"quoted\")>=-2", "recall(\"quoted\")", "recall of \"quoted\"", 0.02},
       {topics(), "f1_macro>=-0.5", "f1_macro", "macro F1", 0.005},
       {topics(), "macro_f1>=-0.5", "f1_macro", "macro F1", 0.005},
@@ -56,7 +56,7 @@ TEST(ParseGate, AcceptsMetricsOfTheWholeAndOfOneClass) {
       {topics(), "accuracy>=1", "accuracy", "accuracy", -0.01},
       {topics(), "accuracy>=+1.5e0", "accuracy", "accuracy", -0.015},
       {topics(), "accuracy>=-100", "accuracy", "accuracy", 1},
-      // With two classes, the metrics of class 1.
+      // With two classes, these are the metrics of class 1.
       {sentiment(), "recall>=-2", "recall(positive)", "recall of positive", 0.02},
       {sentiment(), "eval_f1>=-2", "f1(positive)", "F1 of positive", 0.02},
       {sentiment(), "precision(negative)>=-2", "precision(negative)", "precision of negative",

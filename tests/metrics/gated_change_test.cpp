@@ -31,7 +31,7 @@ LabelScheme scheme_of(Task task, std::int64_t outputs) {
   return scheme;
 }
 
-/// Two models' outputs for the same examples.
+/// Outputs of two models for the same examples.
 struct Sample {
   Task task = Task::single_label;
   std::int64_t outputs = 0;
@@ -46,13 +46,13 @@ struct Sample {
   MetricChange change(std::string_view text) const {
     return gated_change(gate(text), parent_logits(), candidate_logits(), truth());
   }
-  /// The gated metric of the candidate minus that of the parent, from two evaluations.
+  /// Returns the gated metric of the candidate minus that of the baseline, from two evaluations.
   double difference(std::string_view text) const {
     const Gate g = gate(text);
     return gated_value(g, evaluate(candidate_logits(), truth())) -
            gated_value(g, evaluate(parent_logits(), truth()));
   }
-  /// Of the examples numbered in `rows`.
+  /// Returns the examples with these row numbers.
   Sample at(const std::vector<std::size_t>& rows) const {
     Sample part = {.task = task, .outputs = outputs};
     const auto width = static_cast<std::size_t>(outputs);
@@ -68,7 +68,7 @@ struct Sample {
   }
 };
 
-/// Adds logits that predict `answer` to `logits`; a negative one: a row without a prediction.
+/// Appends logits that predict `answer`. A negative `answer` appends a row without a prediction.
 void predict(Floats& logits, std::int64_t classes, std::int32_t answer) {
   for (std::int32_t c = 0; c < classes; ++c)
     logits.push_back(answer < 0 ? std::numeric_limits<float>::quiet_NaN() : c == answer ? 1 : 0);
@@ -89,7 +89,7 @@ std::size_t pick(RandomSequence& random, const std::vector<double>& shares) {
   return shares.size() - 1;
 }
 
-/// Numbers of texts, one to three rows each, or one.
+/// Returns text numbers, with one to three rows each if `repeated`, and one otherwise.
 Classes draw_texts(RandomSequence& random, std::int64_t count, bool repeated) {
   Classes texts;
   for (std::int32_t text = 0; text < count; ++text)
@@ -104,15 +104,15 @@ struct ExamplePopulation {
   virtual Sample draw(RandomSequence& random, std::int64_t texts, bool repeated) const = 0;
 };
 
-/// The true class by its share; the parent answers by a row of its confusion matrix; the candidate answers the same, or
-/// with probability `changed` by a row of another matrix, on its own.
+/// Draws the true class by its share. The baseline predicts by a row of its confusion matrix. With probability
+/// `changed` the candidate predicts independently by a row of another matrix; otherwise it predicts the same class.
 struct ClassPopulation : ExamplePopulation {
   using Matrix = std::vector<std::vector<double>>;
   std::vector<double> shares;
   Matrix parent, other;
   double changed = 0;
 
-  /// Right with probability `right`, and wrong as each of the other classes alike.
+  /// Returns a matrix that is right with probability `right`, with errors spread evenly over the other classes.
   static Matrix matrix(std::size_t classes, double right) {
     Matrix m(classes, std::vector<double>(classes, (1 - right) / static_cast<double>(classes - 1)));
     for (std::size_t c = 0; c < classes; ++c) m[c][c] = right;
@@ -124,7 +124,7 @@ struct ClassPopulation : ExamplePopulation {
         other(matrix(shares.size(), then)),
         changed(change) {}
 
-  // Of one model: F1 of each class from the probabilities of (truth, answer).
+  // Returns the F1 of each class for one model, from the probabilities of (truth, prediction).
   std::vector<double> f1(bool candidate) const {
     const std::size_t classes = shares.size();
     std::vector<double> found(classes), predicted(classes), result(classes);
@@ -173,7 +173,7 @@ struct ClassPopulation : ExamplePopulation {
   }
 };
 
-/// Normal scores, ±1 around the classes' means; those of the candidate carry noise on top in a share of the examples. The area
+/// Normally distributed scores around the means of the classes. The candidate's scores have additional noise. The area
 /// is P(score of a positive > score of a negative).
 struct ScorePopulation : ExamplePopulation {
   double positive, noise;
@@ -209,7 +209,7 @@ struct Setting {
   std::string name;
   std::string gate;
   std::shared_ptr<ExamplePopulation> population;
-  bool many = true;  ///< of every kind of answer, many change
+  bool many = true;  ///< many predictions of every kind change
 };
 
 std::vector<Setting> settings() {
@@ -258,13 +258,14 @@ Coverage coverage_of(const Setting& setting, std::int64_t texts, bool repeated, 
   return shares;
 }
 
-/// How far a share in `draws` may lie from its `probability`: 3.3 standard errors, one time in 2,000 to each side.
+/// Returns the allowed error of a share of `draws` with this `probability`: 3.3 standard errors, exceeded once in 2,000
+/// on each side.
 double sampling_error(double probability, int draws) {
   return 3.3 * std::sqrt(probability * (1 - probability) / draws);
 }
 
-// At least 93% coverage, at most 99% where many answers of every kind change; a loss of just the margin is called kept, and
-// lost, in 2.5% of the draws at most.
+// Coverage is at least 93%, and at most 99% if many predictions of every kind change. A drop of exactly the margin gets
+// each verdict in at most 2.5% of the draws.
 void expect_level(const Setting& setting, const Coverage& s) {
   const double n = s.draws;
   EXPECT_EQ(s.defined, s.draws) << setting.name;
@@ -274,7 +275,7 @@ void expect_level(const Setting& setting, const Coverage& s) {
   }
   EXPECT_LE(s.kept / n, kVerdictLevel + sampling_error(kVerdictLevel, s.draws)) << setting.name;
   EXPECT_LE(s.lost / n, kVerdictLevel + sampling_error(kVerdictLevel, s.draws)) << setting.name;
-  // The two models are what `true_change` says: the mean of the draws is within their own error.
+  // Checks `true_change`: the mean of the draws agrees within its own error.
   EXPECT_NEAR(s.mean_change, s.true_change, 0.1 * s.mean_half) << setting.name;
 }
 
@@ -293,7 +294,7 @@ void print_row(const Setting& setting, std::int64_t texts, bool repeated, const 
              percent * s.covered, percent * s.kept, percent * s.lost);
 }
 
-// Ten examples say less than the t distribution has it: about 3% are called kept in place of 2.5%.
+// With ten positive examples the t distribution is slightly optimistic: about 3% are within the limit instead of 2.5%.
 TEST(LongGatedChange, CoversTheTrueChangeOfAreasOfTenPositiveExamples) {
   constexpr int kDraws = 8000;
   constexpr double kLevel = 0.03;
@@ -310,7 +311,7 @@ TEST(LongGatedChange, CoversTheTrueChangeOfAreasOfTenPositiveExamples) {
       }
 }
 
-// The table is printed. Where few answers of a kind change, the interval is wider than it has to be.
+// Prints a table. If few predictions of a kind change, the interval is wider than necessary.
 TEST(LongGatedChange, CoversTheTrueChangeInAllSettings) {
   constexpr int kDraws = 2000;
   fmt::print("{:36} {:>5} {:>4} {:>8} {:>8} {:>8} {:>7} {:>6} {:>6}\n", "metric", "texts", "rows",
@@ -336,7 +337,7 @@ void expect_same(const MetricChange& a, const MetricChange& b) {
   }
 }
 
-/// Three classes of unequal size, 300 texts of one to three rows.
+/// Returns three classes of unequal size, with 300 texts of one to three rows.
 Sample repeated_sample() {
   RandomSequence random(3, stream_of("repeated"));
   return ClassPopulation({0.5, 0.3, 0.2}, 0.8, 0.6, 0.4).draw(random, 300, true);
@@ -373,7 +374,8 @@ TEST(GatedChange, OfTheRecallOfAClassIsTangosOnItsExamples) {
   }
 }
 
-/// Three labels that an example has or not; the parent is right on 85% of them, the candidate changes a tenth of its answers.
+/// Returns examples with three labels. The baseline is right on 85% of them, and the candidate changes a tenth of its
+/// predictions.
 Sample label_sample(std::int64_t count = 400) {
   RandomSequence random(5, stream_of("labels"));
   Sample s = {.task = Task::multi_label, .outputs = 3};
@@ -427,7 +429,7 @@ TEST(GatedChange, OfTheMetricsATaskIsJudgedByIsTheirs) {
               compare_regression({numbers.parent, 1}, {numbers.candidate, 1}, numbers.targets).r2);
 }
 
-/// Every metric of a task that can be gated, of the whole and of each class.
+/// Returns every metric of the task that can be gated, overall and for each class.
 std::vector<std::string> all_gates(const Sample& s) {
   std::vector<std::string> gates;
   for (const Metric& metric : metrics(s.task))
@@ -457,7 +459,8 @@ TEST(GatedChange, IsTheDifferenceOfTwoEvaluations) {
   }
 }
 
-/// The standard deviation of each gate's change over replicates that draw as many texts as there are, with all their rows.
+/// Returns the standard deviation of each gate's change over bootstrap replicates. Each replicate draws as many texts
+/// as there are, with all their rows.
 std::vector<double> bootstrap_errors(const Sample& s, const std::vector<std::string>& gates,
                                      int replicates) {
   std::map<std::int32_t, std::vector<std::size_t>> by_text;
@@ -488,9 +491,9 @@ std::vector<double> bootstrap_errors(const Sample& s, const std::vector<std::str
   return errors;
 }
 
-// A standard deviation of 2,000 replicates is within 5% of what it estimates (3 / sqrt(2 · 2,000)). The interval's is
-// wider by the answers it adds, 1.96² / K for K texts with answers that differ, of which one weighs at most 5 times the mean
-// square here; jackknife and bootstrap differ by less than 3% for hundreds of texts.
+// The standard deviation of 2,000 replicates has an error below 5% (3 / sqrt(2 · 2,000)). The interval is wider because
+// of the predictions that it adds: 1.96² / K for K differing texts, one of which weighs at most 5 times the mean square
+// here. Jackknife and bootstrap differ by less than 3% for hundreds of texts.
 TEST(GatedChange, HasTheStandardErrorOfAPairedBootstrapOverTexts) {
   RandomSequence random(8, stream_of("for the bootstrap"));
   const Sample three = ClassPopulation({0.4, 0.35, 0.25}, 0.8, 0.6, 0.7).draw(random, 500, true),
@@ -528,7 +531,7 @@ TEST(GatedChange, OfTheSameModelIsZeroWithAWidth) {
   }
 }
 
-// A first answer that differs makes nothing surer.
+// A first difference does not narrow the interval.
 TEST(GatedChange, OfOneAnswerIsNoSurerThanOfNone) {
   Classes truth;
   for (std::int32_t i = 0; i < 300; ++i) truth.push_back(i % 3);
@@ -569,7 +572,7 @@ TEST(GatedChange, IsNotDefinedWithoutExamplesOfTheClass) {
             "; the true answers, or those of a model, are all the same");
 }
 
-// The one example that the parent takes for the class holds its precision up alone: no error can be computed from it.
+// The baseline predicts the class only once, so its precision rests on one example and no error can be computed.
 TEST(GatedChange, IsNotDefinedWhereItRestsOnOneText) {
   const Sample s = sample_of(2, {0, 1, 0, 1, 1}, {0, 1, 0, 0, 0}, {0, 1, 0, 1, 1});
   const MetricChange c = s.change("precision(c1)>=-2");
@@ -577,7 +580,7 @@ TEST(GatedChange, IsNotDefinedWhereItRestsOnOneText) {
   EXPECT_FALSE(c.interval);
   EXPECT_EQ(c.notes, "; it depends on a single example");
   EXPECT_EQ(c.parent, 1);
-  // So does an area on the only positive example.
+  // So does an area with a single positive example.
   const Sample one = sample_of(2, {0, 1, 0, 0, 0}, {0, 1, 0, 0, 1}, {0, 1, 0, 1, 1});
   EXPECT_EQ(one.change("auc>=-2").notes, "; it depends on a single example");
   EXPECT_FALSE(one.change("auc>=-2").interval);
@@ -606,7 +609,7 @@ TEST(JudgeGates, IsTheOneRuleForOneGateAndOneEvaluation) {
   }
 }
 
-// Bonferroni's correction by the number of gates times that of evaluations.
+// Bonferroni's correction uses the number of gates times the number of evaluations.
 TEST(JudgeGates, AsksMoreOfMoreGatesAndEvaluations) {
   int stricter = 0;
   for (int lost = 0; lost < 60; ++lost) {
@@ -658,7 +661,6 @@ TEST(JudgeGates, SayOfEachUnclearOneHowManyExamplesWouldTell) {
       << all.summary;
 }
 
-// Each gate has its own margin.
 TEST(JudgeGates, TakesTheMarginOfEachGate) {
   const MetricChange loses_two = accuracy_change(counted(10'000, 210, 10));
   const MetricChange changes[] = {loses_two, loses_two};
@@ -736,7 +738,7 @@ TEST(JudgeGatesOfSeeds, JudgesEachGateAtItsFullLevel) {
   }
 }
 
-/// Of each class, so many examples on which both are right, the parent alone is, and the candidate alone is.
+/// For one class: the numbers of examples on which both models are right, only the baseline, and only the candidate.
 struct OfClass {
   int both = 0, parent = 0, candidate = 0;
 };

@@ -7,7 +7,7 @@
 
 namespace hone::testing {
 
-/// The cases of a task in `golden/task_metrics.json`, which tools/golden/task_metrics.py describes.
+/// Returns the cases of a task in `golden/task_metrics.json`; see tools/golden/task_metrics.py.
 inline const Json& golden_cases(std::string_view task) {
   static const Json file = read_json(test_data() / "metrics" / "golden" / "task_metrics.json");
   return file.at(std::string(task));

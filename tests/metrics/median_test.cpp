@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// 1, 2, … n, so that a value is its rank.
+// Returns 1, 2, … n, so each value is its rank.
 std::vector<double> ranks(int n) {
   std::vector<double> values(static_cast<std::size_t>(n));
   std::iota(values.begin(), values.end(), 1);

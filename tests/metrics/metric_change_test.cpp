@@ -20,14 +20,14 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// A population of which data sets are drawn, whose true change is known.
+/// A population to draw datasets from, with known true change.
 struct Population {
   double true_change = 0;
-  /// Draws `count` texts; those of an even number stand `copies` times.
+  /// Draws `count` texts. Texts with even numbers occur `copies` times.
   std::function<MetricChange(RandomSequence& random, std::int64_t count, int copies)> draw;
 };
 
-/// The number of the text of each row.
+/// Returns the text number of each row.
 std::vector<std::int32_t> rows_of(std::int64_t texts, int copies) {
   std::vector<std::int32_t> rows;
   for (std::int32_t text = 0; text < texts; ++text)
@@ -35,12 +35,12 @@ std::vector<std::int32_t> rows_of(std::int64_t texts, int copies) {
   return rows;
 }
 
-/// What is drawn of a number, or of the answer on a label.
+/// The values of one number or label.
 struct Drawn {
   float truth = 0, parent = 0, candidate = 0;
 };
 
-/// The truth, the parent's and the candidate's values of all rows; `of_text`: as many as each text has.
+/// The true, baseline's and candidate's values of all rows. `of_text` has the values of each text.
 struct Columns {
   Floats truth, parent, candidate;
   Columns(const std::vector<std::vector<Drawn>>& of_text, const std::vector<std::int32_t>& rows) {
@@ -58,7 +58,7 @@ Drawn as_floats(double truth, double parent, double candidate) {
   return {static_cast<float>(truth), static_cast<float>(parent), static_cast<float>(candidate)};
 }
 
-// y ~ N(0, 1); the parent says 0.8 y + 0.5 e, the candidate `shrink` times that and noise of its own.
+// y ~ N(0, 1). The baseline predicts 0.8 y + 0.5 e; the candidate adds its own noise to `shrink` times that.
 Population numbers(double shrink, double noise) {
   const double slope = 0.8 * shrink - 1, error = 0.5 * shrink;
   return {0.2 * 0.2 + 0.5 * 0.5 - (slope * slope + error * error + noise * noise),
@@ -74,7 +74,7 @@ Population numbers(double shrink, double noise) {
           }};
 }
 
-// Five labels that an example has or not together more often than alone, as are its errors.
+// Five labels that are positively correlated, and so are the errors on them.
 constexpr std::array<double, 5> kThresholds = {-0.2, 0.5, 1.0, 1.5, 0.8};
 constexpr double kYes = 1.2, kNo = -1.6;  // mean logits
 
@@ -89,7 +89,7 @@ double micro_f1(double shift, double deviation) {
   return 2 * found / both;
 }
 
-// The candidate's logits are the parent's, shifted, with noise.
+// The candidate's logits are the baseline's, shifted, plus noise.
 Population labels(double shift, double noise) {
   return {micro_f1(shift, std::hypot(1, noise)) - micro_f1(0, 1),
           [=](RandomSequence& random, std::int64_t count, int copies) {
@@ -113,7 +113,8 @@ struct Shares {
   double covered = 0, kept = 0, lost = 0;
 };
 
-/// Of 500 data sets: whose interval covers the true change, and which are called kept, and lost, where it is just `margin`.
+/// Returns shares of 500 datasets: those whose interval covers the true change, and the verdicts if the true drop is
+/// exactly `margin`.
 Shares shares_of(const Population& population, std::int64_t count, int copies, double margin) {
   RandomSequence random(5, stream_of("coverage"));
   constexpr double kDraws = 500;
@@ -130,8 +131,9 @@ Shares shares_of(const Population& population, std::int64_t count, int copies, d
   return shares;
 }
 
-// 500 draws tell a coverage of 95% to 1 point, and false verdicts of 2.5% to 0.7; with 6000 draws the coverage of these
-// populations lies between 95.0 and 97.5%, and false verdicts of one kind between 1.2 and 2.9%.
+// 500 draws estimate a coverage of 95% to within 1 point, and a false verdict rate of 2.5% to within 0.7. With 6000
+// draws these populations have coverages between 95.0 and 97.5%, and false verdict rates of one kind between 1.2 and
+// 2.9%.
 void expect_coverage(const Population& population, double low, double high) {
   for (const std::int64_t count : {200, 1000}) {
     for (const int copies : {1, 4}) {
@@ -155,12 +157,12 @@ TEST(LongPairedChange, OfMicroF1CoversTheTrueOneNineteenTimesOfTwenty) {
   expect_coverage(labels(0, 0.15), 0.92, 0.98);
 }
 
-// Where answers hardly differ the interval may be too wide, never too narrow.
+// If few predictions differ, the interval may be too wide, but never too narrow.
 TEST(LongPairedChange, OfFewAnswersThatDifferCoversTheTrueOneToo) {
   expect_coverage(labels(0, 0.02), 0.92, 1 + 1e-9);
 }
 
-// As many texts as are said to be needed show it four times out of five, within the rounding of a linear plan.
+// The planned number of texts has a power of 80%, within the rounding of a linear plan.
 TEST(LongPairedChange, IsPlannedWithThePowerItPromises) {
   for (const Population& population : {numbers(0.97, 0.15), labels(-0.1, 0.3)}) {
     constexpr double kMargin = 0.05;
@@ -173,7 +175,8 @@ TEST(LongPairedChange, IsPlannedWithThePowerItPromises) {
   }
 }
 
-/// Predictions of which each says `shift` too much where the truth rises by one from text to text.
+/// Returns the change if the first `differing` predictions are `shift` too high. The truth cycles through 0, 1, 2 and
+/// 3.
 MetricChange shifted(std::int64_t count, float shift, int differing) {
   Floats truth, parent, candidate;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -185,7 +188,7 @@ MetricChange shifted(std::int64_t count, float shift, int differing) {
 }
 
 TEST(PairedChange, FollowsTheFormula) {
-  // Two ratios' linearised parts, by hand: Σ u² = 14, G = 4, K = 2.
+  // Linearized terms of a ratio, by hand: Σ u² = 14, G = 4, K = 2.
   const std::vector<double> values = {1, -3, 2, 0};
   const std::vector<char> differ = {1, 0, 1, 0};
   const MetricChange change = paired_change(kMicroF1, 0.25, {values, differ, 1}, {});
@@ -196,13 +199,14 @@ TEST(PairedChange, FollowsTheFormula) {
   EXPECT_EQ(change.interval->high, 1);
   EXPECT_NEAR(change.score(0.25 - half), kNormal975, 1e-12);
   EXPECT_NEAR(change.score(0.25 + half), -kNormal975, 1e-12);
-  // Rows of one text are one observation: 1 - 3, 2, 0.
+  // Rows of one text are a single observation: 1 - 3, 2, 0.
   const std::vector<std::int32_t> texts = {0, 0, 1, 2};
   EXPECT_NEAR(paired_change(kMicroF1, 0.25, {values, differ, 1}, texts).half_width,
               student_975(2) * std::sqrt(3.0 / 2 * (8 + z2 * 8 / 2)), 1e-12);
 }
 
-// Two texts of a hundred add all: Σ u² = Σ u⁴ = 2, of 2 · 2² / (2 - 2² / 100) = 4.08 degrees of freedom.
+// Two of a hundred texts contribute everything: Σ u² = Σ u⁴ = 2, with 2 · 2² / (2 - 2² / 100) = 4.08 degrees of
+// freedom.
 TEST(PairedChange, CountsFewDegreesOfFreedomWhereFewTextsAddMost) {
   std::vector<double> values(100);
   values[3] = 1;
@@ -217,12 +221,12 @@ TEST(PairedChange, CountsFewDegreesOfFreedomWhereFewTextsAddMost) {
   };
   EXPECT_NEAR(half(true), student_975(4) * std::sqrt(5.0 / 4 * squares), 1e-12);
   EXPECT_NEAR(half(false), student_975(99) * std::sqrt(100.0 / 99 * squares), 1e-12);
-  // Of equal amounts there are as many as texts less one, at most.
+  // Equal contributions give at most the number of texts less one.
   for (double& value : values) value = &value < &values[50] ? 1 : -1;
   EXPECT_EQ(half(true), half(false));
 }
 
-// For answers that are gained as often as lost, as rates go to 0.
+// If equally many predictions are gained and lost, as rates go to 0.
 TEST(PairedChange, HasTheWidthOfTangosInterval) {
   constexpr std::int64_t kCount = 100'000;
   for (const std::int64_t pairs : {0, 1, 3, 20}) {
@@ -240,7 +244,7 @@ TEST(PairedChange, HasTheWidthOfTangosInterval) {
   }
 }
 
-// A first loss makes nothing surer: what may be lost at worst is no less than where nothing differs.
+// A first loss does not narrow the interval: its lower end is below that without any difference.
 TEST(PairedChange, DoesNotGrowSurerByAFirstLoss) {
   constexpr std::size_t kCount = 700, kLabels = 3;
   std::vector<float> truth(kCount * kLabels), logits;
@@ -282,7 +286,7 @@ TEST(PairedChange, DoesNotGrowSurerByRepetition) {
   EXPECT_GT(compare_regression({aa, 1}, {bb, 1}, tt).r2.interval->low, once.interval->low);
 }
 
-// Where nothing differs the interval is about that of Tango's score, z² / n.
+// If nothing differs, the interval is about that of Tango's score, z² / n.
 TEST(PairedChange, TakesLackOfEvidenceForNothing) {
   const MetricChange none = shifted(1000, 0, 0);
   const double z2 = kNormal975 * kNormal975;
@@ -332,7 +336,7 @@ TEST(PairedChange, IsChosenAmongSeveralByTheOneRule) {
   EXPECT_TRUE(verdicts_in_sequence(descending)[1].summary.find("not tested") != std::string::npos);
 }
 
-// The way by a change is the way by the counts.
+// Judging the change and judging the counts give the same verdict.
 TEST(AccuracyChange, IsJudgedAsItsComparison) {
   for (const int lost : {0, 3, 40, 90}) {
     const Comparison c = testing::counted(1000, lost, 20);

@@ -57,7 +57,7 @@ TEST(EvaluateMultiLabel, AgreesWithScikitLearn) {
 }
 
 TEST(EvaluateMultiLabel, CountsWhatIsMeasuredByHand) {
-  // Answers 10 01 11, truth 10 11 00.
+  // Predictions 10 01 11, truth 10 11 00.
   const MultiLabelEvaluation e = evaluated({1, -1, -2, 0, 3, 1}, {1, 0, 1, 1, 0, 0}, 2);
   EXPECT_EQ(e.exact, 1);
   EXPECT_DOUBLE_EQ(e.subset_accuracy, 1.0 / 3);
@@ -132,7 +132,7 @@ TEST(CompareMultiLabel, IsTheDifferenceOfBothFigures) {
       << verdict(c.micro_f1).summary;
 }
 
-// A row without numbers says no to everything: its labels are lost, and nothing is right.
+// A row with NaN predicts no label and is not right.
 TEST(CompareMultiLabel, CountsRowsThatAreNoNumbersAsLost) {
   const Floats parent = {1, -1, 1, -1, -1, 1}, candidate = {1, kNan, 1, -1, -1, 1},
                targets = {1, 0, 1, 0, 0, 1};

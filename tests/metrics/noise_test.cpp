@@ -36,7 +36,7 @@ TEST(Noise, CountsWhatBecameZero) {
   EXPECT_EQ(noise.smallest_step, 5);
 }
 
-// The grid ends in 7 and -8 with steps of 1: 7.4 and -8.4 are rounded, 7.6 and -9 clipped.
+// The grid ends at 7 and -8 with steps of 1: 7.4 and -8.4 are rounded, 7.6 and -9 are clipped.
 TEST(Noise, TellsClippingFromRounding) {
   const Noise noise = noise_of({7.4f, 7.6f, 6, -8.4f, -9, -7, 0}, {7, 7, 6, -8, -8, -7, 0});
   EXPECT_EQ(noise.clipped, 2);

@@ -5,7 +5,7 @@
 namespace hone {
 namespace {
 
-// By hand: 4 · 0.005, then 3 · 0.01, then 2 · 0.03; the last, 0.04, is no less than the one before it.
+// By hand: 4 · 0.005, then 3 · 0.01, then 2 · 0.03. The last value, 0.04, takes the value before it, which is larger.
 TEST(Holm, CorrectsStepByStep) {
   const std::vector<double> adjusted = holm_adjusted(std::vector<double>{0.01, 0.04, 0.03, 0.005});
   const double expected[] = {0.03, 0.06, 0.06, 0.02};

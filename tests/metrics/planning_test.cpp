@@ -12,7 +12,7 @@ using testing::counted;
 using testing::is_kept;
 using testing::is_lost;
 
-// Four times out of five, exactly computed. Counts are whole, so the chance jumps by up to a few hundredths.
+// The exact power is 80%. Counts are integers, so it jumps by up to a few hundredths.
 TEST(PlannedExamples, HaveThePowerTheyPromise) {
   struct Case {
     DisagreementRates rates;
@@ -32,7 +32,7 @@ TEST(PlannedExamples, HaveThePowerTheyPromise) {
 }
 
 TEST(PlannedExamples, FollowNamsFormula) {
-  // Without any disagreement the null variance alone is left: z² m (1 - m) / m².
+  // Without disagreement only the null variance remains: z² m (1 - m) / m².
   EXPECT_EQ(planned_examples({0, 0}, 0.005),
             static_cast<std::int64_t>(std::ceil(kNormal975 * kNormal975 * 0.995 / 0.005)));
   EXPECT_FALSE(planned_examples({0.01, 0.005}, 0.005));
@@ -41,7 +41,7 @@ TEST(PlannedExamples, FollowNamsFormula) {
             *planned_examples({0.01, 0.01}, 0.005));
 }
 
-// As computed exactly, and four of five where that many are planned.
+// The exact power, and 80% for the planned number of examples.
 TEST(ChanceToBeShownKept, IsThePower) {
   const DisagreementRates rates = {0.02, 0.02};
   for (const std::int64_t n : {500, 2000, 6000, 12000})
@@ -50,12 +50,12 @@ TEST(ChanceToBeShownKept, IsThePower) {
   const double z = normal_above(0.025 / 10);
   EXPECT_NEAR(chance_to_be_shown_kept(rates, 0.005, *planned_examples(rates, 0.005, z), z), 0.8,
               1e-3);
-  // Nothing differs: all depends on how many examples there are.
+  // No predictions differ, so only the number of examples matters.
   EXPECT_EQ(chance_to_be_shown_kept({0, 0}, 0.005, 10), 0);
   EXPECT_EQ(chance_to_be_shown_kept({0, 0}, 0.005, 10000), 1);
 }
 
-// The change is the one seen; the rate of disagreement is half an example more.
+// The change equals the observed one. The rate of disagreement adds half an example.
 TEST(RatesSeen, HaveTheChangeThatWasSeen) {
   for (const auto& [lost, gained] : {std::pair{0, 0}, {6, 2}, {0, 36}, {36, 0}, {18, 18}}) {
     const DisagreementRates rates = rates_seen(counted(36, lost, gained));
@@ -87,7 +87,7 @@ TEST(PlanText, SaysWhatWouldBeShown) {
       plan_text(12, -0.11, 0.005, {.unit = " seeds"}),
       "about 12 seeds would show it to exceed the limit (power 80%) if the true change is the "
       "one seen");
-  // What nobody saw is said to be assumed.
+  // Rates that were not observed are stated as assumptions.
   EXPECT_EQ(plan_text(1234, 0, 0.005, {.condition = condition_text(rates_seen(counted(36, 0, 0)))}),
             "about 1,300 examples would show it to be within the limit (power 80%) if both models "
             "are equally accurate and differ on one example in 74 (none was seen)");

@@ -5,8 +5,7 @@
 namespace hone {
 namespace {
 
-// Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I, method 3;
-// four digits printed.
+// Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I, method 3. It prints four digits.
 TEST(WilsonInterval, MatchesPublishedFigures) {
   const struct {
     int successes, trials;

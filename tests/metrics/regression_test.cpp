@@ -147,7 +147,7 @@ TEST(CompareRegression, IsTheDifferenceOfBothR2) {
   EXPECT_DOUBLE_EQ(c.mean_shift, 3.0 / 6);
   EXPECT_EQ(c.r2.figure, kR2);
   EXPECT_LT(c.r2.interval->low, c.r2.change);
-  // Two outputs at once are the sums over both.
+  // Two outputs use the sums over both.
   const Floats t2 = {1, 3, 4, 8, 2, 6}, a2 = {1, 2, 5, 6, 3, 7}, b2 = {2, 2, 5, 4, 3, 7};
   EXPECT_NEAR(compare_regression({a2, 2}, {b2, 2}, t2).r2.change,
               regression_of(b2, t2, 2).errors.r2 - regression_of(a2, t2, 2).errors.r2, 1e-15);

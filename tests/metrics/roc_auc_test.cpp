@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// Every pair of a positive and a negative; a tie counts half.
+// Compares every positive with every negative. A tie counts half.
 double by_pairs(const std::vector<double>& scores, const std::vector<char>& positive) {
   double won = 0, pairs = 0;
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -59,7 +59,7 @@ TEST(RocAuc, IsNotDefinedWithoutOneOfTheClassesOrWithANaN) {
   EXPECT_TRUE(undefined({1, nan}, {0, 1}));
 }
 
-// The roots of the equation by scipy.optimize.brentq.
+// The expected roots of the equation come from scipy.optimize.brentq.
 TEST(AucInterval, IsThatOfNewcombesFifthMethod) {
   const auto expect = [](double auc, std::int64_t positives, std::int64_t negatives, double low,
                          double high) {

@@ -13,7 +13,7 @@ namespace {
 
 using testing::counted;
 
-/// Seeds on `examples` examples each: the accuracies before, and how many are lost and gained by each.
+/// Returns seeds with `examples` examples each. Each seed has numbers of lost and gained examples.
 SeedChanges seeds_on(std::int64_t examples, const std::vector<std::pair<int, int>>& seeds) {
   std::vector<Comparison> comparisons;
   std::vector<double> before, after;
@@ -43,12 +43,12 @@ TEST(VerdictOfSeeds, IsUnclearUnderFive) {
       "it, and a mean needs at least 5 seeds");
 }
 
-// The halves of the intervals over seeds and over texts, as two legs of a triangle.
+// The half widths over seeds and over texts add up in quadrature.
 TEST(VerdictOfSeeds, FollowsTheIntervalFromFiveOn) {
   const SeedChanges even = seeds_on(20000, {{30, 50}, {50, 30}, {30, 50}, {50, 30}, {40, 40}});
   const Verdict kept = verdict_of_seeds(even);
   EXPECT_EQ(kept.conclusion, Conclusion::within_limit);
-  const double of_seeds = 2.7764451 * 0.001 / std::sqrt(5.0);  // changes of 0.001, deviation 0.001
+  const double of_seeds = 2.7764451 * 0.001 / std::sqrt(5.0);  // deviation of the changes: 0.001
   double of_texts = 0;
   for (const MetricChange& c : even.changes) of_texts += (c.interval->high - c.change) / 5;
   EXPECT_NEAR(kept.change_interval->high, std::hypot(of_seeds, of_texts), 1e-9);
@@ -61,7 +61,7 @@ TEST(VerdictOfSeeds, FollowsTheIntervalFromFiveOn) {
   EXPECT_EQ(verdict_of_seeds(worse).conclusion, Conclusion::exceeds_limit);
 }
 
-// The next seed may differ; what each of these shows on its texts stands.
+// Equal changes say nothing about other seeds, but each verdict holds for its own seed.
 TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
   const Verdict lost = verdict_of_seeds(seeds_on(1000, std::vector(5, std::pair(490, 10))));
   EXPECT_EQ(lost.conclusion, Conclusion::exceeds_limit);
@@ -74,7 +74,7 @@ TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
       "accuracy changed by -48.00 points with each of 5 seeds (95% CI for these seeds on other "
       "examples: -51.20 to -44.77), more than the allowed drop of 0.50; 50.00% of predictions "
       "changed on average; every seed shows it");
-  // No change five times: kept only where the texts of each are enough.
+  // Five seeds without change are within the limit only if each has enough texts.
   EXPECT_EQ(verdict_of_seeds(seeds_on(20000, std::vector(5, std::pair(10, 10)))).conclusion,
             Conclusion::within_limit);
   const Verdict unclear = verdict_of_seeds(seeds_on(1000, std::vector(6, std::pair(10, 10))));
@@ -85,7 +85,7 @@ TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
       << unclear.summary;
   EXPECT_NE(unclear.summary.find("would show each seed to be within the limit"), std::string::npos)
       << unclear.summary;
-  // One change, and yet not what each of them shows: some disagree more often.
+  // Equal changes, but different verdicts: one seed has more disagreement.
   const SeedChanges unequal = seeds_on(4000, {{22, 20}, {22, 20}, {22, 20}, {22, 20}, {602, 600}});
   EXPECT_EQ(verdict(unequal.changes.front()).conclusion, Conclusion::within_limit);
   EXPECT_EQ(verdict_of_seeds(unequal).conclusion, Conclusion::inconclusive);
@@ -93,7 +93,7 @@ TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
             verdict(unequal.changes.back()).examples_needed);
 }
 
-// Five seeds are never less sure than every one of them, nor are two.
+// The verdict of several seeds is at least as strong as those of all single seeds.
 TEST(VerdictOfSeeds, IsNoWeakerThanEverySeedAlone) {
   const SeedChanges far = seeds_on(1000, {{60, 10}, {500, 10}, {900, 0}, {60, 10}, {70, 10}});
   const Verdict lost = verdict_of_seeds(far);
@@ -122,9 +122,9 @@ TEST(VerdictOfSeeds, IsNoWeakerThanEverySeedAlone) {
             Conclusion::inconclusive);
 }
 
-// Either way of telling may be taken, and still "kept" is false in 2.5% of cases at most, and so is "lost": of the mean
-// over all seeds where that is what is spoken of, of the worst of these seeds where it is these. Seeds whose true changes
-// lie around the margin, texts on which they err alike or each for itself; 0.0025 is one standard error of 4000 draws.
+// Whichever grounds the verdict uses, each of the two conclusions is false in at most 2.5% of cases. They concern the
+// mean over all seeds or the worst of these seeds. The true changes of the seeds are near the margin, and errors are
+// shared between seeds or partly independent. 0.0025 is one standard error of 4000 draws.
 TEST(VerdictOfSeeds, IsFalseAsSeldomAsItSays) {
   constexpr double kMargin = 0.005, kExamples = 3000;
   RandomSequence random(9, stream_of("seeds"));
@@ -156,7 +156,7 @@ TEST(VerdictOfSeeds, IsFalseAsSeldomAsItSays) {
   }
 }
 
-// Five seeds that agree on 52 texts say nothing of other texts.
+// Five seeds that agree on 52 texts show nothing about other texts.
 TEST(VerdictOfSeeds, KnowsThatItsTextsAreFew) {
   const Verdict v = verdict_of_seeds(seeds_on(52, {{2, 5}, {2, 4}, {2, 5}, {1, 4}, {3, 5}}));
   EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
@@ -167,7 +167,7 @@ TEST(VerdictOfSeeds, KnowsThatItsTextsAreFew) {
       << v.summary;
 }
 
-/// Changes of R² on `texts` texts each, whose intervals reach `half` to either side.
+/// Returns changes of R² on `texts` texts each, with intervals of `half` on each side.
 SeedChanges ratios(const std::vector<double>& changed, double half, std::int64_t texts = 400) {
   SeedChanges changes{.notes = "; predictions changed by 0.02 on average"};
   for (const double change : changed) {
@@ -188,7 +188,7 @@ TEST(VerdictOfSeeds, JudgesTheFigureOfAnyTask) {
       "R² changed by +0.00 points on average over 5 seeds (95% CI for other seeds and examples: "))
       << kept.summary;
   EXPECT_TRUE(kept.summary.ends_with("; predictions changed by 0.02 on average")) << kept.summary;
-  // A mean below what a share can be is none of this figure's limits.
+  // R² has no lower limit, unlike a share.
   const Verdict lost = verdict_of_seeds(ratios({-1.2, -1.3, -1.25, -1.2, -1.3}, 0.003));
   EXPECT_EQ(lost.conclusion, Conclusion::exceeds_limit);
   EXPECT_NEAR(lost.change, -1.25, 1e-12);

@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// Critical values as every table of Student's distribution prints them, to three decimals.
+// Critical values from tables of Student's distribution, with three decimals.
 TEST(Student, AgreesWithTheTables) {
   const std::pair<std::int64_t, double> rows[] = {{1, 12.706}, {2, 4.303},  {3, 3.182}, {4, 2.776},
                                                   {9, 2.262},  {10, 2.228}, {30, 2.042}};
@@ -21,7 +21,7 @@ TEST(Student, AgreesWithTheTables) {
   EXPECT_EQ(student_two_sided(0, 4), 1);
 }
 
-// With one degree of freedom it is Cauchy's distribution, with two 1 - t / sqrt(2 + t²).
+// With one degree of freedom it is Cauchy's distribution. With two its tail is 1 - t / sqrt(2 + t²).
 TEST(Student, AgreesWithItsClosedForms) {
   for (const double t : {0.1, 1.0, 5.0}) {
     EXPECT_NEAR(student_two_sided(t, 1), 1 - 2 / M_PI * std::atan(t), 1e-14) << t;
@@ -40,7 +40,7 @@ TEST(SeedSpread, FromFiveSeedsOn) {
   EXPECT_NEAR(s.interval->high - s.mean, 2.776445 * *s.deviation / std::sqrt(5), 1e-7);
 }
 
-// Two accuracies of 50% that an interval of 29 below zero to 129% was made of.
+// Two accuracies near 50% once gave an interval from -29% to 129%.
 TEST(SeedSpread, OfFewerIsTheirValuesAlone) {
   for (const std::vector<double>& few :
        {std::vector<double>{0.5}, {0.44, 0.56}, {0.1, 0.2, 0.3, 0.4}}) {
@@ -53,7 +53,7 @@ TEST(SeedSpread, OfFewerIsTheirValuesAlone) {
   EXPECT_NEAR(seed_spread(std::vector<double>{0.44, 0.56}).mean, 0.5, 1e-15);
 }
 
-// Shares that are the same differ by what rounding leaves, "a spread of 7e-15": that is none, and no interval.
+// Equal shares may differ by rounding errors, a deviation of 7e-15. That counts as zero, without an interval.
 TEST(SeedSpread, OfEqualValuesClaimsNoWidth) {
   const std::vector<double> equal(6, 0.5132), before = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6},
                                               after = {0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
@@ -75,7 +75,7 @@ TEST(AccuracySpread, StaysWithinZeroAndOne) {
     EXPECT_LT(interval.low, mean);
     EXPECT_LT(mean, interval.high);
   }
-  // In the middle, and near each other, it is that of the accuracies but for the curve of the logistic function.
+  // Near 50% and with a small spread, the interval is almost that of the accuracies themselves.
   const std::vector<double> middle = {0.50, 0.51, 0.49, 0.50, 0.505};
   const Interval on_logits = *share_spread(middle).interval, plain = *seed_spread(middle).interval;
   EXPECT_NEAR(on_logits.low, plain.low, 1e-5);
@@ -83,22 +83,22 @@ TEST(AccuracySpread, StaysWithinZeroAndOne) {
 }
 
 TEST(AccuracySpread, ByHand) {
-  // Mean 0.9, deviation √(0.02 / 4); the slope of the logistic function there is 0.09.
+  // Mean 0.9, standard deviation √(0.02 / 4). The logistic function has the slope 0.09 there.
   const SeedSpread s = share_spread(std::vector<double>{0.8, 0.9, 0.9, 0.9, 1.0});
   const double half = student_975(4) * std::sqrt(0.02 / 4) / std::sqrt(5.0) / 0.09;
   EXPECT_NEAR(s.interval->low, 1 / (1 + std::exp(-(std::log(9.0) - half))), 1e-14);
   EXPECT_NEAR(s.interval->high, 1 / (1 + std::exp(-(std::log(9.0) + half))), 1e-14);
 }
 
-// Near all right, where shrunken shares once put the interval beside its mean.
+// Near 100%, where shrinking the shares once gave an interval that excluded the mean.
 TEST(AccuracySpread, HoldsItsMean) {
   const SeedSpread s = share_spread(std::vector<double>{1, 0.995, 0.995, 0.995, 0.99});
   EXPECT_LT(s.interval->low, s.mean);
   EXPECT_LT(s.mean, s.interval->high);
 }
 
-// Accuracies of seeds whose logits are normal around 1.5: the expected one lies in 95 of 100 intervals. 0.005 is the
-// standard error of 2000 draws; the rounding to whole texts shifts nothing that shows.
+// Accuracies of seeds whose logits are normal around 1.5. 95% of the intervals contain the expected accuracy. 0.005 is
+// the standard error of 2000 draws. Rounding to whole texts has no visible effect.
 TEST(AccuracySpread, CoversAsOftenAsItSays) {
   const auto share = [](double normal) { return 1 / (1 + std::exp(-1.5 - 0.3 * normal)); };
   double truth = 0, weights = 0;
@@ -128,7 +128,7 @@ TEST(ChangeSpread, IsCutWhereAccuraciesEnd) {
 }
 
 TEST(PairedTTest, TellsAShiftFromNoise) {
-  // Mean 0.02, deviation 0.01, five seeds: t = 0.02 / (0.01 / √5) with 4 degrees.
+  // Mean 0.02, standard deviation 0.01, five seeds: t = 0.02 / (0.01 / √5) with 4 degrees of freedom.
   const std::vector<double> shift = {0.01, 0.03, 0.01, 0.03, 0.02},
                             noise = {-0.01, 0.0, 0.01, 0.01, -0.01};
   EXPECT_NEAR(*paired_t_test(shift), student_two_sided(0.02 * std::sqrt(5.0) / 0.01, 4), 1e-12);

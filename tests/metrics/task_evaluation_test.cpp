@@ -39,7 +39,7 @@ TEST(TaskEvaluation, HasTheFigureByWhichItsTaskIsJudged) {
   EXPECT_EQ(m.value, 0.8);
 }
 
-// Rows 0 and 3 were seen in training; rows 1 and 2 have one text.
+// Rows 0 and 3 were seen in training. Rows 1 and 2 have the same text.
 TEST(TaskEvaluation, CountsUnseenRowsAlone) {
   const Floats logits = {2, 0, 0, 1, 3, 0, 0, 2}, worse = {2, 0, 1, 0, 3, 0, 0, 2};
   const std::vector<std::int32_t> classes = {0, 1, 1, 1}, numbers = {0, 1, 1, 2}, alone = {1, 1},
@@ -71,7 +71,7 @@ TEST(TaskEvaluation, CountsUnseenRowsAlone) {
       evaluate({two, 1}, {.task = Task::regression, .targets = of_two, .texts = one_text}).value);
 }
 
-// What is not above who looks at no text can be kept by anything.
+// A model that is no better than a constant prediction has nothing to lose by compression.
 TEST(TaskEvaluation, SaysWhereTheFigureIsNotAboveTheBaseline) {
   std::vector<float> truth, given;
   for (int i = 0; i < 30; ++i) {
@@ -83,7 +83,7 @@ TEST(TaskEvaluation, SaysWhereTheFigureIsNotAboveTheBaseline) {
   EXPECT_EQ(concerns(poor, {"stars"}).size(), 1u) << poor.value << " from " << poor.interval.low;
   const TaskEvaluation good = evaluate({truth, 1}, {.task = Task::regression, .targets = truth});
   EXPECT_TRUE(concerns(good, {"stars"}).empty());
-  // Labels of which every text has one half: coins reach no more than giving both.
+  // Each text has one of two labels. Random predictions do no better than always predicting both.
   std::vector<float> coins, halves;
   for (int i = 0; i < 80; ++i) {
     halves.push_back(static_cast<float>((i / 2 + i) % 2));
@@ -94,7 +94,7 @@ TEST(TaskEvaluation, SaysWhereTheFigureIsNotAboveTheBaseline) {
   ASSERT_EQ(concerns(c, {"a", "b"}).size(), 1u);
   EXPECT_NE(concerns(c, {"a", "b"})[0].find("micro F1 is not shown to be above"),
             std::string::npos);
-  // Classes: every second one right, by predicting each as often.
+  // Classes: half of the predictions are right, with both classes predicted equally often.
   std::vector<float> tossed;
   std::vector<std::int32_t> classes;
   for (int i = 0; i < 400; ++i) {
@@ -109,7 +109,7 @@ TEST(TaskEvaluation, SaysWhereTheFigureIsNotAboveTheBaseline) {
       "54.9), and always predicting the most frequent class scores 50.0%");
 }
 
-// Then "kept" says next to nothing, and its sentence says so.
+// Being within the limit then means almost nothing, and the summary says so.
 TEST(TaskComparison, SaysWhereTheParentHadNothingToKeep) {
   const auto summary_of = [](int right) {
     std::vector<float> outputs;
@@ -153,7 +153,7 @@ TEST(RatioInterval, OfR2FollowsTheFormula) {
   EXPECT_NEAR(e.r2_interval.high, std::min(1.0, 6 / 7.0 + half), 1e-12);
 }
 
-// All right is no proof that nothing can be wrong.
+// A perfect score does not prove that errors are impossible.
 TEST(RatioInterval, HasAWidthWhereAllIsRight) {
   Floats truth, logits;
   for (int i = 0; i < 200; ++i) {
@@ -185,7 +185,7 @@ TEST(TaskEvaluation, SaysThatTheIntervalOfAFewTextsMayBeTooNarrow) {
       concerns(evaluate({given, 1}, numbers), {"stars"}),
       std::vector<std::string>(
           {"the 95% interval of R² rests on 4 examples: with fewer than 10 it can be too narrow"}));
-  // Three copies of each count as the four they are.
+  // Three copies of each example count as the four examples they are.
   Floats twelve, twelve_given;
   std::vector<std::int32_t> texts;
   for (int i = 0; i < 12; ++i) {
@@ -199,7 +199,7 @@ TEST(TaskEvaluation, SaysThatTheIntervalOfAFewTextsMayBeTooNarrow) {
   EXPECT_TRUE(concerns(evaluate({twelve_given, 1}, distinct), {"stars"}).empty());
 }
 
-/// The share of 500 data sets of `count` examples whose interval covers the true figure.
+/// Returns the share of 500 datasets of `count` examples whose interval covers the true value.
 template <typename Draw>
 double coverage(std::int64_t count, double truth, const Draw& interval_of) {
   RandomSequence random(11, stream_of("figures"));
@@ -211,7 +211,8 @@ double coverage(std::int64_t count, double truth, const Draw& interval_of) {
   return covered / 500.0;
 }
 
-// y ~ N(0, 1), predictions 0.8 y + 0.5 e: R² = 1 - (0.2² + 0.5²). 500 draws tell 95% to one point.
+// y ~ N(0, 1), predictions 0.8 y + 0.5 e: R² = 1 - (0.2² + 0.5²). 500 draws estimate a coverage of 95% to within one
+// point.
 TEST(LongRatioInterval, OfR2CoversTheTrueOneNineteenTimesOfTwenty) {
   const auto interval_of = [](RandomSequence& random, std::int64_t count) {
     Floats truth, given;
@@ -225,13 +226,13 @@ TEST(LongRatioInterval, OfR2CoversTheTrueOneNineteenTimesOfTwenty) {
   for (const std::int64_t count : {10, 100, 1000}) {
     const double share = coverage(count, 1 - 0.04 - 0.25, interval_of);
     EXPECT_GE(share, 0.92) << count;
-    if (count < 100) continue;  // of fewer it may be wider than it need be
+    if (count < 100) continue;  // the interval may be too wide for fewer
     EXPECT_LE(share, 0.98) << count;
   }
 }
 
-// Three labels, which 30% have; answers are right for 90% of them: of 0.3 that have one 0.27 are found, and 0.07 of the
-// others are taken for it, so F1 = 2 * 0.27 / (0.3 + 0.34).
+// Each of three labels has a share of 30%, and 90% of the predictions are right. Of the 0.3 with a label 0.27 are
+// found, and 0.07 of the others are predicted wrongly, so F1 = 2 * 0.27 / (0.3 + 0.34).
 TEST(LongRatioInterval, OfMicroF1CoversTheTrueOneNineteenTimesOfTwenty) {
   const auto interval_of = [](RandomSequence& random, std::int64_t count) {
     Floats truth, logits;
@@ -245,7 +246,7 @@ TEST(LongRatioInterval, OfMicroF1CoversTheTrueOneNineteenTimesOfTwenty) {
   for (const std::int64_t count : {10, 100, 1000}) {
     const double share = coverage(count, 2 * 0.27 / (0.3 + 0.34), interval_of);
     EXPECT_GE(share, 0.92) << count;
-    if (count < 100) continue;  // of fewer it may be wider than it need be
+    if (count < 100) continue;  // the interval may be too wide for fewer
     EXPECT_LE(share, 0.98) << count;
   }
 }

@@ -17,7 +17,7 @@ using testing::counted;
 using testing::is_kept;
 using testing::is_lost;
 
-// The rule by the interval alone. The ends are found by halving, to 1e-15.
+// Applies the rule to the interval only. Its ends are found by bisection, to 1e-15.
 Conclusion by_interval(const Comparison& c, double margin) {
   const Interval change = accuracy_change_interval(c);
   if (change.low >= -margin) return Conclusion::within_limit;
@@ -41,7 +41,7 @@ TEST(Verdict, FollowsTheIntervalOfTheLoss) {
   for (const int count : seen) EXPECT_GT(count, 100);
 }
 
-// 36 texts without a difference are no evidence that there is none, and neither are 36 with one lost.
+// 36 texts without a difference are no evidence that there is none, and neither are 36 with one loss.
 TEST(Verdict, TakesLackOfEvidenceForNothing) {
   for (const int lost : {0, 1}) {
     const Verdict v = verdict(counted(36, lost, 0));
@@ -62,7 +62,7 @@ TEST(Verdict, SaysItInASentence) {
       verdict(counted(10000, 100, 10)).summary,
       "accuracy changed by -0.90 points (95% CI -1.12 to -0.71), more than the allowed drop of "
       "0.50; 110 of 10,000 predictions changed");
-  // What is shown to be a gain, or a loss, is called one.
+  // A significant gain or drop is called one.
   const auto says = [](const Verdict& v, const char* words) {
     return v.summary.find(words) != std::string::npos;
   };
@@ -71,16 +71,16 @@ TEST(Verdict, SaysItInASentence) {
   EXPECT_TRUE(says(verdict(counted(10000, 40, 10)), "significant drop"));
   // So is a drop that is not shown to be within the limit.
   EXPECT_TRUE(says(verdict(counted(10000, 70, 30)), "significant drop, inconclusive"));
-  // Four predictions that all change for the better: the interval leaves zero out, the exact test, p = 0.125, does not.
+  // Four predictions improve: the interval excludes zero, but the exact test has p = 0.125.
   EXPECT_GT(accuracy_change_interval(counted(39, 0, 4)).low, 0);
   EXPECT_FALSE(says(verdict(counted(39, 0, 4)), "significant"));
   EXPECT_TRUE(verdict(counted(10000, 0, 0)).summary.ends_with("; no prediction changed"));
 }
 
-// What is planned with is the change that was seen, wherever it lies: that it is kept where it lies within the margin, that
-// it is lost where it lies beyond.
+// The plan assumes the observed change. It aims to show that the change is within the limit or exceeds it, whichever
+// was observed.
 TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
-  // None of 36 disagrees, so half a text of 37 is planned with.
+  // None of 36 predictions differ, so the plan assumes half a difference in 37.
   const Verdict none = verdict(counted(36, 0, 0));
   EXPECT_EQ(none.examples_needed, planned_examples({0.25 / 37, 0.25 / 37}, 0.005));
   EXPECT_EQ(
@@ -90,14 +90,14 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
       "within "
       "the limit (power 80%) if both models are equally accurate and differ on one example in 74 "
       "(none was seen)");
-  // 11 points are lost on 36 texts, 4 of them: more such texts would show that, not that nothing is.
+  // The net loss is 4 of 36, which is 11 points. More examples would show a loss.
   const Verdict eleven = verdict(counted(36, 6, 2));
   EXPECT_TRUE(eleven.summary.starts_with("accuracy changed by -11.11 points")) << eleven.summary;
   EXPECT_GT(eleven.change_interval->high, 0);
   EXPECT_NE(eleven.summary.find("would show it to exceed the limit"), std::string::npos)
       << eleven.summary;
   EXPECT_EQ(eleven.examples_needed, planned_examples(rates_seen(counted(36, 6, 2)), 0.005));
-  // A loss of exactly the margin, and one beside it.
+  // A loss of exactly the margin, and one close to it.
   const Verdict edge = verdict(counted(2000, 10, 0));
   EXPECT_EQ(edge.conclusion, Conclusion::inconclusive);
   EXPECT_FALSE(edge.examples_needed);
@@ -110,7 +110,7 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
       << beside.summary;
 }
 
-// More examples show a gain where as much was seen as is asked for; where less was seen they would show that, which is no advice.
+// More examples can show the required gain only if it was observed.
 TEST(Verdict, PlansForAGainOnlyWhereItWasSeen) {
   const Verdict seen = verdict(counted(400, 4, 12), -0.005);
   EXPECT_EQ(seen.conclusion, Conclusion::inconclusive);
@@ -135,7 +135,7 @@ TEST(Verdict, AsksForMoreExamplesThanThereWere) {
         EXPECT_FALSE(v.examples_needed) << lost << " " << gained;
         continue;
       }
-      // Ten times as many that do not tell are no advice.
+      // More than ten times as many examples are not suggested.
       const auto planned = planned_examples(rates_seen(counted(3000, lost, gained)), 0.005);
       EXPECT_EQ(v.examples_needed, planned && *planned <= 30'000 ? planned : std::nullopt)
           << lost << " " << gained;
@@ -144,9 +144,9 @@ TEST(Verdict, AsksForMoreExamplesThanThereWere) {
   }
 }
 
-// A candidate that loses just the margin is called kept, or lost, in one case of forty each. The score test keeps its
-// level on the average of rates, not at each: a tenth of it more is what few examples cost, also where so few predictions
-// differ that three gained and none lost are called kept.
+// For a candidate that loses exactly the margin, each verdict is false in one of forty cases. The score test keeps this
+// level on average over rates, not for each rate. With few examples the level may be exceeded by a tenth. This includes
+// few differences, such as three gained and none lost, which are within the limit.
 TEST(Verdict, IsFalseAsSeldomAsItSays) {
   EXPECT_TRUE(verdict(counted(172, 0, 3)).kept());
   for (const std::int64_t n : {172, 500, 2000, 10000}) {
@@ -158,7 +158,7 @@ TEST(Verdict, IsFalseAsSeldomAsItSays) {
   }
 }
 
-// Every text three times: three times the counts, and no more evidence.
+// Repeating every text three times triples the counts, but adds no evidence.
 TEST(Verdict, DoesNotGrowSurerByRepetition) {
   for (const int lost : {0, 3, 40, 90}) {
     Comparison once = counted(1000, lost, 20), thrice = counted(3000, 3 * lost, 60);
@@ -187,9 +187,9 @@ TEST(VerdictsOfChoice, AskMoreOfEachOfMany) {
   ASSERT_EQ(verdicts.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_GE(verdicts[i].p_value, verdict(all[i]).p_value) << i;
   EXPECT_EQ(verdicts[2].conclusion, Conclusion::exceeds_limit);
-  // The one candidate of a choice among one is judged as ever.
+  // A choice among one candidate needs no correction.
   EXPECT_EQ(verdicts_of_choice(changes_of(std::span(all, 1)))[0].p_value, verdict(fair).p_value);
-  // Kept alone, not among so many.
+  // Within the limit alone, but not among so many.
   std::vector<Comparison> many(30, counted(4000, 500, 20));
   Comparison border = counted(4000, 20, 10);
   while (!verdict(border).kept()) --border.only_parent;
@@ -198,8 +198,8 @@ TEST(VerdictsOfChoice, AskMoreOfEachOfMany) {
   EXPECT_GT(*verdicts_of_choice(changes_of(many)).back().examples_needed, 4000);
 }
 
-// Eight candidates that all lose just the margin, drawn 4000 times: any of them is called kept in 2.5% of the draws at
-// most; 0.0025 is one standard error of that.
+// Eight candidates that all lose exactly the margin, drawn 4000 times. In at most 2.5% of the draws is any of them
+// within the limit. 0.0025 is one standard error of that.
 TEST(VerdictsOfChoice, SeldomCrownAnyThatLosesTheMargin) {
   RandomSequence random(3, stream_of("verdicts"));
   constexpr std::int64_t kExamples = 3000;
@@ -208,7 +208,7 @@ TEST(VerdictsOfChoice, SeldomCrownAnyThatLosesTheMargin) {
     std::vector<Comparison> candidates;
     bool plain = false;
     for (int k = 0; k < 8; ++k) {
-      // Normal with the moments of the counts, which are above 40.
+      // A normal approximation of the counts, which are above 40.
       const auto count = [&](double rate) {
         const double mean = static_cast<double>(kExamples) * rate;
         return static_cast<std::int64_t>(
@@ -250,7 +250,8 @@ TEST(VerdictsOfChoice, SayThatItIsTheirNumberThatLeavesThemUnclear) {
   EXPECT_EQ(v.candidates, 4);
 }
 
-// Of K looks each has a K-th of the level: what is kept alone need not be among them, and one look is as good as alone.
+// Each of K evaluations gets 1/K of the level. A change within the limit alone may then be inconclusive; a single
+// evaluation needs no correction.
 TEST(VerdictOfLook, HoldsItsLevelForAllLooksTogether) {
   int only_alone = 0;
   for (int lost = 0; lost < 12; ++lost)

@@ -38,7 +38,7 @@ Model adapted(const std::string& name) {
   return model;
 }
 
-// Of the base, as many as `expected` has logits for.
+// Returns as many batches of the base model as `expected` has logits.
 std::vector<NamedTensors> batches_of(const Json& expected) {
   const fs::path base = testing::kGoldenModels / expected["base"].get<std::string>();
   const Json inputs = read_json(base / "expected.json")["inputs"];
@@ -71,7 +71,7 @@ void expect_near(const std::vector<float>& got, const Json& expected, double tol
         << i;
 }
 
-/// An adapter written into a folder of its own.
+/// An adapter written to its own folder.
 struct Written {
   TemporaryFolder folder;
   const fs::path& path() const { return folder.path(); }
@@ -89,7 +89,8 @@ class AdapterGolden : public ::testing::TestWithParam<std::string> {
   Json expected() const { return read_json(folder() / "expected.json"); }
 };
 
-// PEFT's own float32 lies within 3e-6 of its float64 here; another order of summation has as much room again.
+// PEFT's float32 results lie within 3e-6 of its float64 results here. The bound also allows for another order of
+// summation.
 TEST_P(AdapterGolden, ComputesWhatPeftComputes) {
   const Model model = adapted(GetParam());
   EXPECT_EQ(model.warnings, std::vector<std::string>());
@@ -102,7 +103,8 @@ TEST_P(AdapterGolden, ComputesWhatPeftComputes) {
     }
 }
 
-// The goldens' large random weights make more of rounding than trained ones do, which are the same to 1e-6 (tests/cli).
+// Rounding matters more with the large random weights of the golden files. With trained weights the difference is 1e-6
+// (tests/cli).
 TEST_P(AdapterGolden, IsTheSameMerged) {
   Model model = adapted(GetParam());
   const NamedTensors batch = batches_of(expected())[1];
@@ -115,7 +117,7 @@ TEST_P(AdapterGolden, IsTheSameMerged) {
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(after[i], before[i], 5e-6);
 }
 
-// Against the norm of all gradients together, as in tests/frontends/architecture_test.cpp.
+// Relative to the norm of all gradients together, as in tests/frontends/architecture_test.cpp.
 TEST_P(AdapterGolden, HasTheGradientsThatPeftTrainsBy) {
   const Model model = adapted(GetParam());
   const TensorMap golden = read_safetensors(folder() / "gradients.safetensors").tensors;
@@ -150,7 +152,7 @@ TEST_P(AdapterGolden, HasTheGradientsThatPeftTrainsBy) {
   }
 }
 
-// Whatever PEFT wrote is written again, to the byte of every tensor.
+// Writing an adapter that PEFT wrote reproduces every tensor exactly.
 TEST_P(AdapterGolden, IsWrittenAsPeftWritesIt) {
   const AdapterFolder adapter = read_adapter(folder());
   const Written written;
@@ -179,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(Peft, AdapterGolden,
                                            "distilbert"),
                          [](const auto& info) { return info.param; });
 
-// PEFT takes a list of last names for all linears that end so, in whatever layer, and also in a head that it keeps whole.
+// PEFT matches short names against linears in every layer, and also in a head that it saves whole.
 TEST(Adapter, NamesItsLinearsShortlyWherePeftTakesThemForNoOthers) {
   const auto targets = [](const std::string& name) {
     const Written written;
@@ -199,7 +201,7 @@ TEST(Adapter, NamesItsLinearsShortlyWherePeftTakesThemForNoOthers) {
   EXPECT_EQ(written.config()["target_modules"].size(), 6u);  // not that of classifier.dense
 }
 
-// What PEFT keeps of the head follows from the type of the task.
+// The task type determines the parts of the head that PEFT saves.
 TEST(Adapter, KeepsItsHeadWholeOrNotAtAll) {
   const auto config = [](const std::string& name) {
     const Written written;
@@ -212,7 +214,7 @@ TEST(Adapter, KeepsItsHeadWholeOrNotAtAll) {
   EXPECT_TRUE(config("without_head")["task_type"].is_null());
 }
 
-/// A copy of one of PEFT's folders, to be changed.
+/// A modifiable copy of one of PEFT's folders.
 struct Changed {
   TemporaryFolder folder;
   const fs::path& path() const { return folder.path(); }
@@ -240,8 +242,8 @@ struct Changed {
   }
 };
 
-// What hone reads of PEFT's and writes no more so: numbers of single linears, biases, and adapters of encoders in
-// adapter_model.bin.
+// hone reads these features but does not write them in this form: ranks of single linears, biases, and adapters of
+// encoders in adapter_model.bin.
 TEST(Adapter, ComputesWhatPeftComputesOfFoldersThatItDoesNotWrite) {
   for (const char* name : {"patterns", "biases", "encoder"}) {
     SCOPED_TRACE(name);
@@ -264,14 +266,14 @@ TEST(Adapter, IsReadWhateverItsModelWasWrappedIn) {
     for (const auto& [name, tensor] : tensors) wrapped.emplace("module." + name, tensor);
     tensors = wrapped;
   });
-  changed.set("fan_in_fan_out", true);  // PEFT takes it for false on linears
+  changed.set("fan_in_fan_out", true);  // PEFT treats it as false for linears
   Model model = base_of("defaults");
   put_on(read_adapter(changed.path()), model, "base", quiet_context().session());
   const NamedTensors batch = batches_of(read_json(kAdapters / "defaults" / "expected.json"))[1];
   EXPECT_EQ(logits_of(model, batch), logits_of(adapted("defaults"), batch));
 }
 
-// As get_pattern_key of PEFT.
+// As PEFT's get_pattern_key.
 TEST(Adapter, TakesTheFirstPatternThatFits) {
   const auto alpha = [](const Json& pattern) {
     const Changed changed("defaults");
@@ -313,7 +315,7 @@ TEST(Adapter, RefusesByItsNameWhatIsNotComputed) {
   }
 }
 
-// Their configs have keys that LoRA has not, which come first in the file.
+// Their configs have keys unknown to LoRA, which come first in the file.
 TEST(Adapter, OfAnotherKindIsRefusedByItsKind) {
   const std::pair<const char*, const char*> kinds[] = {
       {"PREFIX_TUNING", "encoder_hidden_size"}, {"LOHA", "alpha"}, {"IA3", "feedforward_modules"}};
@@ -421,7 +423,7 @@ TEST(Adapter, TakesHalfPrecisionAndOtherWaysToBegin) {
   });
   Model model = base_of("defaults");
   put_on(read_adapter(changed.folder.path()), model, "base", quiet_context().session());
-  // What was drawn has 8 bits, which bfloat16 holds.
+  // The random weights have 8 bits, which bfloat16 represents exactly.
   const NamedTensors batch = batches_of(read_json(kAdapters / "defaults" / "expected.json"))[1];
   EXPECT_EQ(logits_of(model, batch), logits_of(adapted("defaults"), batch));
 }
@@ -442,7 +444,7 @@ TEST(Adapter, KnowsItsBaseByItsWeights) {
     return base.warnings;
   };
   EXPECT_EQ(warnings(""), std::vector<std::string>());
-  EXPECT_EQ(warnings("classifier.weight"), std::vector<std::string>());  // its own
+  EXPECT_EQ(warnings("classifier.weight"), std::vector<std::string>());  // the adapter has its own
   EXPECT_EQ(warnings("bert.pooler.dense.weight"),
             std::vector<std::string>{
                 written.path().string() +
@@ -475,7 +477,7 @@ TEST(Adapter, DrawsItsSecondFactorBySeed) {
   EXPECT_EQ(seed("r=2,seed=42"), 42u);
 }
 
-// What is in no file and not trained would be another each time.
+// Otherwise such weights would differ on every load.
 TEST(Adapter, LeavesNothingOutThatWasDrawnAtRandom) {
   Model model =
       load_model(testing::kGoldenModels / "base_model", builtin().ops, builtin().formats, 1);

@@ -10,7 +10,7 @@
 namespace hone::testing {
 namespace {
 
-// b += (W - Ŵ) E[x], by hand: in two bits per row W is one of -s, 0 and s.
+// b += (W - Ŵ) E[x], computed by hand. With two bits per row W is -s, 0 or s.
 TEST(CorrectBiases, TakesBackWhatRoundingAddsOnAverage) {
   const Library library = builtin_library();
   ThreadPool pool(1);

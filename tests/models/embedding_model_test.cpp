@@ -46,7 +46,7 @@ void expect_near(const Vectors& got, const Json& expected) {
 
 class EmbeddingGolden : public ::testing::TestWithParam<std::string> {};
 
-// Sums of some ten numbers near 1 in fp32 on either side, each a few 2^-24 off.
+// Both sides sum about ten fp32 numbers near 1, each with an error of a few 2^-24.
 TEST_P(EmbeddingGolden, IsWhatSentenceTransformersComputes) {
   const EmbeddingModel model = open(kEmbeddings / GetParam());
   EXPECT_TRUE(model.modules.encoder.is_listed);
@@ -64,7 +64,7 @@ TEST_P(EmbeddingGolden, HasTheSameBitsAloneAndInABatch) {
     EXPECT_EQ(embeddings(model, {texts[i]}, 32)[0], together[i]) << texts[i];
 }
 
-// Pooling, length, limit, case and prompt are those of the folder that it was read from.
+// Pooling, normalization, limit, case and prompt are those of the original folder.
 TEST_P(EmbeddingGolden, IsTheSameOfTheModelThatIsWritten) {
   const TemporaryFolder folder;
   write_model(open_model((kEmbeddings / GetParam()).string(), quiet_context(), /*seed=*/3),
@@ -105,7 +105,7 @@ TEST(EmbeddingModel, SaysHowTokensArePooledAndWhatStandsInFront) {
                 "every text is preceded by 'a really good ', the default prompt of the model"}));
 }
 
-// As sentence-transformers: cut behind all modules, and not given the length 1 again.
+// As in sentence-transformers: vectors are truncated after all modules, and not normalized again.
 TEST(EmbeddingModel, KeepsTheFirstNumbersWhereItsFilesSay) {
   const TemporaryFolder folder;
   fs::copy(kEmbeddings / "several", folder.path(), fs::copy_options::recursive);
@@ -125,7 +125,7 @@ TEST(EmbeddingModel, KeepsTheFirstNumbersWhereItsFilesSay) {
   EXPECT_EQ(embeddings(open(folder.path()), texts_of("several"), 3), whole);
 }
 
-// That of multiple choice has one output, whatever config.json says.
+// A multiple-choice head has one output, whatever config.json says.
 TEST(EmbeddingModel, TakesAHeadOfAnySize) {
   const TemporaryFolder folder;
   fs::copy(test_data() / "frontends" / "golden" / "legacy", folder.path(),
@@ -150,7 +150,7 @@ TEST(EmbeddingModel, CutsTextsWhereItsFilesSayOrAsItIsTold) {
             20u);  // model_max_length of the tokenizer
 }
 
-// What a classifier was made of gives the vectors that it gives.
+// A classifier made from an embedding model gives the same vectors as that model.
 TEST(EmbeddingModel, LeavesAHeadAside) {
   const TemporaryFolder folder;
   const std::string base = (kEmbeddings / "mean").string();
@@ -162,7 +162,7 @@ TEST(EmbeddingModel, LeavesAHeadAside) {
             embeddings(open(base), texts_of("mean"), 3));
 }
 
-// As the first programs laid them out.
+// The layout of early versions of sentence-transformers.
 TEST(EmbeddingModel, IsReadAndWrittenWhereItsEncoderStandsInAFolderBelow) {
   const TemporaryFolder folder, copy;
   fs::copy(kEmbeddings / "old_several", folder.path(), fs::copy_options::recursive);
@@ -192,7 +192,7 @@ TEST(EmbeddingModel, IsReadAndWrittenWhereItsEncoderStandsInAFolderBelow) {
   expect_near(embeddings(open(copy.path()), texts_of("old_several"), 3), expected);
 }
 
-// A classifier that is made of it reads texts as the encoder was trained to.
+// A classifier made from an embedding model reads texts as the encoder was trained to.
 TEST(EmbeddingModel, GivesItsLimitAndCaseToClassifiersMadeOfIt) {
   const TextModel made =
       open_model((kEmbeddings / "old_mean_sqrt_len").string(), quiet_context(), /*seed=*/1);
@@ -216,7 +216,7 @@ TEST(EmbeddingModel, OfFreshWeightsSaysSo) {
   EXPECT_EQ(embeddings(fresh, {"mena"}, 1)[0].size(), 128u);
 }
 
-// 160 tokens: beyond one block of 8, and of several widths of vectors.
+// 160 tokens: more than one block of 8, and several vector widths.
 TEST(EmbeddingModel, GivesALongTextTheSameBitsBesideShortOnes) {
   const EmbeddingModel fresh = open_embedding_model("tiny", quiet_context(), 1);
   std::string text;

@@ -21,7 +21,7 @@ EncodedSet encoded(const ImagePreparation& preparation, const std::vector<std::s
   return encode_images(pool, preparation, examples, Task::single_label);
 }
 
-/// A file with 3 images of 1 x 2 x 2, of bytes or floats.
+/// A file with 3 images of 1 x 2 x 2, as bytes or floats.
 class ImageExamples : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Two layers: 0.5 and 0.25 of the rate for them, 0.125 for what lies below, all of it for pooler and classifier.
+// Two layers have 0.5 and 0.25 of the rate, the embeddings 0.125, and pooler and classifier all of it.
 TEST(LayerRates, FallFromTheHeadToTheEmbeddings) {
   const auto rates = layer_rates(testing::tiny_model(), 0.5);
   EXPECT_EQ(rates.at("bert.encoder.layer.1.output.dense.weight"), 0.5);

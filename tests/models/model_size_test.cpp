@@ -28,7 +28,7 @@ Model quantized(std::string_view format) {
   return model;
 }
 
-// The first rows of all matrices, as many as this share of them.
+// Zeroes this share of the rows of all matrices, first rows first.
 void set_to_zero(Model& model, double share) {
   const TensorMap given = model.parameters.tensors();
   for (const auto& [name, tensor] : given) {
@@ -49,7 +49,7 @@ TEST(ModelSize, OfAnUnquantizedModelIsFourBytesAParameter) {
   EXPECT_EQ(size.memory_bytes, 4 * elements(model));
   EXPECT_EQ(size.stored_bytes, size.memory_bytes);
   EXPECT_EQ(size.packed_bytes, size.memory_bytes);
-  // Words, token types and positions.
+  // Word, token type and position embeddings.
   EXPECT_EQ(size.packed_embedding_bytes, 4 * elements(model, "_embeddings.weight"));
   EXPECT_FALSE(size.disk_bytes);
   EXPECT_FALSE(size.quantized);
@@ -68,7 +68,7 @@ TEST(ModelSize, OfAQuantizedModelIsNotSmallerYet) {
             static_cast<std::int64_t>(fs::file_size(folder.path() / "model.safetensors")));
   EXPECT_EQ(size.stored_bytes, size.memory_bytes);
   EXPECT_GE(*size.disk_bytes, size.stored_bytes);
-  // All linears take a byte for each weight and bias, embeddings and layer norms four.
+  // Linears take a byte for each weight and bias, embeddings and layer norms four.
   const std::int64_t whole = elements(model, "mbeddings") + elements(model, "output.LayerNorm");
   EXPECT_EQ(size.packed_bytes, elements(model) + 3 * whole);
   const std::string text = to_text(size);

@@ -50,7 +50,7 @@ TEST(OpenModel, MakesAFreshModelOfAConfigWithTheVocabularyThatItIsGiven) {
   EXPECT_EQ(made.model.facts.architecture, "roberta");
   EXPECT_EQ(made.model.facts.labels, (std::vector<std::string>{"no", "yes"}));
   EXPECT_EQ(made.model.facts.limits.vocabulary, made.tokenizer.vocabulary_size());
-  // RoBERTa's positions begin behind it.
+  // RoBERTa's positions begin after pad_token_id.
   EXPECT_EQ(config_of(made.model.facts).pad_token_id, made.tokenizer.pad_id());
   folder.file("odd.json", R"({"model_type": "albert"})");
   expect_user_error("model_type 'albert' is not supported", [&] {
@@ -132,7 +132,7 @@ TEST(OpenModel, RefusesAVocabularyLargerThanTheEmbedding) {
   });
 }
 
-// The graph of RoBERTa counts positions by the number that the config has for padding.
+// RoBERTa's graph counts positions from the config's pad_token_id.
 TEST(OpenModel, RefusesATokenizerThatPadsWithAnotherTokenThanPositionsAreCountedBy) {
   const TemporaryFolder folder;
   EncoderConfig config = testing::tiny_config();
@@ -157,7 +157,7 @@ TEST(OpenModel, RefusesATokenizerThatPadsWithAnotherTokenThanPositionsAreCounted
                     open);
 }
 
-// Embeddings are padded to round sizes often; ids beyond the vocabulary never come up.
+// Embeddings are often padded to round sizes. Ids beyond the vocabulary never occur.
 TEST(OpenModel, WarnsOfAVocabularySmallerThanTheEmbedding) {
   const TemporaryFolder folder;
   save_model(
@@ -180,7 +180,7 @@ TEST(WriteModel, WritesWhatOpensAgain) {
   EXPECT_EQ(again.tokenizer.definition().tokens, made.tokenizer.definition().tokens);
 }
 
-// Whole heads and halves; what is missing, and where.
+// Models without a head and with an incomplete one. The message names what is missing, and where.
 TEST(OpenModel, TellsAModelWithoutAHeadFromOneWithHalfOfIt) {
   const auto refusal = [](const fs::path& folder) {
     return user_error_of([&] {
@@ -204,7 +204,7 @@ TEST(OpenModel, TellsAModelWithoutAHeadFromOneWithHalfOfIt) {
     EXPECT_NE(half.find(part), std::string::npos) << half;
 }
 
-// What sentence-transformers passes on to transformers would round the weights that are written.
+// sentence-transformers would pass these types to transformers, which would round the written weights.
 TEST(WriteModel, NamesNoOtherTypeOfWeightsForSentenceTransformers) {
   const TemporaryFolder folder, copy;
   fs::copy(test_data() / "models" / "golden" / "embeddings" / "mean", folder.path(),

@@ -9,7 +9,7 @@
 #include "tests/support/test_data.h"
 #include "tests/support/tiny_jobs.h"
 
-// Known answers of others' reports of parameters and bits, and where they are wrong.
+// Known counts of parameters and bits from other projects, including their errors.
 namespace hone::testing {
 namespace {
 
@@ -30,12 +30,12 @@ TEST(ParameterVectors, OfBertTinyCountEveryElementOnce) {
   freeze(model.graph, {"bert.embeddings.*"});
   EXPECT_EQ(total_parameters(model.graph).trainable,
             expected["trainable_after_freezing_embeddings"].get<std::int64_t>());
-  // Masks are none of them.
+  // Masks do not count as parameters.
   transform(model, "prune", quiet_context().session());
   EXPECT_EQ(total_parameters(model.graph).all(), expected["total"].get<std::int64_t>());
 }
 
-// Theirs add the fraction to the width: 8.4 counts 12 bits there, and takes 8.
+// The other project adds the fraction to the width: it counts 12 bits for 8.4, which takes 8.
 TEST(ParameterVectors, OfBitsCountTheWidthAlone) {
   const Json expected = vector_called("calculate_avg_bits_mg");
   const Graph graph = parse_graph(R"(%x = input : f32[B, 128]

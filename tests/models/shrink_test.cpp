@@ -15,7 +15,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
-// What passes whose shapes shrink do to models.
+// Passes that shrink the shapes of models.
 namespace hone {
 namespace {
 
@@ -26,7 +26,7 @@ using testing::tiny_model;
 
 Session quiet_session() { return quiet_context().session(); }
 
-// "loss" or "logits" of a batch, without dropout.
+// Returns "loss" or "logits" of a batch, without dropout.
 std::vector<float> output_called(const Model& model, const NamedTensors& inputs,
                                  const std::string& output = "logits") {
   Graph graph = model.graph;
@@ -48,7 +48,7 @@ void expect_close(const std::vector<float>& a, const std::vector<float>& b) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
 }
 
-// Multiplies the columns by which a unit is read.
+// Multiplies the weight columns that read a unit.
 void scale_columns(Model& model, const UnitGroup& group, std::int64_t unit, float factor) {
   Tensor& weight = model.parameters.writable(group.reader->inputs()[1].node->name());
   const std::span<float> values = weight.values<float>();
@@ -76,7 +76,7 @@ TEST(Shrink, UnitsWithoutOutputWeightsGoAndNothingChanges) {
       }
     }
     const std::vector<float> before = output_called(model, some_batch());
-    // The norm finds them, and the loss does.
+    // Both the weight norm and the loss-based importance rank these units lowest.
     const auto importance = unit_importance(model, groups, text_examples(some_texts()),
                                             {.batch_size = 4, .batch_count = 2}, quiet_session());
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -94,7 +94,7 @@ TEST(Shrink, UnitsWithoutOutputWeightsGoAndNothingChanges) {
     expect_close(output_called(pruned, some_batch()), before);
     for (const UnitGroup& group : unit_groups(pruned.graph, kind))
       EXPECT_EQ(group.count, groups[0].count / 2);
-    // Fewer neurons are a smaller config; no config has fewer heads of the same size.
+    // A smaller config describes fewer neurons. No config describes fewer heads of the same size.
     EXPECT_EQ(to_string(pruned.graph) == graph_of_config(pruned), kind == UnitKind::neurons);
     EXPECT_EQ(pruned.facts.config["intermediate_size"], kind == UnitKind::neurons ? 32 : 64);
     TemporaryFolder folder;
@@ -151,14 +151,14 @@ TEST(Shrink, AllTogetherLoseTheLeastButOneOfEachGroupStays) {
   neurons = unit_groups(model.graph, UnitKind::neurons);
   EXPECT_LT(neurons[0].count, neurons[1].count);
   EXPECT_EQ(neurons[0].count + neurons[1].count, 128 - 38);
-  EXPECT_EQ(model.facts.config["intermediate_size"], 64);  // no config says both
+  EXPECT_EQ(model.facts.config["intermediate_size"], 64);  // no config describes two sizes
 }
 
 TEST(Shrink, LayersGoAndThoseBehindThemTakeTheirNumbers) {
   Model model = tiny_model();
   const Model before = model;
   transform(model, "drop_layers(layers=\"0\")", quiet_session());
-  EXPECT_EQ(to_string(model.graph), graph_of_config(model));  // streams of dropout, too
+  EXPECT_EQ(to_string(model.graph), graph_of_config(model));  // including the random streams of dropout
   EXPECT_EQ(model.facts.config["num_hidden_layers"], 1);
   const std::string weight = "attention.self.query.weight";
   EXPECT_EQ(floats_of(model.parameters.at("bert.encoder.layer.0." + weight)),
@@ -168,7 +168,7 @@ TEST(Shrink, LayersGoAndThoseBehindThemTakeTheirNumbers) {
   EXPECT_EQ(kept_layers(5, 1, "evenly"), (std::vector<std::int64_t>{0}));
   EXPECT_EQ(kept_layers(5, 2, "first"), (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(kept_layers(5, 2, "last"), (std::vector<std::int64_t>{3, 4}));
-  // Formats go along with the layers that they are of.
+  // Formats move with their layers.
   Model quantized = before;
   quantize_model(quantized, one_format(before, testing::format_called("bf16")), quiet_session());
   transform(quantized, "drop_layers(layers=\"0\")", quiet_session());
@@ -211,9 +211,9 @@ TEST(Shrink, WhatCannotGoIsSaid) {
   Model masked = model;
   transform(masked, "prune(sparsity=0.5)", quiet_session());
   expect("it reads its weight through %", masked, "prune_structure");
-  transform(masked, "drop_layers(layers=\"1\")", quiet_session());  // masks go along
+  transform(masked, "drop_layers(layers=\"1\")", quiet_session());  // masks move with their layers
   Model whole = model;
-  transform(whole, "fuse_attention", quiet_session());  // the other form of the same heads
+  transform(whole, "fuse_attention", quiet_session());  // the fused form of the same heads
   transform(whole, "prune_structure(structure=\"heads\")", quiet_session());
 }
 
@@ -239,11 +239,11 @@ TEST(Shrink, EveryArchitectureShrinks) {
   }
 }
 
-// One function says so, and files lie accordingly.
+// `transformers_loading` gives the reason, and the file names match it.
 TEST(Shrink, SaysWhyTransformersCannotLoadWhatNoConfigDescribes) {
   struct Case {
     const char* pass;
-    const char* reason;  // empty: it is loaded
+    const char* reason;  // empty: transformers loads it
   };
   for (const auto& [pass, reason] :
        {Case{"drop_layers(keep=1)", ""}, Case{"remove_dropout", ""},
@@ -263,7 +263,7 @@ TEST(Shrink, SaysWhyTransformersCannotLoadWhatNoConfigDescribes) {
     TemporaryFolder folder;
     save_model(model, folder.path());
     EXPECT_EQ(fs::exists(folder.path() / "model.safetensors"), loads) << pass;
-    // Packed nobody else loads it; what keeps others from the unpacked copy is said, too.
+    // Nobody else loads packed weights. The message also says what prevents loading the unpacked copy.
     LayerFormats formats;
     formats.weight = testing::format_called("mxint(bits=8)");
     quantize_model(model, uniform_plan(plain_graph(model), formats), quiet_session());

@@ -31,7 +31,7 @@ Model quantized(const QuantizationPlan& plan) {
   return model;
 }
 
-// A graph as the set of its lines, for passes one after the other may add parameters in another order.
+// Returns the lines of a graph as a set, because consecutive passes may add parameters in another order.
 std::multiset<std::string> lines_of(const Graph& graph) {
   const std::vector<std::string> lines = split(to_string(graph), '\n');
   return {lines.begin(), lines.end()};
@@ -117,7 +117,7 @@ TEST(Transform, CannotBeLeftOut) {
   EXPECT_EQ(to_string(model.graph), to_string(tiny_model().graph));
 }
 
-// What the originals of these figures say of bert-tiny; a LoRA that leaves all else trainable says 440 844.
+// The published counts for bert-tiny. A LoRA that leaves everything else trainable would have 440,844.
 TEST(Transform, OfBertTinyLeavesTheKnownNumbersOfParametersToTrain) {
   const auto trainable = [](std::string_view pass) {
     Model model = new_model(fresh_facts("tiny"), testing::quiet_context().library.ops, /*seed=*/42);

@@ -46,7 +46,7 @@ TEST(VocabularyCut, TextsOfTokensThatStayGetTheSameAnswers) {
   EXPECT_NE(again.ids, texts.ids);
   EXPECT_TRUE(respelled_texts(source.tokenizer, texts, after.tokenizer, again).empty());
   EXPECT_EQ(logits_of_texts(source.model, texts), logits_of_texts(after.model, again));
-  // It is a model like any other: its config builds it.
+  // The result is an ordinary model: its config builds its graph.
   EXPECT_EQ(to_string(after.model.graph),
             to_string(new_model(after.model.facts, quiet_context().library.ops, 1).graph));
 }
@@ -63,7 +63,7 @@ TEST(VocabularyCut, KeepsAsManyAsAreAskedForTheMostFrequentFirst) {
       respelled_texts(source.tokenizer, texts, after.tokenizer, again);
   ASSERT_EQ(other.size(), 2);
   EXPECT_EQ(other[0].row, 0);
-  EXPECT_EQ(other[0].before, "##lo");  // of "p ##lo ##t"
+  EXPECT_EQ(other[0].before, "##lo");  // in "p ##lo ##t"
   EXPECT_EQ(other[0].after, "##l ##o");
   EXPECT_EQ(other[1].row, 1);
   EXPECT_EQ(std::ssize(cut_vocabulary(source, texts, 1000).kept), 1000);

@@ -82,7 +82,7 @@ bool has(const std::vector<std::string>& tokens, std::string_view token) {
   return std::ranges::find(tokens, token) != tokens.end();
 }
 
-// Three words that differ by their marks alone.
+// Three words that differ only by their marks.
 TEST(LearnVocabulary, KeepsMarksWhereWordsDifferByThem) {
   const std::vector<Example> kana = {{"はは"}, {"ばば"}, {"ぱぱ"}, {"はは ばば ぱぱ"}};
   const std::vector<std::string> kept = pieces_of(kana);

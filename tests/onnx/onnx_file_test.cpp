@@ -91,7 +91,7 @@ TEST(OnnxFile, KeepsLargeConstantsOfALargeModelInASecondFile) {
   std::vector<std::size_t> offsets;
   for (const onnx::TensorProto& tensor : graph.initializer()) {
     if (tensor.name() == "b") {
-      EXPECT_EQ(tensor.raw_data().size(), 8U);  // small ones stay
+      EXPECT_EQ(tensor.raw_data().size(), 8U);  // small tensors stay in the file
       continue;
     }
     EXPECT_EQ(tensor.data_location(), onnx::TensorProto::EXTERNAL);

@@ -12,7 +12,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
 
-// Exported graphs in ONNX Runtime, where Python has it, against the reference kernels.
+// Compares exported graphs in ONNX Runtime, if Python has it, with the reference kernels.
 namespace hone::testing {
 namespace {
 
@@ -23,7 +23,7 @@ class LongInOnnxRuntime : public ::testing::Test {
     if (!python_) GTEST_SKIP() << "neither $HONE_PYTHON nor python3 imports onnxruntime and numpy";
   }
 
-  // What ONNX Runtime gives, each output within `tolerance` of the largest value of the reference's.
+  // Expects each output of ONNX Runtime within `tolerance` of the largest value of the reference output.
   void expect_same(const Graph& graph, const ParameterStore& parameters, const NamedTensors& inputs,
                    int opset = kUsualOpset, double tolerance = 1e-4,
                    const OnnxFileOptions& options = {}) {
@@ -122,7 +122,7 @@ output z = %z
                                                     14, 15, 16, 17})}});
 }
 
-// Weights that are rounded and packed are the same numbers there, whatever their format.
+// Packed weights have the same values in ONNX, whatever their format.
 TEST_F(LongInOnnxRuntime, PackedWeightsHaveTheSameValues) {
   for (const char* format :
        {"int(bits=8,per=row,scale=dynamic)", "int(bits=8,scale=dynamic)", "int(bits=4,group=32)",
@@ -188,7 +188,7 @@ TEST_F(LongInOnnxRuntime, WeightsInASecondFileAreRead) {
   EXPECT_TRUE(fs::exists(folder_.path() / "model.onnx.data"));
 }
 
-// Only roughly: ONNX has one scale for all values of a call there. With 7 bits no processor saturates.
+// Only roughly: ONNX has one scale for all values of a call. With 7 bits no CPU saturates.
 TEST_F(LongInOnnxRuntime, ProductsOfIntegersAreClose) {
   Graph graph = parse(R"(%x = input : f32[B, S, 4]
 %w = parameter weight frozen : f32[3, 4]

@@ -25,7 +25,7 @@ std::string text_of(const OnnxAttribute& value) {
       value);
 }
 
-// A node on a line: "y = Softmax(x) axis=-1".
+// Prints a node on a line: "y = Softmax(x) axis=-1".
 std::string text_of(const OnnxModel& model) {
   std::string text;
   for (const OnnxNode& node : model.nodes) {
@@ -173,7 +173,6 @@ TEST(ToOnnx, RefusesOtherOpsets) {
   expect_user_error("got 24", with_opset(24));
 }
 
-// Every architecture and every head.
 TEST(ToOnnx, ExportsAllGoldenModelsWithTheirParametersByName) {
   for (const std::string& name : golden_models()) {
     SCOPED_TRACE(name);
@@ -194,7 +193,7 @@ TEST(ToOnnx, ExportsAllGoldenModelsWithTheirParametersByName) {
       ASSERT_NE(found, onnx.constants.end()) << parameter->name();
       EXPECT_EQ(found->sizes, model.parameters.at(parameter->name()).sizes());
     }
-    // Each value is computed before it is read, and once.
+    // Each value is computed once, before it is read.
     std::set<std::string> known = constants;
     for (const OnnxValue& input : onnx.inputs) known.insert(input.name);
     for (const OnnxNode& node : onnx.nodes) {

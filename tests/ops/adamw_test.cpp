@@ -8,7 +8,7 @@
 namespace hone::testing {
 namespace {
 
-// An update of two elements.
+// Updates a parameter of two elements.
 Graph update(const std::string& attributes) {
   return parse(R"(%p = parameter weight trainable : f32[2]
 %m = parameter moment frozen : f32[2]
@@ -25,7 +25,7 @@ output v = %new:2
 )");
 }
 
-// One step from moments that are not zero. The norm of the gradient is said to be 2.
+// Takes one step with nonzero moments. The norm input claims a gradient norm of 2.
 NamedTensors step(const std::string& max_grad_norm) {
   ParameterStore parameters;
   parameters.set("p", Tensor::of<float>({2}, {1, -2}));
@@ -59,7 +59,7 @@ TEST(Adamw, ScalesTheGradientDownToTheAllowedNorm) {
   EXPECT_EQ(elements_of(step("2.5").at("m")), elements_of(step("0.0").at("m")));
 }
 
-// As hone/kernels/adamw.h says, on the reference.
+// hone/kernels/adamw.h documents this. Tests the reference.
 TEST(Adamw, KeepsNoMomentsTooSmallForANormalFloat) {
   ParameterStore parameters;
   parameters.set("p", Tensor::of<float>({2}, {1, 1}));

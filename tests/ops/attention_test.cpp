@@ -21,7 +21,8 @@ constexpr std::string_view kOneHead = R"(%q = input : f32[1, 2, 1, 2]
 output y = %y)";
 
 TEST(Attention, WeighsValuesByTheSoftmaxOfScaledScores) {
-  // Scores of the first query 0.5 (2, 0) 2 ln 3 = (ln 9, 0): weights 0.9 and 0.1; of the second equal ones.
+  // Scores of the first query are 0.5 (2, 0) 2 ln 3 = (ln 9, 0), with weights 0.9 and 0.1. Those of the second are
+  // equal.
   const float ln3 = std::log(3.0f);
   const std::vector<float> y =
       evaluate(kOneHead, {{"q", Tensor::of<float>({1, 2, 1, 2}, {2 * ln3, 0, 0, 0})},
@@ -42,7 +43,7 @@ TEST(Attention, LeavesOutKeysThatTheMaskKeepsOut) {
   EXPECT_EQ(y, (std::vector<float>{10, 10}));
 }
 
-// Every head has its own keys, values are of another size than keys, and the mask of one text is that of all.
+// Each head has its own keys, values and keys differ in size, and all texts share one mask.
 TEST(Attention, TreatsHeadsAndTextsApart) {
   const std::vector<float> y = evaluate(
       R"(%q = input : f32[2, 1, 2, 1]
@@ -60,7 +61,7 @@ output y = %y)",
   for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-6) << i;
 }
 
-// What the steps give that it stands for, weights dropped at the same places however far texts are padded.
+// Equals the separate steps, with the same weights dropped for any padding.
 TEST(Attention, DropsTheWeightsThatADropoutBehindTheSoftmaxWould) {
   constexpr std::string_view inputs = R"(%q = input : f32[2, 3, 2, 2]
 %k = input : f32[2, 4, 2, 2]
@@ -138,7 +139,7 @@ TEST(Attention, RefusesOperandsThatDoNotFit) {
             "takes query, key, value, random_key, mask? inputs, got 3");
 }
 
-// Each text as if it were alone, wherever it stands.
+// Each text gives the same result as alone, at any position.
 TEST(Attention, TreatsTextsOneBehindTheOtherApart) {
   const std::vector<float> y = evaluate(
       R"(%x = input : f32[1, 3, 1, 1]
@@ -172,7 +173,7 @@ output dv = %d:2)"),
   }
 }
 
-// By the reference and by the kernel, which leaves what is wrong to it.
+// Checks the reference and the kernel, which leaves invalid inputs to the reference.
 TEST(Attention, RefusesTextsThatLeaveTokensOut) {
   for (const Library& library : {references(), builtin_library()}) {
     const auto run = [&](const std::vector<std::int64_t>& begins,
@@ -229,7 +230,6 @@ TEST(AttentionGradient, RefusesOperandsThatDoNotFit) {
   EXPECT_EQ(refused({q, k, v}), "takes query, key, value, dy, mask? inputs, got 3");
 }
 
-// As much as its steps count for one by one.
 TEST(Attention, CountsTheOperationsOfItsSteps) {
   const Graph fused = parse(kOneHead), steps = parse(R"(%q = input : f32[1, 1, 2, 2]
 %k = input : f32[1, 1, 2, 2]

@@ -22,7 +22,7 @@ TEST(BinaryCrossEntropy, IsTheMeanOverAllAnswers) {
   const double first = std::log1p(std::exp(-2.0)), second = std::log1p(std::exp(3.0));
   EXPECT_FLOAT_EQ(binary_loss({2, 3}, {1, 0}), static_cast<float>((first + second) / 2));
   EXPECT_FLOAT_EQ(binary_loss({0}, {0.25f}), static_cast<float>(std::log(2.0)));
-  // Between yes and no it is as much of both.
+  // Fractional targets weigh both classes.
   EXPECT_FLOAT_EQ(binary_loss({2}, {0.25f}),
                   static_cast<float>(0.25 * first + 0.75 * std::log1p(std::exp(2.0))));
 }

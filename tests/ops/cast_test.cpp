@@ -8,7 +8,7 @@
 namespace hone::testing {
 namespace {
 
-// 1 + 2^-8 is half way between two bfloat16 and goes to the even one, 1; a little more goes up.
+// 1 + 2^-8 is halfway between two bfloat16 values and rounds to the even one, 1. Slightly larger values round up.
 TEST(Cast, RoundsToNearestTiesToEven) {
   const Tensor rounded =
       run_graph(parse("%x = input : f32[4]\n%y = cast(%x) {dtype=\"bf16\"} : "
@@ -26,7 +26,7 @@ TEST(Cast, WidensExactly) {
             (std::vector<float>{0.5f, -1000}));
 }
 
-// References know fp32 alone; halves are widened in front of them and rounded behind.
+// References compute in fp32 only. Half-precision inputs are widened before and results rounded after.
 TEST(Cast, LetsReferencesComputeWithHalves) {
   const Tensor x = Tensor::of<float>({2}, {1, 3}).cast(DType::bf16);
   const Tensor y =

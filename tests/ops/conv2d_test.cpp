@@ -18,7 +18,7 @@ output y = %y)";
             (std::vector<float>{6, 8, 12, 14, 120, 130, 150, 160}));
 }
 
-// Windows begin at -1 and 1; of the first one only the last row and column lie inside.
+// Windows begin at -1 and 1. Only the last row and column of the first window lie inside.
 TEST(Conv2d, TakesPaddingForZerosAndMovesByItsStride) {
   constexpr std::string_view text = R"(%x = input : f32[1, 1, 3, 3]
 %w = input : f32[1, 1, 2, 2]

@@ -30,7 +30,7 @@ TEST(CrossEntropy, IsTheMeanOverTheRowsThatCount) {
   EXPECT_FLOAT_EQ(loss({2, 0, 7, 9, 0, 3}, {0, -100, 0}), static_cast<float>((first + second) / 2));
 }
 
-// torch.nn.functional.cross_entropy(logits, labels, weight=weights), whose mean is by weights.
+// torch.nn.functional.cross_entropy(logits, labels, weight=weights), which returns a weighted mean.
 TEST(CrossEntropy, WeighsRowsByTheirClasses) {
   const float found = evaluate(R"(%logits = input : f32[B, C]
 %labels = input : i64[B]

@@ -42,7 +42,7 @@ TEST(Dropout, OfProbabilityOneLeavesNothing) {
   EXPECT_EQ(dropped(1.0, 1, 1, {1, -2, 3}), (std::vector<float>{0, 0, 0}));
 }
 
-// The ones of a text of 3 tokens and 4 channels, in a batch of 2 padded to `tokens`.
+// Returns the values of the second text, 3 tokens with 4 channels, in a batch of 2 padded to `tokens`.
 std::vector<float> dropped_text(std::int64_t tokens, const std::string& limits) {
   const std::string text = fmt::format(R"(%x = input : f32[B, S, 4]
 %key = input : i64[]
@@ -60,7 +60,7 @@ TEST(Dropout, DrawsByThePlaceWithinItsLimits) {
   const std::vector<float> alone = dropped_text(3, "[B, 8, 4]");
   for (const std::int64_t tokens : {4, 8})
     EXPECT_EQ(dropped_text(tokens, "[B, 8, 4]"), alone) << tokens;
-  EXPECT_EQ(dropped_text(8, "[]"), alone);  // those of the whole tensor
+  EXPECT_EQ(dropped_text(8, "[]"), alone);  // no limits: the places in the whole tensor
   EXPECT_EQ(dropped_text(8, "[B, S, 4]"), alone);
   EXPECT_NE(dropped_text(4, "[]"), alone);
 }

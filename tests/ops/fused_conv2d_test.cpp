@@ -6,7 +6,7 @@
 namespace hone::testing {
 namespace {
 
-// Sums 1 2 3 4, bias -3, residual 1: the activation comes last.
+// Convolution results 1 2 3 4, bias -3, residual 1. The activation comes last.
 TEST(FusedConv2d, AddsBiasAndResidualInFrontOfTheActivation) {
   constexpr std::string_view text = R"(%x = input : f32[1, 1, 2, 2]
 %w = input : f32[1, 1, 1, 1]

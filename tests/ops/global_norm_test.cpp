@@ -18,7 +18,7 @@ output y = %y)",
             (std::vector<float>{9}));
 }
 
-// The squares, 1e60 and 1e-60, are no fp32 numbers.
+// The squares, 1e60 and 1e-60, are not fp32 values.
 TEST(GlobalNorm, NeitherOverflowsNorVanishes) {
   constexpr std::string_view text = R"(%a = input : f32[]
 %y = global_norm(%a) : f32[]

@@ -9,21 +9,20 @@
 #include "hone/ir/verify.h"
 #include "tests/support/evaluate.h"
 
-// The differences are d = (8 (L(x+h) - L(x-h)) - (L(x+2h) - L(x-2h))) / (12 h), exact but for
-// h^4/30 L^(5), with L summed in double from the fp32 outputs of the graph.
+// The differences are d = (8 (L(x+h) - L(x-h)) - (L(x+2h) - L(x-2h))) / (12 h), exact except for h^4/30 L^(5). L is
+// summed in double from the fp32 outputs of the graph.
 //
-// Step and tolerance. Inputs are multiples of 2^-8 below 2 and h = 2^-4, so x +- 2h is exact in
-// fp32 and only the outputs are rounded: each y_i by at most 2^-24 |y_i| for every node on its way
-// (the cases have at most four). That moves d by at most
-// 18/12 / h * 4 * 2^-24 sum |w_i y_i| < 6e-6 sum |w_i y_i|. The fifth derivatives of the functions
-// here stay below 100, which gives h^4/30 * 100 sum |w_i| = 6e-5 sum |w_i|. Both grow with the size
-// of the case alone; a wrong factor or a missing term shows at 1e-2 and above.
+// Step and tolerance: Inputs are multiples of 2^-8 below 2 and h = 2^-4, so x +- 2h is exact in fp32 and only the
+// outputs are rounded: each y_i by at most 2^-24 |y_i| for every node on its path (the cases have at most four). That
+// moves d by at most 18/12 / h * 4 * 2^-24 sum |w_i y_i| < 6e-6 sum |w_i y_i|. The fifth derivatives of the functions
+// here stay below 100, which gives h^4/30 * 100 sum |w_i| = 6e-5 sum |w_i|. Both bounds grow with the size of the case
+// only. A wrong factor or a missing term shows at 1e-2 and above.
 namespace hone::testing {
 namespace {
 
 constexpr double kStep = 0x1p-4;
 
-// Away from 0 by more than 2h: relu is not differentiable there.
+// Values differ from 0 by more than 2h, because relu is not differentiable there.
 float random_value(RandomSequence& random) {
   const double magnitude = 0.25 + 0x1p-8 * static_cast<double>(random.below(448));
   return static_cast<float>(random.below(2) == 0 ? magnitude : -magnitude);
@@ -90,7 +89,7 @@ double difference(const Graph& graph, const NamedTensors& inputs, const NamedTen
   return (8 * near - far) / (12 * kStep);
 }
 
-// The loss as nodes of the graph: the sum over the outputs of sum_to(mul(y, w)).
+// Adds the loss to the graph: the sum of sum_to(mul(y, w)) over the outputs.
 Value add_loss(Graph& graph, const NamedTensors& weights, NamedTensors& inputs) {
   Value total;
   const auto outputs = graph.outputs();
@@ -104,7 +103,7 @@ Value add_loss(Graph& graph, const NamedTensors& weights, NamedTensors& inputs) 
   return total;
 }
 
-// The gradients of the inputs that are not fixed by name; without those that the loss does not depend on.
+// Returns the gradients of all inputs that are not fixed and that the loss depends on.
 NamedTensors gradients(const GradientCase& gradient_case, NamedTensors inputs,
                        const NamedTensors& weights) {
   Graph graph = parse(gradient_case.text);

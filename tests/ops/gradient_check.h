@@ -6,20 +6,19 @@
 
 namespace hone::testing {
 
-/// A graph whose f32 inputs, those that are not fixed, are differentiated.
+/// A graph that is differentiated with respect to its f32 inputs, except the fixed ones.
 struct GradientCase {
   std::string_view name;
-  std::string_view text;  ///< all inputs of fixed shape
+  std::string_view text;  ///< all inputs have fixed shapes
   NamedTensors fixed =
-      {};  ///< values of the inputs that are not differentiated: all that are not f32
-  /// The graph whose differences the gradient is compared with; `text` itself when empty. For
-  /// gradients that are another function's by definition.
+      {};  ///< values of inputs that are not differentiated; must include all inputs that are not f32
+  /// The graph for the differences; `text` if empty. For operations whose gradient is by definition that of another
+  /// function.
   std::string_view differences_of = {};
 };
 
-/// Compares the gradients that `add_gradients` builds with central differences, element by element
-/// of every such input, for the loss sum_i w_i y_i over all outputs with fixed random weights w.
-/// Reports disagreement as a test failure.
+/// Compares the gradients of `add_gradients` with central differences, element by element of every such input. The loss
+/// is sum_i w_i y_i over all outputs, with fixed random weights w. Reports differences as test failures.
 void check_gradient(const GradientCase& gradient_case);
 
 }  // namespace hone::testing

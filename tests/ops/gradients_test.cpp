@@ -5,8 +5,8 @@
 #include "tests/ops/gradient_check.h"
 #include "tests/support/evaluate.h"
 
-// One row per way in which a differentiable operation can be used. A row's gradients are compared
-// with central differences; an operation that has a gradient and no row fails the last test.
+// One row for each use of a differentiable operation. The row's gradients are compared with central differences. The
+// last test fails for an operation that has a gradient but no row.
 namespace hone::testing {
 namespace {
 
@@ -51,7 +51,7 @@ output y = %y)",
 output y = %y)",
        .fixed = {{"targets",
                   Tensor::of<float>({4, 3}, {0, 1, 1, 0, 0.25f, 0, 1, 0.5f, 1, 1, 0, 0})}}},
-      // To halves and back there are steps, of which differences know nothing.
+      // A cast to half precision and back is a step function, so differences would not work.
       {.name = "cast", .text = R"(%x = input : f32[5]
 %y = cast(%x) {dtype="f32"} : f32[5]
 output y = %y)"},
@@ -73,7 +73,7 @@ output y = %y)"},
       {.name = "global_average_pool", .text = R"(%x = input : f32[2, 3, 2, 2]
 %y = global_average_pool(%x) : f32[2, 3]
 output y = %y)"},
-      // Values of one window lie further apart than the differences' steps.
+      // Values in a window are further apart than the step of the differences.
       {.name = "max_pool2d",
        .text = R"(%x = input : f32[1, 2, 4, 4]
 %spread = input : f32[1, 2, 4, 4]
@@ -274,7 +274,7 @@ output y = %y)"},
       {.name = "transpose that is not its own inverse", .text = R"(%x = input : f32[2, 3, 4]
 %y = transpose(%x) {axes=[1, 2, 0]} : f32[3, 4, 2]
 output y = %y)"},
-      // Gradients are formulas, too, and so have gradients.
+      // Gradient operations of formulas are formulas too, so they have gradients.
       {.name = "tanh_gradient", .text = R"(%y = input : f32[3, 5]
 %dy = input : f32[3, 5]
 %dx = tanh_gradient(%y, %dy) : f32[3, 5]

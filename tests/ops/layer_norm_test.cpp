@@ -6,7 +6,7 @@
 namespace hone::testing {
 namespace {
 
-// Row (-2, 6): mean 2, variance 16; with eps = 9 the deviation is 5. Row (5, 5) leaves beta.
+// Row (-2, 6): mean 2, variance 16; with eps = 9 the deviation is 5. Row (5, 5) gives beta.
 TEST(LayerNorm, CentersScalesAndShiftsEveryRow) {
   constexpr std::string_view text = R"(%x = input : f32[B, 2]
 %gamma = input : f32[2]

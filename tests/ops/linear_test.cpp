@@ -25,7 +25,7 @@ output y = %y)",
             (std::vector<float>{1, 2, 210, 3, 4, 430}));
 }
 
-// 1e8 + 1 is no fp32 number: only a sum that is kept in double finds the 1 again.
+// 1e8 + 1 is not an fp32 value. Only a sum in double recovers the 1.
 TEST(Linear, AccumulatesInDouble) {
   EXPECT_EQ(evaluate(R"(%x = input : f32[1, 3]
 %w = input : f32[1, 3]

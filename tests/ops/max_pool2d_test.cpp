@@ -6,7 +6,7 @@
 namespace hone::testing {
 namespace {
 
-// Padding counts for nothing, not for zero.
+// Padding is ignored, not read as zero.
 TEST(MaxPool2d, TakesTheLargestOfEachWindow) {
   constexpr std::string_view text = R"(%x = input : f32[1, 1, 3, 3]
 %y = max_pool2d(%x) {kernel=3, stride=2, padding=1} : f32[1, 1, 2, 2]

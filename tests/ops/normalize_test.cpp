@@ -17,7 +17,7 @@ output y = %y)";
   EXPECT_FLOAT_EQ(y[1], -0.8f);
   EXPECT_EQ(y[2], 0);
   EXPECT_EQ(y[3], 0);
-  EXPECT_FLOAT_EQ(y[4], 0.6f);  // though the squares are beyond fp32
+  EXPECT_FLOAT_EQ(y[4], 0.6f);  // although the squares exceed fp32
   EXPECT_FLOAT_EQ(y[5], 0.8f);
 }
 

@@ -8,9 +8,9 @@
 namespace hone::testing {
 namespace {
 
-constexpr float kPadding = 1e30f;  // would show in any sum
+constexpr float kPadding = 1e30f;  // would change any sum
 
-// Three texts of two features: three tokens, one behind padding, none.
+// Three texts with two features per token: three tokens, one token after padding, none.
 std::vector<float> pooled(std::string_view mode) {
   const std::string text = fmt::format(R"(%x = input : f32[B, S, 2]
 %mask = input : i64[B, S]

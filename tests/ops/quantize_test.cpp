@@ -31,9 +31,9 @@ output y = %y)";
             (std::vector<float>{0.25, -0.75}));
 }
 
-// A learned scale s for each of two rows, seven steps on either side of zero; the second row's scale
-// is negative and counts by its magnitude. By Esser et al.: dx = dy within the steps, 0 beyond;
-// ds = Σ dy (round(x / s) - x / s) within, Σ dy (±7) beyond, times 1 / sqrt(7 values).
+// A learned scale s for each of two rows, with seven steps on each side of zero. The second scale is negative; its
+// magnitude counts. Esser et al.: dx = dy within the steps, 0 beyond; ds = Σ dy (round(x / s) - x / s) within, Σ dy
+// (±7) beyond, times 1 / sqrt(7 values).
 TEST(Quantize, HasTheGradientsOfALearnedScale) {
   Graph graph = parse(R"(%x = input : f32[2, 4]
 %scale = input : f32[2]
@@ -66,7 +66,7 @@ output loss = %loss)");
   }
   EXPECT_EQ(elements_of(results.at("y")), y);
   EXPECT_EQ(elements_of(results.at("dx")), dx);
-  // Terms up to 35, added and divided in fp32 or better: a few 2^-24 of them.
+  // Terms of up to 35 are added and divided in fp32 or better: an error of a few 2^-24 of them.
   for (std::size_t row = 0; row < 2; ++row)
     EXPECT_NEAR(elements_of(results.at("ds"))[row], ds[row], 1e-5);
 }

@@ -17,7 +17,7 @@ output y = %y)"),
   EXPECT_EQ(y.storage(), x.storage());
 }
 
-// Position ids: the first S rows of a table, whatever S the run has.
+// Position ids: the first S rows of a table, for any S.
 constexpr std::string_view kFirstRows = R"(%ids = input : i64[S]
 %table = input : f32[4]
 %rows = slice(%table) {axis=0, begin=1, size=[S]} : f32[S]

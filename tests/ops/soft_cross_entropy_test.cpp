@@ -23,7 +23,7 @@ output y = %y)",
 }
 
 TEST(SoftCrossEntropy, IsTheMeanOverTargetsWeighedByLabels) {
-  // -log softmax: log(1 + e^-2) and 2 more; 3 + log(1 + e^-3) and 3 less.
+  // -log softmax of each row: log(1 + e^-2) and 2 more; 3 + log(1 + e^-3) and 3 less.
   const double first = std::log(1 + std::exp(-2.0)), second = std::log(1 + std::exp(-3.0));
   const double a = 0.75 * first + 0.25 * (first + 2), b = 0.5 * (second + 3) + 0.5 * second;
   EXPECT_FLOAT_EQ(soft_loss({0.75f, 0.25f, 0.5f, 0.5f}, {0, 1}),

@@ -18,7 +18,7 @@ output z = %z
 TEST(Autocast, CastsAWeightOnceForAllWhoReadIt) {
   Graph graph = parse(kLinear);
   EXPECT_TRUE(autocast(graph, DType::f16));
-  EXPECT_EQ(graph.operations("cast").size(), 3u);  // x, w, and what comes out
+  EXPECT_EQ(graph.operations("cast").size(), 3u);  // x, w, and the output
   EXPECT_EQ(graph.output("z").type().dtype, DType::f32);
 }
 
@@ -53,13 +53,13 @@ TEST(Autocast, LeavesConvolutionsAloneUnlessAsked) {
 TEST(Autocast, KeepsStatisticsInFloatBetweenConvolutions) {
   Graph graph = parse(kConvolution);
   EXPECT_TRUE(autocast(graph, DType::bf16, {.convolutions = true}));
-  EXPECT_EQ(graph.operations("cast").size(), 3u);  // x, w, and what comes out
+  EXPECT_EQ(graph.operations("cast").size(), 3u);  // x, w, and the output
   const Node& norm = *graph.operations("batch_norm").front();
   EXPECT_EQ(norm.types()[0].dtype, DType::bf16);
   EXPECT_EQ(norm.input(1).type().dtype, DType::f32);
 }
 
-// Bias and residual of a product of codes, not the states behind them.
+// Casts bias and residual of a product of codes, but not the format states after them.
 TEST(Autocast, LetsProductsOfCodesGiveHalvesWhereAsked) {
   constexpr std::string_view kCoded = R"(%x = input : f32[B, 32]
 %r = input : f32[B, 32]
@@ -84,7 +84,7 @@ output z = %z
   EXPECT_EQ(graph.find("c")->inputs()[0].type().dtype, DType::f32);
 }
 
-// Gradients come back in the types of what they are of.
+// Gradients have the types of their parameters.
 TEST(Autocast, GivesGradientsInFloat) {
   Graph graph = parse(R"(%x = input : f32[3, 4]
 %targets = input : f32[3, 4]

@@ -8,8 +8,7 @@
 
 namespace hone::testing {
 
-/// Runs `pass` on the graph `before` and compares the text. A pass that says it changed nothing
-/// must have changed nothing, and the other way round.
+/// Runs `pass` on the graph `before` and compares the text. The pass must return whether it changed the graph.
 template <typename Pass>
 void expect_after(std::string_view before, Pass&& pass, std::string_view after) {
   Graph graph = parse(before);

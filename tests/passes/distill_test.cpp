@@ -34,7 +34,7 @@ output loss = %distill.loss
 )");
 }
 
-// So that parts of a step that are batches weigh alike in all of the loss.
+// Micro-batches of a step then weigh equally in all terms of the loss.
 TEST(Distill, IsWeighedByTheClassesOfTheLabels) {
   Graph graph = parse(kLabelLoss);
   distill(graph, {});

@@ -9,7 +9,7 @@
 namespace hone::testing {
 namespace {
 
-// As front ends build it, up to where heads are split.
+// As frontends build it, up to the split into heads.
 constexpr std::string_view kInputs = R"(%q = input : f32[B, S, 2, 4]
 %k = input : f32[B, S, 2, 4]
 %v = input : f32[B, S, 2, 4]
@@ -95,7 +95,7 @@ output context = %context.tokens
 )"));
 }
 
-// On the references, which add in double: to the bits, but for the rounding of steps between.
+// On the reference kernels, which sum in double. Results differ only by the rounding of intermediate steps.
 TEST(FuseAttention, OfOneHeadGivesWhatItsStepsGive) {
   const auto values = [](const Sizes& sizes, std::uint64_t seed) {
     RandomSequence random(seed, stream_of("attention"));
@@ -149,7 +149,8 @@ output y = %y
 )");
 }
 
-// As somebody writes it by hand: heads split first, keys turned around behind that, and scaled in one place or another.
+// As written by hand: heads are split first, keys are transposed after that, and the scale is applied in one of several
+// places.
 std::string by_hand(std::string_view query, std::string_view key, std::string_view scores,
                     std::string_view mask = "") {
   return fmt::format(R"(%q = input : f32[B, S, 2, 4]

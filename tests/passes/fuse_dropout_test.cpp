@@ -9,7 +9,7 @@
 namespace hone::testing {
 namespace {
 
-// Adapters of two linears, and the gradients of their factors; nothing below the first one is trained.
+// Adapters of two linears, and the gradients of their factors. Nothing before the first linear is trained.
 Graph step(ParameterStore& parameters, double dropout) {
   Graph graph = parse(R"(%x = input : f32[B, 5, 6]
 %labels = input : i64[B]
@@ -57,7 +57,7 @@ TEST(FuseDropout, DropsWhatAdaptersReadWhileTheyReadIt) {
   EXPECT_EQ(count(graph, "dropout"), 3);
   EXPECT_TRUE(fuse_dropout(graph));
   verify(graph);
-  // The input of the first one needs no gradient, and it stays as it is.
+  // The input of the first adapter needs no gradient, so its dropout is not fused.
   EXPECT_EQ(count(graph, "dropout"), 1);
   EXPECT_EQ(count(graph, "dropped_linear"), 1);
   EXPECT_EQ(count(graph, "dropped_linear_gradient"), 1);
@@ -74,7 +74,7 @@ TEST(FuseDropout, LeavesAllElse) {
   ParameterStore parameters;
   Graph graph = step(parameters, 0);
   EXPECT_FALSE(fuse_dropout(graph));
-  // A weight that is no adapter's.
+  // A weight that does not belong to an adapter.
   Graph model = parse(R"(%x = input : f32[B, 6]
 %random_key = input : i64[]
 %labels = input : i64[B]

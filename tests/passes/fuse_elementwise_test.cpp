@@ -27,7 +27,7 @@ output y = %y.fused
 )graph");
 }
 
-// What another operation reads is a result, too, and stands in front of that.
+// A value that another operation reads becomes a result too, before the last one.
 TEST(FuseElementwise, KeepsWhatOthersRead) {
   expect_one(R"(%x = input : f32[B, 3]
 %w = input : f32[3, 3]
@@ -47,7 +47,7 @@ output z = %z
 )graph");
 }
 
-// The product needs the sum and the second sum the product: they cannot be one.
+// The product needs the first sum, and the second sum needs the product, so they cannot be fused.
 TEST(FuseElementwise, LeavesWhatSomethingStandsBetween) {
   const char* const text = R"(%x = input : f32[B, 3]
 %w = input : f32[3, 3]
@@ -73,7 +73,7 @@ output b = %b
   expect_one(text, text);
 }
 
-// The first result may take the memory of the first operand, so that is one which nothing else reads.
+// The first result may reuse the memory of the first operand. So the first operand is one that nothing else reads.
 TEST(FuseElementwise, PutsInFrontWhatMayBeOverwritten) {
   expect_one(R"(%x = input : f32[B, 3]
 %w = input : f32[3, 3]
@@ -90,7 +90,7 @@ output y = %y.fused
 )graph");
 }
 
-// What is fused is fused again with what follows it.
+// A fused formula is fused again with the operations after it.
 TEST(FuseElementwise, TakesFormulasIn) {
   expect_one(R"(%x = input : f32[B]
 %p = elementwise(%x) {formula="2 * x0; x0 * x0"} : f32[B], f32[B]

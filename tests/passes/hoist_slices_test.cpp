@@ -116,7 +116,7 @@ void expect_stop(const std::string& operation) {
   expect_after(graph, hoist_slices, graph);
 }
 
-// Rows of blocks share nothing, nor do values of a format with fixed or calibrated constants.
+// Blocks lie within rows, and a format with fixed or calibrated constants rounds each value alone.
 TEST(HoistSlices, PassQuantizersWhoseRowsShareNothing) {
   expect_after(R"(%x = input : f32[B, S, 32]
 %scale = parameter format_state frozen : f32[]
@@ -135,7 +135,7 @@ output first = %b.part
 )");
 }
 
-// Places are counted in a tensor of the limits: the first ones draw what they drew.
+// Random numbers depend on the place within the limits, so the first places get the same ones.
 TEST(HoistSlices, PassDropoutWhereTheFirstPlacesAreLeft) {
   expect_after(R"(%x = input : f32[B, S, 6]
 %key = input : i64[]
@@ -162,7 +162,7 @@ output part = %y.part
             elements_of(run_graph(whole, inputs).at("part")));
 }
 
-// What they learn by goes with the number of elements.
+// The gradient scale of learned states depends on the number of elements.
 TEST(HoistSlices, StopAtQuantizersThatLearnWhereGradientsAreTaken) {
   constexpr std::string_view learns = R"(%x = input : f32[B, S, 32]
 %scale = parameter format_state trainable : f32[]
@@ -178,7 +178,7 @@ output first = %first
 TEST(HoistSlices, StopWherePlacesDependOnEachOther) {
   expect_stop("dropout(%x, %key) {p=0.1, stream=1, limits=[]}");
   for (const char* part : {"begin=1, size=[2]", "begin=0, size=[2]"}) {
-    // Behind the first place, and where the limits are those of the batch at hand.
+    // Slices that do not begin at the first place, and limits that depend on the batch.
     const std::string limits =
         std::string(part).starts_with("begin=1") ? "[B, 64, 6]" : "[B, S, 6]";
     const std::string graph =

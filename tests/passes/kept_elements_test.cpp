@@ -36,7 +36,7 @@ std::vector<int> booleans_in(const Json& values) {
   return {floats.begin(), floats.end()};
 }
 
-/// What torch.nn.utils.prune makes of two tensors; tools/golden/pruning.py.
+/// Compares with torch.nn.utils.prune on two tensors; see tools/golden/pruning.py.
 class AsTorch : public ::testing::Test {
  protected:
   static std::vector<PrunedTensor> weights() {
@@ -84,7 +84,7 @@ TEST_F(AsTorch, IsTheNumberOfWeightsThatAreDrawn) {
   }
 }
 
-// A quantile of the magnitudes, and all up to it: known answers of MASE.
+// MASE prunes everything up to a quantile of the magnitudes. The expected masks come from MASE.
 TEST(KeptElements, AsMaseAreAllAboveAQuantile) {
   const Json vectors = read_json(test_data() / "vectors/passes.json");
   int cases = 0;
@@ -157,7 +157,7 @@ TEST(KeptElements, OfWandaMagnitudesCountTimesTheNormsOfTheirInputs) {
             std::string::npos);
 }
 
-// The second row has the larger scores, and loses as many.
+// The second row has larger scores, but loses as many elements.
 TEST(KeptElements, OfWandaEachRowLosesTheSameShare) {
   const std::vector<float> w = {1, 2, 3, 4, 50, 60, 80, 70}, ones = {1, 1, 1, 1};
   const auto kept = [&](const char* structure, PruneScope scope) {
@@ -195,12 +195,12 @@ TEST(KeptElements, OfMovementScoresAloneCount) {
   EXPECT_EQ(kept({.sparsity = 0.5}), (std::vector<int>{0, 1, 0, 1, 1, 1, 0, 0}));
   EXPECT_EQ(kept({.structure = parse_structure("2:4")}),
             (std::vector<int>{0, 1, 0, 1, 1, 1, 0, 0}));
-  // Means of -0.5 and -0.5, 2.5 and -5.5; of equal ones the first goes.
+  // Block means are -0.5, -0.5, 2.5 and -5.5. Of equal ones the first is removed.
   EXPECT_EQ(kept({.sparsity = 0.5, .structure = parse_structure("1x2")}),
             (std::vector<int>{0, 0, 1, 1, 1, 1, 0, 0}));
   EXPECT_EQ(kept({.sparsity = 0.25, .structure = parse_structure("2x1")}),
             (std::vector<int>{1, 1, 1, 0, 1, 1, 1, 0}));
-  // What is gone ranks before the lowest score.
+  // Removed elements rank below the lowest score.
   EXPECT_EQ(kept({.sparsity = 0.25}, booleans({2, 4}, {1, 1, 1, 1, 1, 0, 1, 1})),
             (std::vector<int>{1, 1, 1, 1, 1, 0, 1, 0}));
 }
@@ -224,12 +224,12 @@ TEST(KeptElements, OfBlocksAllOrNothingIsKept) {
             (std::vector<int>{1, 1, 0, 0,  //
                               0, 0, 1, 1,  //
                               1, 1, 0, 0}));
-  // Three rows are a block of two and one of one: means of 0.5, 4.5, 2.5, 2.5 and 8, 0, 1, 0.
+  // Three rows form a block of two and a block of one, with means 0.5, 4.5, 2.5, 2.5 and 8, 0, 1, 0.
   EXPECT_EQ(kept_of({.sparsity = 0.5, .structure = {.block = {2, 1}}}, {3, 4}, w),
             (std::vector<int>{0, 1, 1, 1,  //
                               0, 1, 1, 1,  //
                               1, 0, 0, 0}));
-  // What is gone counts: its block goes first, and stays gone where the block is kept.
+  // Removed elements count: their block is removed first, and they stay removed if the block is kept.
   const Tensor before = booleans({3, 4}, {1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1});
   EXPECT_EQ(kept_of({.sparsity = 1.0 / 6, .structure = {.block = {1, 2}}}, {3, 4}, w, before),
             (std::vector<int>{1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1}));

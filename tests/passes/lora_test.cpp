@@ -150,8 +150,8 @@ TEST(FuseLora, AddsAdaptersToTheWeights) {
   EXPECT_TRUE(fuse_lora(graph, parameters));
   EXPECT_EQ(to_string(graph), before);
   const std::vector<float> merged = elements_of(run_graph(graph, inputs, parameters).at("y"));
-  // References sum in double: what differs is the rounding of the merged weights and of what adapters give, 2^-24 of some
-  // ten units through two layers.
+  // References sum in double. Only the rounding of merged weights and adapter outputs differs: 2^-24 of about ten units
+  // through two layers.
   for (std::size_t i = 0; i < merged.size(); ++i) EXPECT_NEAR(merged[i], unmerged[i], 1e-5);
   EXPECT_FALSE(fuse_lora(graph, parameters));
 }

@@ -67,7 +67,7 @@ TEST(PackWeights, PutsCodesWhereQuantizedParametersWereAndBack) {
       },
       kQuantized);
   EXPECT_FALSE(store.contains("w.codes"));
-  // What comes back are the quantized values: whole multiples of the scale, as near as can be.
+  // Unpacking gives the quantized values: the nearest whole multiples of the scale.
   const ParameterStore before = weights();
   const auto from = before.at("w").values<float>(), to = store.at("w").values<float>();
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -135,7 +135,7 @@ TEST(Unpack, RefusesCodesThatDoNotFit) {
         << shape;
 }
 
-// What no packer writes: the codes of another weight, of two, or of none.
+// No packer writes these: the codes of another weight, of two weights, or of none.
 TEST(CheckPackedWeights, RefusesCodesThatAreNoWeightsOwn) {
   const auto check = [](std::string_view inputs, std::string_view more = "") {
     const Graph graph = parse(fmt::format(R"(%x = input : u8[1]

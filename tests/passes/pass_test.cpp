@@ -46,7 +46,7 @@ TEST(Pass, SaysWhatIsWrong) {
   EXPECT_TRUE(message("quantize(format=bf17)").starts_with("pass quantize: format: "));
 }
 
-// Whatever a person types is a pass that prints as it was read, or an error of theirs.
+// Any text is either a pass that prints as it was read, or a UserError.
 TEST(Pass, TakesAnyTextOrSaysWhatIsWrongWithIt) {
   const std::vector<std::string> seeds = {
       "freeze(names=\"bert.embeddings.*,*.bias\")",

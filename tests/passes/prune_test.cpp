@@ -70,7 +70,7 @@ TEST(Prune, GoesOnFromTheMasksThatAreThere) {
   EXPECT_TRUE(prune(graph, parameters, {.rule = {.sparsity = 0.25}}));
   const std::string text = to_string(graph);
   EXPECT_FALSE(prune(graph, parameters, {.rule = {.sparsity = 0.25}}));
-  // What training makes of a masked weight brings it not back.
+  // Masked weights do not return, even if training changes them.
   parameters.set("w", Tensor::of<float>({2, 2}, {3, -9, 2, -4}));
   EXPECT_TRUE(prune(graph, parameters, {.rule = {.sparsity = 0.5}}));
   EXPECT_EQ(to_string(graph), text);
@@ -97,7 +97,7 @@ TEST(Prune, LeavesPrunedWeightsNoGradient) {
   ParameterStore parameters = few_weights();
   Graph graph = parse(kPrunable);
   prune(graph, parameters, {});
-  parameters.set("w", Tensor::of<float>({2, 2}, {3, 7, 8, -4}));  // masked whatever it is
+  parameters.set("w", Tensor::of<float>({2, 2}, {3, 7, 8, -4}));  // masked whatever its value
   const Value loss = graph.add("mul", {graph.output("y"), graph.output("y")});
   const Value sum = graph.add("sum_to", {loss}, {{"shape", Shape{}}});
   const std::vector<Value> gradients = add_gradients(graph, sum, {{graph.find("w"), 0}});
@@ -111,7 +111,7 @@ TEST(Prune, LeavesPrunedWeightsNoGradient) {
   EXPECT_NE(dw[3], 0);
 }
 
-// Whichever came first.
+// In either order of the passes.
 TEST(Prune, StandsInFrontOfQuantizers) {
   ParameterStore first = few_weights(), second = few_weights();
   Graph pruned = parse(kPrunable), quantized = parse(kPrunable);
@@ -165,7 +165,7 @@ TEST(Unprune, TakesMasksAwayAndLeavesZeros) {
   EXPECT_EQ(elements_of(parameters.at("w")), (std::vector<float>{3, 0, 0, -4}));
 }
 
-// What is in a file stays there.
+// Weights in a mapped file are not copied.
 TEST(Unprune, CopiesNoWeightThatHasItsZeros) {
   ParameterStore parameters = few_weights();
   Graph graph = parse(kPrunable);

@@ -157,7 +157,6 @@ output y = %y
 )");
 }
 
-// Each of two inputs has a state of its own.
 TEST(Quantize, TellsTheStatesOfTwoInputsApart) {
   const QuantizationPlan plan = {{"y", {.input = format_of("integer(width=8,frac=auto)")}}};
   expect_after(R"(%a = input : f32[B, 2]
@@ -200,7 +199,7 @@ std::vector<float> flat(const Json& rows) {
   return values;
 }
 
-// The published vector of a quantized linear: the values of Q(x) Q(W)^T + Q(b) to the bit.
+// The published vector of a quantized linear: Q(x) Q(W)^T + Q(b), bit for bit.
 TEST(Quantize, GivesTheValuesOfTheVectorForALinear) {
   const Json vectors = read_json(test_data() / "vectors" / "formats.json");
   const auto entry = std::find_if(vectors.begin(), vectors.end(), [](const Json& candidate) {
@@ -258,7 +257,7 @@ output y = %y
   EXPECT_EQ(to_string(graph), kPlain);
 }
 
-// What an earlier plan quantized in the same format is not quantized once more.
+// Operands that an earlier plan quantized in the same format are not quantized again.
 TEST(Quantize, GoesOnWhereLayersDoNotCollide) {
   Graph graph = parse(kTwoLayers);
   const Format format = format_of("integer(width=8,frac=4)");

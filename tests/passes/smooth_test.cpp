@@ -7,7 +7,7 @@
 namespace hone::testing {
 namespace {
 
-// A pre-norm block: nothing but linears reads what the normalization gives.
+// A pre-norm block: only linears read the output of the normalization.
 constexpr const char* kPreNorm =
     "%x = input : f32[B, 4]\n"
     "%g = parameter gain trainable : f32[4]\n"
@@ -47,7 +47,7 @@ TEST(Smooth, DividesGainAndBiasWhereNothingElseReadsThem) {
   EXPECT_EQ(elements_of(store.at("v"))[3], 4);
 }
 
-// A linear that is not meant reads it too: a product stands in front of the one that is.
+// Another linear reads the value too, so a product is inserted before the smoothed one.
 TEST(Smooth, PutsAProductWhereSomethingElseReadsTheValue) {
   Graph graph = parse(kPreNorm);
   const std::vector<SmoothGroup> groups = smooth_groups(graph, {"q"});
@@ -74,7 +74,7 @@ TEST(Smooth, PutsAProductWhereSomethingElseReadsTheValue) {
   EXPECT_EQ(elements_of(store.at("g")), (std::vector<float>{1, 2, 3, 4}));
 }
 
-// The way back: powers of two leave the bits of the weights.
+// Scales that are powers of two restore the bits of the weights.
 TEST(Smooth, UnsmoothPutsTheProductIntoTheWeightsAgain) {
   const Graph before = parse(kPreNorm);
   Graph graph = before;

@@ -16,8 +16,8 @@
 #include "tests/reference/runs.h"
 #include "tests/support/test_data.h"
 
-// Compares what runs of the program compute with a record, bit for bit: tensors, predictions, trials and metrics, but no times
-// and no texts.
+// Compares the results of program runs with recorded ones, bit for bit: tensors, predictions, trials and metrics, but
+// no times and no texts.
 namespace hone::testing {
 namespace {
 

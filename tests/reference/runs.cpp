@@ -10,7 +10,7 @@
 namespace hone::testing {
 namespace {
 
-// Whether a film is good is the majority of three words, with some labels wrong: learned in a second, but not perfectly.
+// The label is the majority of three words, with some labels wrong: learned in a second, but not perfectly.
 std::string review_rows(int first, int end, bool pairs) {
   constexpr const char* kWords[] = {"bright", "warm", "sharp", "funny",
                                     "dull",   "cold", "slow",  "flat"};
@@ -26,7 +26,7 @@ std::string review_rows(int first, int end, bool pairs) {
   return rows;
 }
 
-// Upright and lying stripes.
+// Vertical and horizontal stripes.
 void write_images(const fs::path& file) {
   constexpr std::int64_t kImages = 60, kEdge = 12;
   std::vector<std::uint8_t> bytes;
@@ -98,7 +98,7 @@ alpha = 0.5
 max_steps = 4
 learning_rate = 1e-3
 )toml"},
-    // Besides the baseline there is one point: `hone shrink` chooses by times, but not here.
+    // One candidate besides the baseline: `hone shrink` would otherwise choose by latency, which varies.
     {"point.toml", R"toml(
 [structure]
 heads = [0, 0.5]
@@ -431,7 +431,7 @@ const std::vector<ReferenceRun>& reference_runs() {
        .models = {},
        .study = "out/study.db"},
 
-      // Models of other programs
+      // Exports and imports
       {.name = "Pass", .commands = "pass model fuse_attention -o out"},
       {.name = "Convert",
        .commands = "convert zip_sharded -o out\ntrain out $DATA $STEPS --label_map bad=0,good=1 "

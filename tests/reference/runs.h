@@ -19,21 +19,21 @@ struct ReferenceRun {
   /// Names in `value_places()` of numbers that the last command prints.
   std::vector<std::string> values = {};
   std::string study = {};        ///< a storage whose trials are recorded
-  std::string data = "reviews";  ///< what the models predict
-  /// The last command is also killed as soon as this path exists, and resumed. Empty: it is not.
+  std::string data = "reviews";  ///< the dataset for the predictions
+  /// If set, the last command is also killed as soon as this path exists, and resumed.
   std::string killed_at = {};
-  std::size_t killed_at_trials = 0;  ///< and, if it is a storage, contains so many complete trials
+  std::size_t killed_at_trials = 0;  ///< if it is a storage: and contains this many complete trials
 
   friend void PrintTo(const ReferenceRun& run, std::ostream* out) { *out << run.name; }
 };
 
 const std::vector<ReferenceRun>& reference_runs();
 
-/// Where the JSON output of commands contains a number, or several: keys, and `[]` for each element of a list.
-/// `hone schema` describes the output of each command.
+/// Returns the path of one or several numbers in the JSON output of commands: keys, and `[]` for each element of a
+/// list. `hone schema` describes the output of each command.
 const std::string& value_place(const std::string& name);
 
-/// Writes the inputs of all runs to `folder`, the model trained by `kBaseModel` excepted.
+/// Writes the inputs of all runs to `folder`, except the model trained by `kBaseModel`.
 void write_inputs(const fs::path& folder);
 
 /// Trains the model that most runs start from.

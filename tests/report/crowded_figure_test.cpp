@@ -26,13 +26,13 @@ TEST(CrowdedFigure, ZoomsToWhereCurvesLieCloseWithTheirSpreads) {
   ASSERT_TRUE(zoomed.has_value());
   const std::optional<Range> range = zoomed->panels[0].y.range;
   ASSERT_TRUE(range.has_value());
-  // Six of the eight points lie between 70 and 80, and take 69 to 81.
+  // Six of the eight points are between 70 and 80, with intervals from 69 to 81.
   EXPECT_NEAR(range->low, 69 - 0.6, 1e-9);
   EXPECT_NEAR(range->high, 81 + 0.6, 1e-9);
   EXPECT_EQ(zoomed->title, "Widths, where values lie close");
 }
 
-// Most values are at 70 and 71, the best one is 78: it is what the figure is looked at for.
+// Most values are 70 and 71, but the best is 78 and must stay visible.
 TEST(CrowdedFigure, ContainsTheBestCurve) {
   const std::vector<Series> series = {curve({10, 70, 70.5, 71}), curve({10, 70, 71, 71}),
                                       curve({10, 70, 71, 78})};
@@ -44,7 +44,7 @@ TEST(CrowdedFigure, ContainsTheBestCurve) {
   EXPECT_LT(zoomed_range(BetterEnd::unknown).high, 77);
   EXPECT_GT(zoomed_range(BetterEnd::high).high, 78);
   EXPECT_LT(zoomed_range(BetterEnd::high).low, 70);
-  // Of losses the low end: there is nothing to zoom in to, as most points are far from the least.
+  // For losses the low end is the better one. Most points are far from it, so there is no zoom.
   Figure losses = figure_of(series);
   losses.panels[0].y.better = BetterEnd::low;
   EXPECT_FALSE(zoomed_to_crowd(losses));
@@ -54,7 +54,7 @@ TEST(CrowdedFigure, LeavesOthersAsTheyAre) {
   EXPECT_FALSE(zoomed_to_crowd(figure_of({curve({50, 80, 80, 80, 80, 80, 80})})));
   EXPECT_FALSE(zoomed_to_crowd(figure_of({curve({10, 20, 30, 40}), curve({15, 25, 35, 45})})));
   EXPECT_FALSE(zoomed_to_crowd(figure_of({curve({80, 80, 80, 80}), curve({80, 80, 80, 80})})));
-  // Intervals that reach over half of the whole would be cut off.
+  // Intervals longer than half of the range would be cut off.
   EXPECT_FALSE(
       zoomed_to_crowd(figure_of({curve({50, 80, 80, 80}, 20), curve({50, 80, 80, 80}, 20)})));
   EXPECT_FALSE(zoomed_to_crowd(figure_of({curve({50, 80}), curve({80})})));
@@ -70,7 +70,8 @@ TEST(CrowdedFigure, CountsNoPointsThatAreNotDrawn) {
   EXPECT_FALSE(zoomed_to_crowd(figure_of({gaps, curve({50, 80, 80})})));
 }
 
-// A baseline right below the crowd is what it is compared with; one far below would undo the zoom, so the note names it.
+// A baseline right below the crowd stays visible for comparison. One far below would undo the zoom, so the note names
+// it instead.
 TEST(CrowdedFigure, KeepsNearReferencesAndNamesThoseOutside) {
   Figure figure = figure_of({curve({50, 79, 80, 80}, 1), curve({50, 70, 78, 79}, 1)});
   figure.note = "The circle marks the highest value.";
@@ -87,7 +88,7 @@ TEST(CrowdedFigure, KeepsNearReferencesAndNamesThoseOutside) {
             "binary.");
 }
 
-// Trials that are far off by accuracy are shown in no panel, whatever their bits are.
+// Trials with a far lower accuracy are hidden in every panel, whatever their bits.
 TEST(CrowdedFigure, ShowsTheSamePointsInEveryPanelOfTheSameX) {
   Series trials = curve({10, 70, 30, 71, 72, 71}), best = curve({10, 70, 70, 71, 72, 72});
   trials.label = "a trial", best.label = "best so far";

@@ -155,7 +155,7 @@ TEST(DocumentHtml, TablesCanBeSorted) {
   EXPECT_EQ(count(html, "data-value=\"0.04\""), 2) << "the number, not what is shown";
 }
 
-// As a text it would stand behind every number, whichever way they are sorted.
+// Sorted as text it would follow every number in either order.
 TEST(DocumentHtml, SortsSharesOfAFewSeedsByTheirMean) {
   Table table({{"model", "Model"}, {"accuracy", "Accuracy"}});
   table.add_row({"a", percent(0.5)});
@@ -216,7 +216,7 @@ TEST(DocumentHtml, GivesWideTablesRoom) {
   EXPECT_EQ(count(html_of(PageTable{wider}), "<table class=\"cards dense crowded\">"), 1);
 }
 
-// As wide as nine columns of intervals are.
+// The table is as wide as nine columns of intervals.
 TEST(DocumentHtml, OfWideCellsTheTextIsSmallerToo) {
   std::vector<Column> columns = {{"model", "Model"}};
   std::vector<Cell> row = {"as transformers computes it"};

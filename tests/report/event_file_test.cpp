@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// CRC-32C bit by bit, from its polynomial.
+// Computes CRC-32C bit by bit from its polynomial.
 std::uint32_t slow_crc32c(std::string_view bytes) {
   std::uint32_t crc = 0xffffffff;
   for (const char byte : bytes) {
@@ -20,7 +20,6 @@ std::uint32_t slow_crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-/// Reads bytes from the front.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -107,7 +106,7 @@ std::vector<ReadEvent> events_of(const fs::path& path) {
   return events;
 }
 
-// The check value of the catalogue of CRCs, and 32 zeros of RFC 3720, B.4.
+// The check value in the catalogue of CRCs, and that of 32 zeros in RFC 3720, B.4.
 TEST(Crc32c, HasItsKnownValues) {
   EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);

@@ -50,7 +50,7 @@ TEST(ViewAxis, OfWholeNumbersHasWholeTicks) {
 TEST(ViewAxis, HasWholeTicksWhereItIsAskedForThem) {
   const std::vector<double> epochs = {0.2, 1.1, 2.9};
   EXPECT_EQ(labels(view_axis({.whole_ticks = true}, epochs, 12, false)), (Labels{"1", "2", "3"}));
-  // Of less than an epoch there would be none.
+  // Less than one epoch contains no whole tick.
   const std::vector<double> part = {0.1, 0.4};
   EXPECT_GT(view_axis({.whole_ticks = true}, part, 12, false).ticks.size(), 2u);
 }

@@ -83,7 +83,7 @@ TEST(LayOut, PlotsSideBySideHaveOneHeightWhateverTheirLabelsNeed) {
 }
 
 TEST(LayOut, ReferenceLabelsStandWhereNoCurveIs) {
-  // The curve runs along the line's upper side on the right half and far below on the left.
+  // The curve is right above the line in the right half and far below it in the left half.
   Panel panel = panel_with({});
   panel.series.push_back({.points = {{0, 0}, {0.5, 0}, {0.55, 10.2}, {1, 10.2}}});
   panel.references = {{10, "baseline"}};
@@ -106,7 +106,7 @@ TEST(LayOut, ReferenceLabelsStandWhereNoIntervalIs) {
   EXPECT_LT(layout.reference_labels[0].box.right, layout.pixel_x(0.4));
 }
 
-// On one line the label fits neither beside the first curve nor between the others.
+// On one line the label fits neither left of the first curve nor between two curves.
 TEST(LayOut, ReferenceLabelsTakeTwoLinesWhereThoseAreFree) {
   Panel panel = panel_with({});
   for (const double x : {2.5, 5.0, 7.5, 10.0})
@@ -131,7 +131,7 @@ TEST(LayOut, ReferenceLabelsDoNotLieOnTheEdgeOfABand) {
   EXPECT_TRUE(box.top < edge || edge < box.bottom);
 }
 
-// Above the upper one of two near lines it would be read as that one's.
+// A label above the upper of two close lines would seem to belong to that one.
 TEST(LayOut, NoOtherReferenceIsBetweenALabelAndItsLine) {
   Panel panel = panel_with({});
   panel.series.push_back({.points = {{0, 0}, {1, 100}}});

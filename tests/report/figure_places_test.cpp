@@ -16,7 +16,7 @@ Panel panel_of(std::vector<Series> series) {
 
 PanelLayout laid_out(const Panel& panel) { return lay_out({.panels = {panel}}).panels[0]; }
 
-// Pixels between where two points are drawn.
+// Returns the distance of two points in pixels.
 double apart(const PanelLayout& layout, const Place& a, const Place& b) {
   return std::hypot(layout.pixel_x(a.x) - layout.pixel_x(b.x),
                     layout.pixel_y(a.y) - layout.pixel_y(b.y));
@@ -56,7 +56,7 @@ TEST(Places, DotsOfOneSeriesAtTheSamePlaceAreAllSeen) {
       EXPECT_GE(apart(layout, layout.places[0][i], layout.places[0][j]), 8) << i << " " << j;
 }
 
-// Far off, a point would be read as one of another epoch.
+// A point far from its value would seem to belong to another epoch.
 TEST(Places, AreNearTheirNumberHoweverManyCoincide) {
   std::vector<Series> series(12, {.label = "a", .points = {{5, 5}}});
   const PanelLayout layout = laid_out(panel_of(series));
@@ -67,7 +67,7 @@ TEST(Places, AreNearTheirNumberHoweverManyCoincide) {
   }
 }
 
-// At the left edge, where the only room is behind the larger one.
+// At the left edge the only free place is beyond the larger value.
 TEST(Places, PassNoPointOfAnotherNumber) {
   Panel panel = panel_of(
       {{.label = "baseline", .points = {{3.3, 0}}, .draw = Draw::points},

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-/// A folder for the figures of a test, and gnuplot to draw them.
+/// Provides a folder for figures, and skips the test without gnuplot.
 class WriteFigure : public testing::Test {
  protected:
   void SetUp() override {
@@ -32,7 +32,7 @@ class WriteFigure : public testing::Test {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
   }
 
-  /// The message of the error that `write_figure` throws when programs are looked for in `path`.
+  /// Returns the message of the error that `write_figure` throws with PATH set to `path`.
   std::string failure_with_path(const std::string& path) const {
     const std::string usual = std::getenv("PATH");
     ::setenv("PATH", path.c_str(), 1);
@@ -66,8 +66,7 @@ Figure example() {
   return {.title = "Fixed point", .panels = {accuracy, flips}};
 }
 
-// The size that a PNG file says it has: two big-endian words after the signature and the head of
-// the first chunk.
+// Returns the size in a PNG file: two big-endian words after the signature and the header of the first chunk.
 std::pair<unsigned, unsigned> png_size(const std::string& png) {
   const auto word = [&](std::size_t at) {
     unsigned value = 0;

@@ -29,7 +29,7 @@ TEST(InlineSvg, HasColoursThatFollowTheBrowser) {
                            "<circle stroke='currentColor' color='var(--figure-series-1)'/>",
                            "<g stroke=\"var(--figure-ink)\"", "color=\"var(--figure-ink)\""})
     EXPECT_NE(svg.find(part), std::string::npos) << part << " in\n" << svg;
-  // What is no colour of our figures stays.
+  // Colours that figures do not use are kept.
   EXPECT_NE(svg.find("<path stroke=\"#123456\" d='M0,0 L1,1'/>"), std::string::npos) << svg;
   EXPECT_NE(svg.find("<text>rgb(1, 2, 3) a=\"b\"</text>"), std::string::npos) << svg;
 }
@@ -48,7 +48,7 @@ TEST(InlineSvg, DrawsWhatIsUsedItself) {
             std::string::npos);
 }
 
-// As gnuplot has some of its markers.
+// gnuplot writes some of its markers like this.
 TEST(InlineSvg, TurnsAndMovesWhatIsUsedOfWhatIsUsed) {
   const std::string svg = inline_svg(
       "<svg viewBox=\"0 0 9 9\"><rect id='box' width='2'/>"
@@ -64,7 +64,7 @@ TEST(InlineSvg, TurnsAndMovesWhatIsUsedOfWhatIsUsed) {
   EXPECT_EQ(last.find(" id="), std::string::npos) << last;
 }
 
-// As gnuplot writes the points of a series, and figures what they say.
+// Returns points as gnuplot writes them, and circles with the titles that figures add.
 std::string svg_of_points(std::size_t count) {
   std::string svg = "<svg viewBox=\"0 0 999 9\"><circle id='dot' r='1'/>\n<g color=\"black\">\n";
   for (std::size_t i = 0; i < count; ++i)
@@ -100,7 +100,7 @@ TEST(InlineSvg, ListsManyPointsInsteadOfAnElementForEach) {
   EXPECT_LT(narrow.size(), 500 * 25);
 }
 
-// gnuplot begins and ends groups for each series that it then draws in another one.
+// gnuplot writes empty groups for series that it draws in another group.
 TEST(InlineSvg, LeavesOutGroupsThatHoldNothing) {
   EXPECT_EQ(inline_svg("<svg viewBox=\"0 0 1 1\"><g id=\"a\"><g color=\"red\">\n</g>\n</g><g "
                        "id=\"b\"><text>x</text></g></svg>",

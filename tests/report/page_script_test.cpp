@@ -4,7 +4,7 @@
 #include "hone/report/figure.h"
 #include "tests/support/browser.h"
 
-// Figures are pointed at where people see them: in a browser, headless.
+// Tests of pointing at figures in a headless browser.
 namespace hone {
 namespace {
 
@@ -73,7 +73,7 @@ TEST(PageScript, TellsThePointThatIsNearest) {
 
 TEST(PageScript, GoesFromPointToPointByKeys) {
   Json result = Json::object();
-  // Now and then the browser has not given its window the focus yet, without which keys go nowhere.
+  // Sometimes the window has no focus yet, and then key presses are lost.
   for (int tries = 0; tries < 5 && !result.value("focused", false); ++tries)
     result = after(page_of(two_series()), R"js(
     result.focused = document.hasFocus();
@@ -89,7 +89,7 @@ TEST(PageScript, GoesFromPointToPointByKeys) {
                   "b: x 3, y 1", "b: x 3, y 1", "a: x 1, y 1; first", "a: x 1, y 1; first", ""}));
 }
 
-// The drawing for phones has no texts of its own.
+// The drawing for phones contains no titles.
 TEST(PageScript, TellsTheSameInBothDrawings) {
   const Json result = after(page_of(two_series()), R"js(
     result.titles = document.querySelectorAll(".narrow title").length;
@@ -112,7 +112,7 @@ TEST(PageScript, LeavesFiguresWithoutPointsAlone) {
   EXPECT_EQ(result["told"], "");
 }
 
-// Nine panels of a thousand trials each, as slices have them.
+// Nine panels of a thousand trials each, as in slice plots.
 TEST(PageScript, LongPointsAtOneOfThousands) {
   Figure figure{.panels = {}, .width = 2340};
   for (int p = 0; p < 9; ++p) {

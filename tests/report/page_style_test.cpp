@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// The custom properties of the block after `selector`: "--ink" and so on, with their colours.
+// Returns the custom properties in the CSS block that contains `from`: "--ink" and so on, with their colours.
 std::map<std::string, std::string> properties(const std::string& css, std::size_t from) {
   std::map<std::string, std::string> colours;
   const std::size_t end = css.find('}', from);
@@ -61,7 +61,7 @@ TEST_P(PageStyle, HasLegibleText) {
 TEST_P(PageStyle, HasLegibleFigures) {
   for (const char* text : {"figure-ink", "figure-title", "figure-reference"})
     expect_contrast(4.5, text, "figure-ground");
-  // On white the lightest of Okabe and Ito's colours are what they are; markers help.
+  // On white, the lightest colours of Okabe and Ito reach less contrast. Markers compensate for that.
   for (int i = 1; i <= 12; ++i)
     expect_contrast(GetParam() ? 3 : 2, fmt::format("figure-series-{}", i), "figure-ground");
   EXPECT_EQ(colours_.at("figure-ground").size(), 7);

@@ -33,7 +33,7 @@ TEST(ScatteredCurve, IsFaintBehindItsMeans) {
   for (const Point& point : curve[1].points) EXPECT_NEAR(point.y, 2, 0.1) << "at the ends too";
 }
 
-// A run of a few dozen steps scatters as well.
+// A curve of a few dozen steps is smoothed, too.
 TEST(ScatteredCurve, SmoothsFewPointsOverTheirNeighbours) {
   const std::vector<Series> curve = scattered_curve("loss", zigzag(34));
   ASSERT_EQ(curve.size(), 2);

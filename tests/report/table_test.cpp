@@ -60,7 +60,7 @@ TEST(DisplayText, NeverGivesAProbabilityOfZero) {
   EXPECT_EQ(display_text(p_value(kNaN)), "–");
 }
 
-// The same figure is not to read as another beside one that is known better.
+// Equal values must not look different because one has a narrower interval.
 TEST(DisplayText, HasOneNumberOfDecimalsHoweverSureAShareIs) {
   EXPECT_EQ(display_text(percent_within(0.5152, 0.3, 0.7)), "51.5% (30.0 to 70.0)");
   EXPECT_EQ(display_text(percent_within(0.5152, 0.5112, 0.5192)), "51.5% (51.1 to 51.9)");
@@ -119,7 +119,7 @@ TEST(DisplayText, CutsNamesFromStrangersFiles) {
   EXPECT_LT(display_text(std::string(5000000, 'x')).size(), 600u);
 }
 
-// As spaces they would make two labels look like one.
+// If they became spaces, two labels could look the same.
 TEST(DisplayText, ShowsControlCharactersInOneLine) {
   EXPECT_EQ(display_text("a\nb\tc\x1b[2J"), "a\\nb\\tc\\x1b[2J");
   Table table({{"a\nb", "A\nB"}, {"same", "Same\nthing"}});
@@ -209,7 +209,7 @@ TEST(TableJson, GivesIntervalsBesideTheirShares) {
             "b,,,,\r\n");
 }
 
-// Every number has a column of its own, so that nobody has to read one out of a text.
+// Each number has a column of its own, so that no text needs parsing.
 TEST(TableCsv, HasAColumnForEachNumberOfACell) {
   Table table({{"width", "Width"}, {"accuracy", "Accuracy"}, {"trials", "Trials"}});
   table.add_row({8, Estimate{.value = 0.5, .low = 0.25, .high = 0.75, .n = 2000},

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// As a comparison of models has it: long names, many figures, headers of several words.
+// Returns a table like that of a comparison: long names, many values, headers of several words.
 Table comparison() {
   Table table({{"model", "Model"},
                {"accuracy", "Accuracy"},
@@ -124,7 +124,7 @@ TEST(TableLayout, LeavesNoColumnOutAtAnyWidth) {
   }
 }
 
-// What is cut out of the names of formats is what they share.
+// Shortening removes the common part of format names, not the part that differs.
 TEST(TableLayout, KeepsNamesApartInEveryColumn) {
   Table table({{"folder", "Folder"}, {"variant", "Variant"}, {"accuracy", "Accuracy"}});
   for (const int bits : {8, 4})
@@ -138,7 +138,7 @@ TEST(TableLayout, KeepsNamesApartInEveryColumn) {
   }
 }
 
-// Figures of few texts, whose intervals are long.
+// Returns values measured on few texts, which have long intervals.
 Table unsure() {
   Table table({{"model", "Model"},
                {"variant", "A variant of it"},
@@ -206,7 +206,7 @@ TEST(TableLayout, ShortensNamesAsLongAsTheyDiffer) {
             "bert.encoder….0.attention.output.dense                  31.4\n"
             "bert.encoder….1.attention.output.dense                  32.4\n"
             "bert.encoder…11.attention.output.dense                  42.4\n");
-  // At 40 columns one could not tell layer 0 from layer 1 in a column.
+  // At 40 columns layer 0 and layer 1 must remain distinguishable.
   const std::string narrow = to_text(layers(), {.columns = 40});
   for (const char* number : {".0.", ".1.", "11."})
     EXPECT_NE(narrow.find(number), std::string::npos) << narrow;
@@ -270,7 +270,7 @@ TEST(TableLayout, CountsWideCharacters) {
       EXPECT_LE(display_width(line), columns) << line;
 }
 
-// What all rows have in common is a result too: three samplers that found the same are three rows of figures.
+// Equal values in all rows are a result, too, such as three samplers with the same best value.
 TEST(TableLayout, KeepsColumnsThatAreTheSameInAllRows) {
   Table table({{"sampler", "Sampler"}, {"best", "Best"}, {"way", "Way"}});
   for (const char* sampler : {"grid", "random", "tpe"})

@@ -73,7 +73,7 @@ TEST(Fitted, LeavesACommandToTheShellInOnePiece) {
             "  hone train tiny \\\n"
             "    --data 'a b c d e f' \\\n"
             "    -o out");
-  // A value stands apart from its option only where both are too wide.
+  // A value is separated from its option only if they do not fit on one line together.
   EXPECT_EQ(fitted("  hone train --data 'a b c d e f' -o out", 20),
             "  hone train \\\n    --data \\\n    'a b c d e f' \\\n    -o out");
 }

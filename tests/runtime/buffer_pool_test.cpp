@@ -69,7 +69,7 @@ TEST(BufferPool, TakesTheNewestOfEqualBlocks) {
   EXPECT_EQ(pool.allocate(DType::f32, {64}).device_pointer(), last);
 }
 
-// Many small tensors lie in the memory that a large one has left, and leave it whole again.
+// Many small tensors are cut from the freed block of a large one, and freeing them makes it whole again.
 TEST(BufferPool, CutsALargeBlockWhereThereIsNoRoomForMore) {
   BufferPool pool(cpu());
   const std::int64_t large = 1 << 20, small = large / 8;
@@ -85,13 +85,13 @@ TEST(BufferPool, CutsALargeBlockWhereThereIsNoRoomForMore) {
       EXPECT_EQ((piece.device_pointer() - block) % (small * 4), 0);
     }
     EXPECT_EQ(places.size(), 8u);
-    std::swap(pieces[1], pieces[6]);  // they leave in another order than they came
+    std::swap(pieces[1], pieces[6]);  // frees them in another order
   }
   EXPECT_EQ(pool.allocate(DType::f32, {large}).device_pointer(), block);
   EXPECT_EQ(pool.reserved_bytes(), reserved);
 }
 
-// Taken one by one, blocks of 4 and 2 KiB would leave no room for one of 6.
+// Separate blocks of 4 and 2 KiB would not hold a tensor of 6 KiB.
 TEST(BufferPool, CutsWhatWasPreparedWithoutGaps) {
   BufferPool pool(cpu());
   pool.allocate(DType::f32, {64});
@@ -107,7 +107,7 @@ TEST(BufferPool, CutsWhatWasPreparedWithoutGaps) {
   EXPECT_EQ(pool.reserved_bytes(), 6144u + 256u) << "a living tensor stays where it is";
 }
 
-// Growing tensors, of which only one lives at a time.
+// Growing tensors, only one of which lives at a time.
 TEST(BufferPool, GivesBackWhatIsTooSmallForWhatComes) {
   BufferPool pool(cpu());
   for (std::int64_t count = 1000; count < 100000; count += 1000) {

@@ -8,14 +8,13 @@
 #include "tests/runtime/image_kernel_cases.h"
 #include "tests/support/expect.h"
 
-// Every row of the CPU's kernel table against its operation's reference: one or more graphs per
-// row, run with the kernels and without.
+// Every row of the CPU's kernel table against the reference of its operation: one or more graphs per row, run with and
+// without the kernels.
 //
-// Tolerances. A kernel that does the reference's fp32 operation on the same operands has its bits:
-// allowed 0. The others allow `relative` units in the last place (2^-23 of the result) plus
-// `absolute`, which stands for sums. Inputs are uniform in [-2, 2), products of two have a
-// deviation of 4/3, so that sums of n of them stay near sqrt(n) and their n roundings of random
-// sign amount to about n 2^-24; sum_of() allows eight times that.
+// Tolerances: A kernel that performs the reference's fp32 operation on the same operands has the same bits and is
+// allowed 0. The others are allowed `relative` units in the last place (2^-23 of the result) plus `absolute`, the error
+// of sums. Inputs are uniform in [-2, 2), and products of two have a standard deviation of 4/3. So sums of n of them
+// stay near sqrt(n), and their n roundings of random sign add up to about n 2^-24. sum_of() allows eight times that.
 namespace hone::testing {
 namespace {
 
@@ -43,7 +42,7 @@ Results run(const KernelCase& kernel_case, const Library& library, int threads) 
 
 void expect_equal(const Tensor& got, const Tensor& expected, const KernelCase& kernel_case,
                   const std::string& name) {
-  // Bytes, since a NaN equals nothing.
+  // Compares bytes, because NaN equals nothing.
   const auto equal = [&]<typename T>(T) {
     const std::vector<T> a = elements_of<T>(got), b = elements_of<T>(expected);
     ASSERT_EQ(a.size(), b.size());
@@ -88,7 +87,7 @@ TEST(CpuKernels, GiveTheSameBitsForAnyNumberOfThreads) {
   }
 }
 
-// What the kernels cannot take is said by the reference, as where there is no kernel.
+// The reference reports invalid targets, as if there were no kernel.
 TEST(CpuKernels, LeaveTargetsThatAreNoneToTheReference) {
   const std::pair<const char*, const char*> refusals[] = {
       {"mean_squared_error", "target nan is no finite number"},

@@ -5,8 +5,8 @@
 #include "tests/support/evaluate.h"
 #include "tests/support/test_data.h"
 
-// passes/NAME.txt of every row of the table: the pass with its options, a graph, and behind a line `becomes` what it makes of
-// that.
+// For every pass of the table, passes/NAME.txt has the pass with its options, a graph and, after the line `becomes`,
+// the expected graph.
 namespace hone::testing {
 namespace {
 
@@ -27,7 +27,7 @@ Example example_of(std::string_view pass) {
           text.substr(between + kBetween.size())};
 }
 
-// Values for what passes compute with: codes are all zero, masks keep all.
+// Returns values for the parameters: all codes are zero, and masks keep everything.
 ParameterStore values_of(const Graph& graph) {
   ParameterStore store;
   for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {

@@ -11,21 +11,21 @@ namespace {
 
 constexpr std::size_t kArenaBytes = std::size_t{64} << 20;
 
-// A tensor of the host over the same memory, which it does not keep alive: what is given back is not written again before
-// the work that was put on the queue earlier is done.
+// Returns a host tensor over the same memory, without ownership. Freed memory is not written again before earlier work
+// on the queue is done.
 Tensor alias_on_host(const Tensor& tensor) {
   const StoragePointer& owner = tensor.storage();
   const StoragePointer alias(new Storage{&cpu(), owner->pointer, owner->size_bytes});
   return Tensor::view_of(alias, tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.offset());
 }
 
-/// A call of the host over memory of the device, which only the device's thread may run.
+/// A host call on device memory. Only the device's thread may run it.
 struct HostCall {
   const OpDef& op;
   const Attributes& attributes;
   std::vector<Tensor> inputs;
   std::span<const Type> types;
-  std::vector<Tensor> outputs;  // undefined ones the reference makes itself
+  std::vector<Tensor> outputs;  // the reference allocates undefined outputs
   Bindings bindings;
 
   void run() {
@@ -47,7 +47,8 @@ HostCall host_call(const Call& call) {
   return host;
 }
 
-// Outputs that lie in memory of an input, which only the reference knows: it has run when this returns.
+// Runs an operation whose outputs may share memory with an input, which only the reference knows. Waits until the
+// reference has run.
 void run_alias(Call& call, FakeDevice& device) {
   HostCall host = host_call(call);
   device.put([&host] { host.run(); });
@@ -60,7 +61,7 @@ void run_alias(Call& call, FakeDevice& device) {
       const Tensor& owner = call.input(static_cast<std::size_t>(input - host.inputs.begin()));
       call.set_output(i, Tensor::view_of(owner.storage(), output.dtype(), output.sizes(),
                                          output.strides(), output.offset()));
-    } else {  // a copy that the reference made on the host
+    } else {  // the reference made a copy on the host
       const Tensor& made = call.output(i);
       device.upload(made.device_pointer(), {output.device_pointer(), output.size_bytes()});
     }
@@ -85,7 +86,7 @@ void run_reference(Call& call) {
   });
 }
 
-// A kernel of one format's quantizer.
+// Accepts only one format.
 std::string_view takes_integers(const CallSite& site) {
   return site.attributes.get<Format>("format").def->name == "integer" ? "" : "no integer";
 }

@@ -10,17 +10,16 @@
 
 #include "hone/runtime/library.h"
 
-/// A second device without hardware: what a graph does on it shows whether the code above the
-/// kernels respects devices.
+/// A second device without hardware. Running a graph on it shows whether the code above the kernels respects devices.
 ///
 ///     FakeDevice device;
 ///     Interpreter interpreter(graph, fake_library(), pool, device);
 ///     interpreter.run(inputs, parameters_on_device);   // inputs are uploaded
 namespace hone::testing {
 
-/// Memory of its own that the host can reach through no pointer: its pages are closed except while
-/// its thread works through the queue, so a stray access ends the program. Fresh memory holds NaN. What is put on the
-/// queue is done by that thread, some time later. Must outlive its tensors.
+/// A device whose memory the host cannot access. Pages are protected except while the device's thread works through the
+/// queue, so a stray access ends the program. Fresh memory contains NaN. The thread executes queued work some time
+/// later. The device must outlive its tensors.
 class FakeDevice final : public Device {
  public:
   explicit FakeDevice(int index = 0);
@@ -41,9 +40,9 @@ class FakeDevice final : public Device {
   /// Puts work on the queue.
   void put(std::function<void()> work);
 
-  /// Bytes of all living storages.
+  /// Returns the bytes of all living storages.
   std::size_t used_bytes() const { return used_bytes_; }
-  /// The most of them at a time.
+  /// Returns the largest `used_bytes()` so far.
   std::size_t peak_bytes() const { return peak_bytes_; }
 
  private:
@@ -56,7 +55,7 @@ class FakeDevice final : public Device {
   std::size_t used_bytes_ = 0, peak_bytes_ = 0;
   std::multimap<std::size_t, std::byte*> free_;  // by size
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // protects the members below
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
   bool works_ = false, ends_ = false;
@@ -64,8 +63,8 @@ class FakeDevice final : public Device {
   std::thread thread_;
 };
 
-/// The builtin operations and formats with one kernel per operation on the fake device, which runs
-/// the operation's reference inside the device's memory, and one for the quantizer of `integer` alone.
+/// Returns the builtin operations and formats. Each operation has one kernel on the fake device, which runs the
+/// reference on the device's memory. The quantizer of `integer` has one more.
 const Library& fake_library();
 
 }  // namespace hone::testing

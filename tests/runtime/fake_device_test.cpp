@@ -11,11 +11,11 @@
 #include "tests/support/evaluate.h"
 #include "tests/support/message.h"
 
-// What runs on the host runs on a second device unchanged and gives the same bits.
+// Graphs that run on the host also run on a second device and give the same bits.
 namespace hone::testing {
 namespace {
 
-// Embeddings, two layers with every kind of operation a transformer trains with, and a loss.
+// Embeddings, two layers with every kind of operation for training a transformer, and a loss.
 constexpr std::string_view kClassifier = R"(%input_ids = input : i64[B, S]
 %attention_mask = input : i64[B, S]
 %token_type_ids = input : i64[B, S]
@@ -89,7 +89,7 @@ TEST(FakeDevice, RefusesTheHost) {
 TEST(FakeDeviceDeathTest, EndsTheProgramOnAStrayAccess) {
   FakeDevice device;
   const Tensor tensor = Tensor::zeros(DType::f32, {4}, device);
-  device.wait();  // while its queue writes zeros the memory is open
+  device.wait();  // memory is accessible while the queue writes zeros
   EXPECT_DEATH(*tensor.device_pointer() = std::byte{1}, "");
 }
 
@@ -105,10 +105,10 @@ TEST(FakeDevice, WorksThroughItsQueueInOrder) {
   device.put([&done] { done.clear(); });
   EXPECT_EQ(message_of([&] { device.wait(); }), "a kernel that fails");
   EXPECT_TRUE(done.empty());
-  device.wait();  // once is enough
+  device.wait();  // the error is reported only once
 }
 
-// A device has quantizers of its own: a row for a format goes before one for all.
+// A kernel for one format takes precedence over the kernel for all formats.
 TEST(FakeDevice, ChoosesAQuantizerByItsFormat) {
   FakeDevice device;
   const Graph graph = parse(R"(%x = input : f32[2]
@@ -128,7 +128,7 @@ output z = %z
   EXPECT_EQ(kernels, (std::vector<std::string>{"quantize / integer", "quantize / reference"}));
 }
 
-// Threads of the host do not reach its memory.
+// Threads of the host cannot access its memory.
 TEST(FakeDevice, HasNoThreadsOfTheHost) {
   FakeDevice device;
   Library library = fake_library();

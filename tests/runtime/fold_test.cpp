@@ -32,7 +32,7 @@ ParameterStore weights() {
   return parameters;
 }
 
-// Pages of a file that nothing reads any more go back to the system.
+// File pages that nothing reads any more are released to the system.
 TEST(Fold, LetsGoOfTheFilesPagesThatValuesWereMadeOf) {
   constexpr std::int64_t kRows = 512, kColumns = 64;
   Graph graph = parse(R"(%x = input : f32[B, 64]
@@ -81,7 +81,7 @@ output z = %z
   EXPECT_FALSE(fold_parameters(graph, parameters, Session{references(), pool}));
 }
 
-// So what is in a file stays there, for kernels that lay it out anew.
+// The weight then stays in the mapped file, from which kernels rearrange it.
 TEST(Fold, KeepsTheWeightThatHasTheZerosOfItsMask) {
   constexpr std::string_view kMasked = R"(%x = input : f32[B, 2]
 %w = parameter weight trainable : f32[2, 2]

@@ -12,7 +12,7 @@ bool fuse_encoders(Graph& graph) {
   return fuse_codes(graph, {library, pool});
 }
 
-// A product, and what reads its results: `encoders`, of this format, with outputs.
+// Returns a product and operations that read its results: `encoders` of this format, with outputs.
 std::string product_and(std::string_view encoders) {
   return fmt::format(R"(%c = input : u8[B, 76]
 %w.codes = parameter codes frozen : u8[1024]
@@ -42,7 +42,7 @@ output z = %z
 )");
 }
 
-// A scale of the row is known when the whole row is.
+// Per-row scales are only known once the whole row is computed.
 TEST(FuseCodes, LeavesScalesThatAreNotKnownBeforeAndFloatsThatOthersRead) {
   for (const std::string_view encoders :
        {R"(%z = encode_rows(%y) {format=int(bits=8,per=token,scale=dynamic)} : u8[B, 76]

@@ -45,7 +45,7 @@ output z = %z
 )");
 }
 
-// As positions are read; other axes need all rows.
+// Position embeddings are read like this. Slices of other axes need all rows.
 TEST(FuseUnpack, LetsSlicesOfRowsReadTheirCodesAlone) {
   constexpr std::string_view
       kTables = R"(%t.codes = parameter codes frozen : u8[1280]

@@ -42,7 +42,7 @@ TEST(GraphRest, BeginsAtAWeightThatIsAnother) {
   TwoBranches variant;
   variant.parameters.set("b.w", Tensor::of<float>({2, 2}, std::vector<float>{1, 2, 3, 5}));
   const GraphRest rest = rest_after(variant);
-  // The other branch stands behind b in no order, and is shared all the same.
+  // The other branch does not depend on b, so it is shared.
   EXPECT_EQ(rest.shared, (std::vector<std::string>{"x", "a"}));
   EXPECT_EQ(rest.graph.find("a")->kind(), NodeKind::input);
   EXPECT_NE(rest.graph.find("sum"), nullptr);

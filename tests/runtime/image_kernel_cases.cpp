@@ -6,7 +6,7 @@
 namespace hone::testing {
 namespace {
 
-// Of sums of so many products of values in [-2, 2): as in kernel_cases.cpp.
+// Returns the error of a sum of this many products of values in [-2, 2), as in kernel_cases.cpp.
 double rounding_of(double terms) { return 8 * terms * 0x1p-24; }
 
 struct Sizes2d {
@@ -17,7 +17,7 @@ std::int64_t positions(std::int64_t size, const Sizes2d& s) {
   return (size + 2 * s.padding - s.dilation * (s.kernel - 1) - 1) / s.stride + 1;
 }
 
-/// Texts of graphs on values of one type: what is drawn and what is compared are f32.
+/// Graph texts for values of one type. Inputs and compared outputs are f32.
 struct ValueText {
   std::string type;
 
@@ -32,7 +32,7 @@ struct ValueText {
     return fmt::format("%{0}1 = cast(%{0}) {{dtype=\"f32\"}} : f32{1}\noutput {0} = %{0}1\n", name,
                        shape);
   }
-  // Both sides round once: where what they round differs a little, by one of the last places.
+  // Kernel and reference each round once. Slightly different unrounded values can change the last place.
   double relative(double of_floats) const {
     return type == "f32" ? of_floats : (type == "bf16" ? 0x1p-7 : 0x1p-10) / kUlp;
   }
@@ -50,7 +50,7 @@ void add_convolution(std::vector<KernelCase>& cases, const Sizes2d& s, const std
                                       s.padding, s.dilation, s.groups);
   const double
       depth = static_cast<double>(s.channels / s.groups * s.kernel * s.kernel),
-      // Of values that may be so many times larger than those of the definition: see winograd.h.
+      // Winograd's intermediate values may be this much larger than those of the definition; see winograd.h.
       growth = s.kernel == 3 && s.stride == 1 && s.dilation == 1 && s.groups == 1 ? 9 : 1;
   std::string forward =
       text.input("x", x) + text.input("w", w) + text.input("b", b) + text.input("r", y);
@@ -78,8 +78,8 @@ void add_convolution(std::vector<KernelCase>& cases, const Sizes2d& s, const std
 }
 
 void add_convolutions(std::vector<KernelCase>& cases) {
-  // Rows as wide as the image, and others; panels that hold several images; phases that no tap reaches; blocks of channels; channels
-  // in whole chunks of 16 bytes; sums that many blocks share.
+  // Rows as wide as the image and others; panels with several images; phases without a tap; blocks of channels;
+  // channels in whole chunks of 16 bytes; sums shared by many blocks.
   for (const Sizes2d& s : {Sizes2d{1, 1, 1, 1, 1, 1, 1, 0, 1, 1},
                            {3, 5, 7, 7, 9, 3, 1, 1, 1, 1},
                            {2, 3, 19, 23, 13, 7, 2, 3, 1, 1},
@@ -105,7 +105,8 @@ void add_convolutions(std::vector<KernelCase>& cases) {
       add_convolution(cases, s, type);
 }
 
-// Odd sizes, rows of tiles wider and narrower than a vector, groups of outputs that are not whole, columns far outside.
+// Odd sizes, rows of tiles wider and narrower than a vector, partial groups of outputs, and columns far outside the
+// image.
 void add_winograd_convolutions(std::vector<KernelCase>& cases) {
   for (const Sizes2d& s : {Sizes2d{3, 16, 7, 7, 17, 3, 1, 1, 1, 1},
                            {1, 21, 3, 75, 70, 3, 1, 0, 1, 1},
@@ -133,8 +134,8 @@ output dbeta = %d:2
 )",
                      text.of(shape), channels);
   for (const char* name : {"y", "n", "d"}) all += text.output(name, shape);
-  // Means of n values, as in layer_norm; normalised values and their sums grow with the root of n. Of two values the
-  // deviation may be small, which what is divided by it follows.
+  // Means of n values, as in layer_norm. Normalized values and their sums grow with the square root of n. The deviation
+  // of two values may be small, which increases the error of quotients.
   cases.push_back(
       {.text = all, .relative = text.relative(64), .absolute = 256 * kUlp + rounding_of(300)});
 }
@@ -148,7 +149,7 @@ void add_batch_norms(std::vector<KernelCase>& cases) {
       add_batch_norm(cases, shape, type);
 }
 
-// One operation each, as the test of work in place wants it.
+// Graphs of a single operation, as the test of in-place operations requires.
 void add_batch_norms_alone(std::vector<KernelCase>& cases) {
   const std::string inputs = R"(%x = input : f32[2, 3, 17, 19]
 %gamma = input : f32[3]
@@ -185,7 +186,7 @@ void add_pool(std::vector<KernelCase>& cases, const std::array<std::int64_t, 5>&
                      text.of(x), text.of(y), how, text.of("[2, 33]"), x);
   all += text.output("y", y) + text.output("d", x) + text.output("mean", "[2, 33]") +
          text.output("dmean", x);
-  // A mean that was rounded to another neighbor is divided again.
+  // The gradient divides a mean that may have been rounded differently.
   cases.push_back({.text = all, .relative = 2 * text.relative(4), .absolute = 32 * kUlp});
 }
 

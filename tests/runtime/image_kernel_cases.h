@@ -4,10 +4,10 @@
 
 namespace hone::testing {
 
-/// Those of operations on images, in all types of values.
+/// Returns the cases of image operations, in all value types.
 std::vector<KernelCase> image_kernel_cases();
 
-/// `kernel_cases`, these, and larger ones for convolutions by Winograd's filters, which only CPUs have.
+/// Returns `kernel_cases`, the image cases, and larger ones for Winograd convolutions, which only CPUs have.
 std::vector<KernelCase> all_kernel_cases();
 
 }  // namespace hone::testing

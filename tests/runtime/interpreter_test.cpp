@@ -96,7 +96,7 @@ TEST(Interpreter, QuantizesInPlaceWhereNobodyElseReads) {
     Interpreter interpreter(graph, library, pool);
     const Tensor x = Tensor::of<float>({1000}, std::vector<float>(1000, 0.3f));
     EXPECT_EQ(elements_of(interpreter.run({{"x", x}}, none).at("y"))[0], 0.25f);
-    EXPECT_EQ(elements_of(x)[0], 0.3f);  // that of the caller
+    EXPECT_EQ(elements_of(x)[0], 0.3f);  // the caller's tensor
     return interpreter.reserved_bytes();
   };
   EXPECT_EQ(reserved("%x = input : f32[1000]\n%r = relu(%x) : f32[1000]\n"
@@ -193,7 +193,7 @@ output w = %w
             "the graph needs the input 'x': f32[B]");
 }
 
-// p <- p - rate sign(g) in the first step of AdamW without decay; eps 0.
+// In its first step, AdamW without decay and with eps 0 computes p <- p - rate sign(g).
 constexpr std::string_view kUpdate = R"(%g = input : f32[2]
 %norm = input : f32[]
 %rate = input : f32[]
@@ -261,7 +261,7 @@ TEST(Interpreter, CountsTheCallsOfEveryKernel) {
   EXPECT_EQ(kernel_times(spans).at("linear / reference").calls, 3);
   EXPECT_EQ(kernel_times(spans).at("relu / mine").calls, 3);
   EXPECT_GE(kernel_times(spans).at("relu / mine").seconds, 0);
-  // Nothing before anybody asks for it, and nothing after.
+  // Runs are recorded only between the two calls of `record`.
   interpreter.record(nullptr);
   interpreter.run({{"x", rows(1)}}, parameters);
   EXPECT_EQ(spans.size(), 6u);
@@ -272,7 +272,7 @@ void fill_with(Call& call) {
   std::ranges::fill(call.output().values<float>(), static_cast<float>(Value));
 }
 
-// A kernel that takes rows of at most so many values.
+// A kernel for rows of at most `Most` values.
 template <int Most>
 std::string_view at_most(const CallSite& site) {
   return site.inputs[0].shape.back().size <= Most ? "" : "x is long";
@@ -294,7 +294,7 @@ TEST(Interpreter, TakesTheFirstKernelThatAcceptsAndElseTheReference) {
   EXPECT_EQ(first(3), 0);
 }
 
-// Notes what it is given.
+// Records the arguments of a kernel.
 struct Given {
   Tensor x;
   bool prepared = false;
@@ -308,7 +308,7 @@ void look(Call& call) {
   call.op.reference(call);
 }
 
-// x (2, 3) transposed, and of which a part is taken, through a kernel that takes `layout`.
+// Runs a kernel that accepts `layout` on a view of x (2, 3), and returns its arguments.
 Given given_a_view(Layout layout, std::string_view text) {
   Library library = references();
   library.kernels.push_back({"relu", "cpu", "looks", at_most<9>, look, layout});
@@ -349,7 +349,7 @@ output y = %y
   EXPECT_EQ(given.x.strides(), (Sizes{3, 1}));
 }
 
-// A relu that writes all over what it asked for: 3 bytes an element, more than the pool's grain.
+// A relu that overwrites its whole workspace: 3 bytes per element, more than the granularity of the pool.
 std::int64_t three_bytes_each(const CallSite& site, const Bindings& bindings) {
   return 3 * element_count(resolve(site.inputs[0].shape, bindings));
 }
@@ -377,11 +377,11 @@ output y = %y
     const Tensor x = Tensor::of<float>({count, 1}, std::vector<float>(count, -1.0f));
     EXPECT_EQ(elements_of(interpreter.run({{"x", x}}, none).at("y")), std::vector<float>(count));
   }
-  // One value, for the second relu works in the first's, and the workspace.
+  // One value, because the second relu works in place, and the workspace.
   EXPECT_EQ(interpreter.peak_reserved_bytes(), 2560u * (4 + 3));
 }
 
-// Sizes that grow in turns: memory is as much as the largest run of them takes, whatever came before.
+// Sizes grow alternately. Memory equals that of the largest run so far, whatever the order.
 TEST(Interpreter, IsReadyForTheLargestOfEveryMixOfSizes) {
   const Graph graph = parse(R"(%x = input : f32[B, S]
 %t = tanh(%x) : f32[B, S]
@@ -409,7 +409,8 @@ std::shared_ptr<const void> count_preparations(const Call&) {
   return std::make_shared<int>(++preparations());
 }
 
-// What is prepared is of the weight's contents: not made for a single use, once for many, again for others.
+// Prepared data depends on the contents of the weight. It is not made for a single use, made once for many, and made
+// again for new contents.
 TEST(Interpreter, PreparesConstantInputsThatComeAgain) {
   const Graph graph = parse(kModel);
   Library library = references();
@@ -472,7 +473,7 @@ output p = %new:0
   EXPECT_EQ(preparations(), 0);
 }
 
-// A frozen weight that gradients read, too, is in memory as it is.
+// The gradient also reads the frozen weight, so it stays in memory unchanged.
 TEST(Interpreter, PreparesNothingOfAWeightThatOthersReadAsItIs) {
   const Graph graph = parse(R"(%x = input : f32[B, 2]
 %w = parameter weight frozen : f32[2, 2]
@@ -493,7 +494,7 @@ output y = %dx
   EXPECT_EQ(preparations(), 0);
 }
 
-// A bias that stays says nothing of a weight that is computed.
+// A constant bias does not make a computed weight constant.
 TEST(Interpreter, PreparesNothingOfAWeightThatIsNoParameter) {
   const Graph graph = parse(R"(%x = input : f32[B, 2]
 %w = parameter weight trainable : f32[4]
@@ -517,7 +518,7 @@ output y = %y
   EXPECT_EQ(preparations(), 0);
 }
 
-// A weight of a file is read packed from its second use on: the same bits, until it is written.
+// From its second use on, a weight in a file is packed, with the same bits, until it is written.
 TEST(Interpreter, PacksWeightsOfAFile) {
   constexpr std::int64_t kOutputs = 70, kInputs = 500;
   const Graph graph = parse(R"(%x = input : f32[B, 500]

@@ -50,7 +50,7 @@ output y = %y
     cases.push_back(with_gradient("add(%x, %dy)", shape, 0, 0));
     cases.push_back(with_gradient("mul(%x, %dy)", shape, 0, 0));
     cases.push_back(with_gradient("relu_gradient(%x, %dy)", shape, 0, 0));
-    // Polynomials of fp32 operations: a few roundings of numbers near 1 and of the result.
+    // Polynomials of fp32 operations: a few roundings of the result and of intermediate values near 1.
     cases.push_back(unary("tanh(%x)", shape, 8, 0));
     cases.push_back(with_gradient("tanh_gradient(%x, %dy)", shape, 8, 16 * kUlp));
     for (const char* approximate : {"none", "tanh"}) {
@@ -65,14 +65,14 @@ output y = %y
 std::vector<KernelCase> formula_cases() {
   std::vector<KernelCase> cases;
   for (const char* shape : {"[1]", "[13]", "[3, 1037, 33]"}) {
-    // exp is a polynomial of fp32 operations, too.
+    // exp is a polynomial of fp32 operations too.
     cases.push_back(
         unary("elementwise(%x) {formula=\"x0 / (1 + exp(-1.702 * x0))\"}", shape, 8, 0));
     cases.push_back(with_gradient(
         "elementwise(%x, %dy) {formula=\"select(x0 < x1, abs(x0), sqrt(x0 * x0 + 1)) - x1\"}",
         shape, 2, 2 * kUlp));
   }
-  // Several results, of operands that are stretched along the last dimension, the first and all.
+  // Several results, and operands that are broadcast along the last dimension, the first, and all.
   cases.push_back({.text = R"graph(%x = input : f32[3, 1037, 33]
 %row = input : f32[33]
 %column = input : f32[3, 1037, 1]
@@ -159,13 +159,13 @@ std::vector<KernelCase> row_cases() {
   std::vector<KernelCase> cases;
   for (const auto& [rows, length] : {std::pair<int, int>{1, 1}, {3, 17}, {301, 129}, {5, 1000}}) {
     const std::string shape = fmt::format("[{}, {}]", rows, length);
-    // The sum's terms and the exponentials each carry a few roundings; the terms are positive.
+    // The terms of the sum are positive. They and the exponentials each have a few rounding errors.
     cases.push_back(unary("softmax(%x)", shape, 16 + std::log2(length), 0));
     cases.push_back(with_gradient("softmax_gradient(%x, %dy)", shape, 8, 2 * sum_of(length)));
     cases.push_back(unary("normalize(%x) {eps=1e-12}", shape, 0, 0));
     cases.push_back(with_gradient("normalize_gradient(%x, %dy) {eps=1e-12}", shape, 0, 0));
-    // Mean and variance are sums over n divided by n: some 2^-21. Normalised values are below 2.
-    // The gradients of gamma and beta are sums over rows.
+    // Mean and variance are sums over n divided by n: an error of about 2^-21. Normalized values are below 2. The
+    // gradients of gamma and beta are sums over rows.
     cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {1}]
 %gamma = input : f32[{1}]
 %beta = input : f32[{1}]
@@ -247,11 +247,11 @@ output d = %d
                        shape, op);
   };
   for (const char* shape : {"[1]", "[13]", "[1037, 65]"}) {
-    // Sums in double; a difference, a factor and a product in float.
+    // Sums in double, and a difference, a factor and a product in float.
     cases.push_back({.text = in_text(shape, "mean_squared_error"), .relative = 4});
   }
   for (const std::int64_t rows : {1, 1037}) {
-    // An exponential, a quotient and their sums with numbers near 1, scaled by 1 / elements at most 1.
+    // An exponential, a quotient and their sums with numbers near 1, scaled by 1 / elements, which is at most 1.
     cases.push_back({.text = in_text(fmt::format("[{}, 65]", rows), "binary_cross_entropy"),
                      .given = {{"targets", Tensor::of<float>({rows, 65}, unit_floats(rows * 65))}},
                      .relative = 16,
@@ -274,7 +274,7 @@ output z = %z
 )",
                                          m, n, k),
                      .absolute = sum_of(k + 1)});
-    // Activations of slope below 1.13, and some roundings of their own.
+    // Activations have slopes below 1.13 and a few rounding errors of their own.
     cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {2}]
 %w = input : f32[{1}, {2}]
 %b = input : f32[{1}]
@@ -327,8 +327,8 @@ std::vector<KernelCase> attention_cases() {
   std::vector<KernelCase> cases;
   for (const auto& [queries, keys, size] :
        {std::array<int, 3>{1, 1, 1}, {5, 7, 3}, {50, 131, 16}}) {
-    // Scores of a deviation below 5 carry the roundings of their products; so do weights, and they and values below 2
-    // those of two sums over keys.
+    // Scores have a standard deviation below 5 and the rounding errors of their products. The weights inherit these
+    // errors. Weights and values, which are below 2, add the rounding errors of two sums over keys.
     cases.push_back({.text = fmt::format(R"(%q = input : f32[2, {0}, 3, {2}]
 %k = input : f32[2, {1}, 3, {2}]
 %heads = input : f32[2, 3, {1}, 8]
@@ -350,7 +350,8 @@ output y5 = %y5
                                          queries, keys, size),
                      .integers_below = 1000,
                      .absolute = 2 * (8 * sum_of(size) + sum_of(keys)) + 16 * kUlp});
-    // Gradients of scores are differences of sums of eight products below 4 each, weighted; they meet keys or queries below 4.
+    // Gradients of scores are weighted differences of sums of eight products below 4. They are multiplied by keys or
+    // queries below 4.
     cases.push_back(
         {.text = fmt::format(R"(%q = input : f32[2, {0}, 3, {2}]
 %k = input : f32[2, {1}, 3, {2}]
@@ -375,7 +376,7 @@ output dropped_dv = %b:2
   return cases;
 }
 
-// Codes of a weight of this format, without state, as inputs of a graph.
+// Returns codes of a weight in this format, without state, as inputs of a graph.
 NamedTensors packed_codes(const Format& format, const Sizes& sizes, Arrangement arrangement) {
   RandomSequence random(4, stream_of("packed"));
   std::vector<float> values(static_cast<std::size_t>(element_count(sizes)));
@@ -386,8 +387,9 @@ NamedTensors packed_codes(const Format& format, const Sizes& sizes, Arrangement 
   return {{"codes", packed.codes}, {"shared", packed.shared}};
 }
 
-// A product whose results are rounded at once, and one that reads them. Sums in another order may cross the middle between two
-// codes, which are 0.25 apart, by few ulp; weights below 2 make 0.5 of each, and of 70 codes that does not happen to two.
+// A product that rounds its results to codes, and a product that reads them. Summing in another order can move a result
+// across the midpoint between two codes, which are 0.25 apart, by a few ulp. With weights below 2 this changes a sum by
+// 0.5. Among 70 codes this does not happen twice.
 KernelCase codes_case(bool with_nan = false) {
   const Format format = parse_format("int(bits=8,per=row,scale=dynamic)", references().formats);
   constexpr int kRows = 70, kColumns = 96;
@@ -424,7 +426,7 @@ KernelCase codes_case(bool with_nan = false) {
           .absolute = 0.5 + 4 * sum_of(kRows)};
 }
 
-// Of more columns than kernels take at once.
+// More columns than kernels process at once.
 std::vector<KernelCase> wide_packed_cases() {
   std::vector<KernelCase> cases;
   constexpr int kRows = 140, kColumns = 608;
@@ -450,7 +452,7 @@ std::vector<KernelCase> wide_packed_cases() {
 std::vector<KernelCase> packed_cases() {
   std::vector<KernelCase> cases;
   constexpr int kRows = 70, kColumns = 96;
-  // Of formats for products of integers, for those of floats with integers, and for neither.
+  // Formats for integer products, for products of floats with integers, and for neither.
   for (const auto& [weight, input] :
        {std::pair("mxint(bits=8,block=32)", "mxint(bits=8,block=32)"),
         std::pair("int(bits=4,per=row,scale=dynamic)", "int(bits=8,per=token)"),
@@ -465,7 +467,7 @@ std::vector<KernelCase> packed_cases() {
         "%codes = input : u8[{2}]\n%shared = input : u8[{3}]\n",
         kColumns, kRows, given.at("codes").count(), given.at("shared").count());
     const std::string of_weight = fmt::format("format={}, shape=[{}, {}]", weight, kRows, kColumns);
-    // Terms below 4, some of them rounded in another order.
+    // Terms below 4, some rounded in another order.
     const double absolute = 4 * sum_of(kColumns);
     cases.push_back(
         {.text = fmt::format(
@@ -474,7 +476,7 @@ std::vector<KernelCase> packed_cases() {
              inputs, of_weight, kRows),
          .given = given,
          .absolute = absolute});
-    // Rounded by an operation of its own, or by the product.
+    // Inputs are rounded by an operation of their own or by the product.
     std::string encoder, x = "x";
     if (const std::string_view name = input; name != "bf16" && name != "binary") {
       x = "q";
@@ -520,7 +522,7 @@ std::vector<KernelCase> packed_cases() {
   return cases;
 }
 
-/// A product of codes, of so many tokens, columns and rows of the weight.
+/// A product of codes: the numbers of tokens, and of columns and rows of the weight.
 struct CodedProduct {
   int tokens, columns, rows;
   std::string_view weight, input;
@@ -554,13 +556,13 @@ KernelCase coded_product_case(const CodedProduct& product) {
   text += casts ? fmt::format("%z = cast(%y) {{dtype=\"f32\"}} : f32[{}, {}]\noutput z = %z\n",
                               tokens, rows)
                 : "output y = %y\n";
-  // Terms below 4, some of them rounded in another order; results in halves are rounded once more.
+  // Terms below 4, some rounded in another order. Half-precision results are rounded once more.
   const double half = values == "bf16" ? 0x1p-7 / kUlp : values == "f16" ? 0x1p-10 / kUlp : 0;
   return {.text = text, .given = given, .relative = half, .absolute = 4 * sum_of(columns)};
 }
 
-// A norm that also gives codes, and the product that reads them. A code may be its neighbour where sums of the norm differ in their
-// last places: codes are at most 8 / 127 apart, and weights are below 2.
+// A layer norm that also returns codes, and the product that reads them. If the sums of the norm differ in the last
+// place, a code may change to its neighbour. Codes are at most 8 / 127 apart, and weights are below 2.
 KernelCase norm_codes_case(int tokens, int columns, int rows, std::string_view values = "f32") {
   constexpr std::string_view kByToken = "int(bits=8,per=token)";
   const Format weight = parse_format("int(bits=8,per=row,scale=dynamic)", references().formats);
@@ -583,7 +585,7 @@ KernelCase norm_codes_case(int tokens, int columns, int rows, std::string_view v
           .absolute = 0.04};
 }
 
-// Few and many rows, which GPUs cut into tiles of different sizes; blocks of several sizes and kinds of scales; wide rows.
+// Few and many rows, for which GPUs use tiles of different sizes; several block sizes and kinds of scales; wide rows.
 std::vector<KernelCase> coded_product_cases() {
   std::vector<KernelCase> cases;
   constexpr std::string_view kByRow = "int(bits=8,per=row,scale=dynamic)",
@@ -630,7 +632,7 @@ output sums = %some:1
 )",
                                          padding),
                      .integers_below = 101,
-                     .absolute = sum_of(16)});  // no row is met more often
+                     .absolute = sum_of(16)});  // no row occurs more often
   }
   cases.push_back({.text = R"(%x = input : f32[3, 7, 33]
 %key = input : i64[]
@@ -638,7 +640,7 @@ output sums = %some:1
 output y = %y
 )",
                    .integers_below = 1000});
-  // Rows of one block, and of several in several chunks.
+  // Rows of one block, and of several blocks in several chunks.
   for (const auto& [tokens, columns] : {std::array<int, 2>{7, 33}, {1037, 65}, {40, 6001}})
     cases.push_back({.text = fmt::format(R"(%x = input : f32[3, {0}, {1}]
 %key = input : i64[]
@@ -743,8 +745,8 @@ output y = %y
   return cases;
 }
 
-// Values in bfloat16. Kernel and reference round once, to 8 bits: where what they round differs a little, by one of the last of
-// these places, which is at most 2^-7 of the value.
+// Values in bfloat16. Kernel and reference each round once to 8 bits. A slightly different unrounded value can change
+// the last bit, which is at most 2^-7 of the value.
 constexpr double kBf16Ulp = 0x1p-7 / kUlp;
 
 // `body` maps %x and %dy, both bf16[shape], to %y of the same type.
@@ -772,7 +774,7 @@ std::vector<KernelCase> bf16_cases() {
       cases.push_back(in_bf16("gelu(%x)" + tail, shape, kBf16Ulp, 4 * kUlp));
       cases.push_back(in_bf16("gelu_gradient(%x, %dy)" + tail, shape, kBf16Ulp, 16 * kUlp));
     }
-    // Those without rows of their own are widened: in pairs, by a kernel, and by the reference.
+    // Operations without their own bf16 kernels are widened: in pairs, by a kernel, and by the reference.
     cases.push_back(in_bf16("mul(%x, %dy)", shape, 0, 0));
     cases.push_back(in_bf16("tanh_gradient(%x, %dy)", shape, kBf16Ulp, 16 * kUlp));
   }
@@ -836,7 +838,7 @@ output y6 = %y6
                                          m, n, k),
                      .relative = kBf16Ulp,
                      .absolute = 1.13 * sum_of(std::max({m, n, k}) + 1) + 8 * kUlp});
-  // Each by one thread, and one after the other by all.
+  // Products that one thread computes each, and products that all threads share.
   for (const auto& [texts, m, n, k] :
        {std::array<int, 4>{2, 1, 1, 1}, {2, 5, 7, 3}, {3, 50, 131, 16}, {2, 9, 512, 1040}})
     cases.push_back({.text = fmt::format(R"(%a0 = input : f32[{0}, 2, {1}, {3}]
@@ -864,8 +866,8 @@ output y3 = %y3
                      .absolute = 1.13 * sum_of(k + 1) + 8 * kUlp});
   for (const auto& [queries, keys, size, value] :
        {std::array<int, 4>{1, 1, 1, 1}, {5, 7, 3, 9}, {50, 131, 16, 8}, {37, 300, 66, 40}})
-    // Weights are rounded to bfloat16, by 2^-9 of each at most, so sums of values below 2 by 2^-8, where a quarter is dropped by 4/3 of
-    // that.
+    // Weights are rounded to bfloat16, with an error of at most 2^-9 each. So sums of values below 2 have an error of
+    // 2^-8, and 4/3 of that if a quarter is dropped.
     cases.push_back(
         {.text = fmt::format(R"(%q0 = input : f32[2, {0}, 3, {2}]
 %k0 = input : f32[2, {1}, 3, {2}]
@@ -892,8 +894,9 @@ output y3 = %y3
          .absolute = 0x1p-8 * 4 / 3 + 2 * (8 * sum_of(size) + sum_of(keys)) + 16 * kUlp});
   for (const auto& [queries, keys, size, value] :
        {std::array<int, 4>{1, 1, 1, 1}, {5, 7, 3, 9}, {70, 131, 16, 8}, {37, 300, 66, 40}}) {
-    // Weights and gradients of scores, of values below 2 and so below 8 value each, are rounded by 2^-9 of each at most; those of one
-    // query add up to twice their largest, those of one key, of as many queries, to no more than one each.
+    // Weights and score gradients are rounded with an error of at most 2^-9 each. Values are below 2, so gradients are
+    // below 8 value. The score gradients of one query add up to at most twice the largest. Those of one key add up to
+    // at most one for each query.
     const double rounded = 0x1p-9 * 2 * 2 * 8 * value * std::max(2, queries);
     cases.push_back({.text = fmt::format(R"(%q0 = input : f32[2, {0}, 3, {2}]
 %k0 = input : f32[2, {1}, 3, {2}]

@@ -18,7 +18,7 @@ TEST(Machine, IsDescribedInFull) {
   EXPECT_EQ(machine["libraries"].size(), this_machine(2).libraries.size());
 }
 
-/// A /proc and a /sys of one's own.
+/// Tests with their own /proc and /sys.
 class MemoryLimit : public ::testing::Test {
  protected:
   void write(const fs::path& file, std::string_view text) {
@@ -45,7 +45,7 @@ TEST_F(MemoryLimit, IsSeenInVersionOneToo) {
   EXPECT_EQ(limit(), 2147483648u);
 }
 
-// Inside of a container its own group is the root.
+// In a container, its own group is the root.
 TEST_F(MemoryLimit, IsThatOfTheRootWhereTheOwnPathIsMissing) {
   write("proc/self/cgroup", "0::/not/here\n");
   write("sys/fs/cgroup/memory.max", "536870912\n");

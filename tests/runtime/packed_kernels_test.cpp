@@ -12,7 +12,8 @@
 #include "hone/runtime/library.h"
 #include "hone/runtime/run_passes.h"
 
-// Products that read packed codes against the simulation of the same formats, which rounds values and sums them in fp32.
+// Compares products that read packed codes with the simulation of the same formats, which rounds values and sums in
+// fp32.
 namespace hone {
 namespace {
 
@@ -25,8 +26,8 @@ Tensor drawn(const Sizes& sizes, std::uint64_t seed) {
 
 struct Case {
   const char *weight, *input;
-  const char* kernel;  // that runs it
-  bool same_bits;      // sums are those of the simulation, in its order
+  const char* kernel;  // the kernel that runs it
+  bool same_bits;      // sums in the same order as the simulation
 };
 
 constexpr Case kCases[] = {
@@ -93,7 +94,7 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
   ThreadPool pool(2);
   const Session session{library, pool};
   const auto [weight_format, input_format, kernel, same_bits] = GetParam();
-  // Columns that are no multiple of 64, rows no multiple of a panel.
+  // Columns that are not a multiple of 64, and rows that are not a multiple of a panel.
   constexpr std::int64_t kRows = 37, kOutputs = 70, kInputs = 96;
   Graph graph(library.ops);
   ParameterStore store;
@@ -136,7 +137,7 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
   const bool is_native = std::string_view(kernel).starts_with("native_linear");
   EXPECT_EQ(arithmetic_of_run(graph, session), is_native ? "native" : "packed");
   prepare_for_inference(graph, store, session);
-  // Else nothing is prepared of them once.
+  // Otherwise their weights would not be prepared once.
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     if (!node->is("native_linear") && !node->is("packed_linear")) continue;
     EXPECT_TRUE(node->attributes().get<bool>("residual"));
@@ -148,13 +149,13 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
   const auto executable = session.executable(graph);
   std::vector<OperationSpan> spans;
   executable->record(&spans);
-  // The third time with what was prepared.
+  // The third run uses the prepared weights.
   for (int run = 0; run < 3; ++run) {
     const Tensor got = executable->run({{"x", x}, {"r", r}}, store).at("y");
     for (std::int64_t i = 0; i < got.count(); ++i) {
       const float value = got.data<float>()[i], wanted = expected.data<float>()[i];
-      // Each of the K terms is rounded once in either order: K 2^-24 of the sum of their magnitudes, some 3 K for factors of
-      // a few units, and gelu's slope is below 1.13.
+      // Each of the K terms is rounded once in either order. The error is K 2^-24 of the sum of magnitudes, about 3 K
+      // for factors of a few units. gelu's slope is below 1.13.
       const double tolerance = same_bits ? 0 : 1.13 * kInputs * 3.0 * kInputs * 0x1p-24;
       ASSERT_NEAR(value, wanted, tolerance) << weight_format << " " << input_format << " at " << i;
     }
@@ -164,7 +165,7 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
 
 int preparations = 0;
 
-// With a residual, which is no parameter, among its operands.
+// With a residual, which is an operand but not a parameter.
 TEST(PackedProductsWithResiduals, PrepareTheirWeightsOnce) {
   static Library library = builtin_library();
   for (Kernel& kernel : library.kernels) {
@@ -203,7 +204,7 @@ output z = %z
 
 INSTANTIATE_TEST_SUITE_P(Each, PackedProducts, ::testing::ValuesIn(kCases));
 
-// Query, key and value of an attention, whose inputs are calibrated alike.
+// Query, key and value of an attention, whose inputs have equal calibrated scales.
 TEST(NativeProducts, ShareTheCodesOfWhatTheyRead) {
   const Library library = builtin_library();
   ThreadPool pool(2);
@@ -250,7 +251,7 @@ TEST(NativeProducts, ShareTheCodesOfWhatTheyRead) {
   }
 }
 
-// Two products behind each other, as a feed-forward block has them, whose inputs are calibrated.
+// Two consecutive products with calibrated inputs, as in a feed-forward block.
 TEST(NativeProducts, GiveTheCodesThatTheNextOneReadsWithTheSameBits) {
   const Library library = builtin_library();
   ThreadPool pool(2);
@@ -305,7 +306,7 @@ output y = %y
   }
 }
 
-// The bytes of ordinary values; what NaN and zeros are kept as is the kernel's own.
+// Compares ordinary values. The kernel chooses its own encoding of NaN and zeros.
 TEST(EncodeRows, HasTheBytesOfItsReference) {
   const Library library = builtin_library();
   ThreadPool pool(2);
@@ -331,7 +332,7 @@ TEST(EncodeRows, HasTheBytesOfItsReference) {
   }
 }
 
-// As the heads of classifiers, which lie in rows; and of more than are decoded at a time.
+// Classifier heads are stored in rows. The last case exceeds what is decoded at once.
 TEST(PackedProducts, ByRowsAreThoseOfTheSimulation) {
   const Library library = builtin_library();
   ThreadPool pool(2);

@@ -29,7 +29,7 @@ TEST(Peaks, KeepTheHighestWithItsDay) {
   EXPECT_EQ(keep_highest(kKind, 2, 50, file, notes).value, 50);
   EXPECT_EQ(keep_highest(kKind, 2, 45, file, notes).value, 50);
   EXPECT_EQ(read_json(file)["peaks"].size(), 1);
-  // 30 of 40 is less than a quiet machine does.
+  // 30 of 40 is below the normal variation, so there is a note.
   EXPECT_EQ(notes.size(), 1u);
 }
 
@@ -46,7 +46,7 @@ TEST(Peaks, TellWhereArithmeticDoesMuchLessThanItDid) {
   keep_highest(PeakKind::int8_gops, 2, 40, file, notes);
   keep_highest(PeakKind::int8_gops, 2, 20, file, notes);
   EXPECT_EQ(notes.size(), 1u);
-  // What memory gives differs by more than that on a quiet machine.
+  // Memory bandwidth varies more than that, even on an idle machine.
   keep_highest(PeakKind::copy_gbps, 2, 40, file, notes);
   keep_highest(PeakKind::copy_gbps, 2, 20, file, notes);
   EXPECT_EQ(notes.size(), 1u);

@@ -11,11 +11,12 @@
 #include "hone/tensor/safetensors.h"
 #include "tests/support/sanitized.h"
 
-// What kernels are predicted to keep of constant weights, and what they do keep.
+// Compares the predicted size of prepared copies of constant weights with the actual size.
 namespace hone {
 namespace {
 
-// (N,K), of which a share of the blocks of `rows` x `columns` is kept. Of normal values few take two entries.
+// Returns a weight (N,K) of normal values, in which a share of the blocks of `rows` x `columns` is kept. Few quantized
+// values need two entries.
 Tensor pruned_weight(const Sizes& sizes, double kept, std::int64_t rows, std::int64_t columns) {
   RandomSequence random(3, 1);
   Tensor weight = Tensor::zeros(DType::f32, sizes);
@@ -30,7 +31,7 @@ Tensor pruned_weight(const Sizes& sizes, double kept, std::int64_t rows, std::in
   return weight;
 }
 
-/// One linear layer as it is run.
+/// One linear layer, prepared for inference.
 struct Layer {
   const Library library = builtin_library();
   ThreadPool pool{1};
@@ -72,7 +73,7 @@ struct Layer {
     return bytes;
   }
 
-  // That the process holds more after the second run than after the first.
+  // Returns the memory that the second run adds to the process.
   double kept() {
     Interpreter interpreter(graph, library, pool);
     const NamedTensors given = {{"x", Tensor::zeros(DType::f32, {1, inputs})}};
@@ -84,12 +85,12 @@ struct Layer {
 };
 
 void expect_kept_as_predicted(Layer layer) {
-  // Counts of pages are folded now and then.
+  // The kernel updates its page counts with a delay.
   constexpr double kPages = 1 << 20;
   const auto predicted = static_cast<double>(layer.predicted());
   EXPECT_GT(predicted, 6 * kPages) << "too small to be told from the rest of the process";
   if (testing::kSanitized) return;
-  layer.kept();  // what threads keep for themselves, once
+  layer.kept();  // memory that threads keep once
   EXPECT_NEAR(layer.kept(), predicted, kPages);
 }
 
@@ -101,7 +102,7 @@ TEST(PreparedCopies, OfSparseIntegersAreWhatThePredictionSays) {
   expect_kept_as_predicted(Layer(pruned_weight({4096, 4096}, 0.4, 1, 4), true));
 }
 
-// Products of fewer rows than pay for the sparse copy would read the pages again.
+// Products of few rows do not use a copy with many entries and would read the weight again.
 TEST(PreparedCopies, ReleaseTheWeightOnlyWhereProductsOfAnyRowsReadTheCopy) {
   for (const auto& [kept, is_released] :
        {std::pair{0.2, true}, std::pair{0.4, false}, std::pair{0.9, true}}) {

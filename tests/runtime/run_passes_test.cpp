@@ -16,7 +16,7 @@ constexpr std::string_view kDropped = R"(%key = input : i64[]
 output y = %d
 )";
 
-// A pass that leaves a reader in front of what it reads.
+// A pass that puts a node before one of its inputs.
 bool put_out_of_order(Graph& graph, ParameterStore&, const Attributes&, const Session&) {
   Node& first = *graph.find("first");
   graph.set_input(first, 0, {graph.find("second"), 0});
@@ -41,7 +41,7 @@ TEST(RunPasses, RunsOneAfterTheOtherAndTellsOfEach) {
   ASSERT_EQ(runs.size(), 3u);
   EXPECT_EQ(runs[0].pass, "remove_dropout");
   EXPECT_EQ(runs[0].nodes_before, 4u);
-  EXPECT_EQ(runs[0].nodes_after, 2u);  // the key goes too
+  EXPECT_EQ(runs[0].nodes_after, 2u);  // the random key is removed too
   EXPECT_GT(runs[0].seconds, 0);
   EXPECT_TRUE(runs[1].changed);
   EXPECT_FALSE(runs[2].changed);

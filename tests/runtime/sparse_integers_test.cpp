@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kHalf = 0.5;
 
-// Of (70,100), a share of the blocks of 1x4.
+// Returns a weight (70,100) with a share of its 1x4 blocks kept.
 Tensor kept_blocks(double share) {
   RandomSequence random(7, 1);
   Tensor weight = Tensor::zeros(DType::f32, {70, 100});
@@ -22,7 +22,7 @@ Tensor kept_blocks(double share) {
   return weight;
 }
 
-// What is decided without a count of the blocks is what the count says, and what is predicted is what is made.
+// Checks the early decision against the exact number of blocks, and the predicted size against the real one.
 TEST(SparseIntegers, AreMadeWhereFewBlocksAreStored) {
   ThreadPool pool(2);
   const FormatTable formats = builtin_formats();

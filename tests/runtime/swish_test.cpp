@@ -10,8 +10,8 @@
 #include "tests/support/evaluate.h"
 #include "tests/support/refusal.h"
 
-// An operation from outside the library, as docs/developers/adding-an-operation.md adds it: records, a row in
-// a copy of the table, a kernel. Nothing else knows its name.
+// An operation from outside the library, as in docs/developers/adding-an-operation.md: records, a row in a copy of the
+// table, and a kernel. Nothing else knows its name.
 namespace hone::testing {
 namespace {
 
@@ -45,7 +45,7 @@ std::vector<OpDef> swish() {
            .flops = one_per_element}};
 }
 
-// The fast way: fp32, in chunks that do not depend on the number of threads.
+// The kernel: fp32, in chunks that do not depend on the number of threads.
 void swish_kernel(Call& call) {
   const std::int64_t count = call.input(0).count();
   const float* x = call.input(0).data<float>();
@@ -117,7 +117,7 @@ TEST(Swish, HasAKernelThatAgreesWithTheReference) {
     return elements_of(Interpreter(graph, library, pool).run({{"x", x}}, none).at("y"));
   };
   const std::vector<float> expected = run(slow, 1), got = run(with_swish(), 1);
-  // exp, a sum, a quotient: three roundings and exp's own.
+  // exp, a sum and a quotient: three roundings and the error of exp.
   for (std::size_t i = 0; i < got.size(); ++i)
     EXPECT_NEAR(got[i], expected[i], 4 * 0x1p-23 * std::fabs(expected[i])) << i;
   EXPECT_EQ(run(with_swish(), 3), got);

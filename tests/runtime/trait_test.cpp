@@ -7,7 +7,7 @@
 #include "hone/base/random.h"
 #include "tests/runtime/image_kernel_cases.h"
 
-// What the records of operations claim that a result depends on, held to by changing everything else.
+// Checks what operations declare their results to depend on, by changing everything else.
 namespace hone::testing {
 namespace {
 
@@ -22,7 +22,7 @@ Place place_of(std::int64_t flat, const Sizes& sizes) {
   return place;
 }
 
-// Whether an element of an input, broadcast to the output, lies at `place`; of rows, in the row of it.
+// Returns whether an input element, broadcast to the output, is at `place` or, with `rows`, in the row of `place`.
 bool lies_at(const Place& element, const Sizes& sizes, const Place& place, bool rows) {
   const std::size_t shift = place.size() - std::min(place.size(), element.size());
   for (std::size_t axis = 0; axis < element.size(); ++axis) {
@@ -33,7 +33,7 @@ bool lies_at(const Place& element, const Sizes& sizes, const Place& place, bool 
   return true;
 }
 
-// Blocks take other scales.
+// Large enough to change the scales of blocks.
 template <typename T>
 T far_from(T value) {
   return 16 * value;
@@ -43,7 +43,7 @@ bool far_from(bool value) {
   return !value;
 }
 
-// `drawn` where the record says that the result at `place` depends on it, else `other`.
+// Returns `drawn` with all elements changed that the result at `place` must not depend on.
 template <typename T>
 Tensor spliced(const Tensor& drawn, const Tensor& other, const Place& place, bool rows) {
   Tensor tensor = drawn.contiguous_copy();
@@ -56,7 +56,7 @@ Tensor spliced(const Tensor& drawn, const Tensor& other, const Place& place, boo
   return tensor;
 }
 
-// The operation of a case that is one operation over inputs and has a claim to hold; null for others.
+// Returns the operation if it is the only one and declares a dependency that can be checked, and null otherwise.
 const Node* claiming(const Graph& graph) {
   const std::vector<Node*> operations = graph.of_kind(NodeKind::operation);
   if (operations.size() != 1 || operations[0]->types()[0].dtype != DType::f32) return nullptr;
@@ -75,7 +75,7 @@ const Library& builtin_with_kernels() {
   return library;
 }
 
-constexpr std::int64_t kMostElements = 200'000;  // more take long and show no more
+constexpr std::int64_t kMostElements = 200'000;  // larger cases take long and show no more
 
 class TraitsHold : public ::testing::TestWithParam<bool> {};
 
@@ -119,7 +119,8 @@ TEST_P(TraitsHold, WhateverIsElsewhere) {
 
 INSTANTIATE_TEST_SUITE_P(OfReferencesAndKernels, TraitsHold, ::testing::Bool());
 
-// What shares memory says so, and nothing else does while its inputs are still read: all values are outputs here.
+// Outputs share memory with inputs only if they declare it. All values are outputs here, so every input is still
+// needed.
 TEST_P(TraitsHold, OfMemoryThatOutputsShare) {
   const Library& library = GetParam() ? builtin_with_kernels() : references();
   std::set<std::string> held;
@@ -154,7 +155,7 @@ TEST_P(TraitsHold, OfMemoryThatOutputsShare) {
     EXPECT_TRUE(op.aliases.empty() || held.contains(name)) << name;
 }
 
-// An operation that may work in the memory of an input gives the same bits there and elsewhere.
+// Operations give the same bits in place and in separate memory.
 TEST(Traits, InPlaceIsNoOtherResult) {
   const Library& library = builtin_with_kernels();
   std::set<std::string> held;
@@ -168,7 +169,7 @@ TEST(Traits, InPlaceIsNoOtherResult) {
     const std::string output = graph.outputs()[0].first;
     const NamedTensors drawn = draw_inputs(graph, kernel_case);
     const std::vector<float> apart = elements_of(run_graph(graph, drawn, {}, library).at(output));
-    // What nobody else holds dies with its reader.
+    // The new value has no other reader, so the operation may overwrite it.
     const Value read = node.inputs()[index];
     graph.set_input(node, index, graph.add("scale", {read}, {{"factor", 1.0}}, "own", &node));
     ASSERT_EQ(elements_of(run_graph(graph, drawn, {}, library).at(output)), apart)

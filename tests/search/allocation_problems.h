@@ -8,12 +8,12 @@
 #include "hone/base/random.h"
 #include "hone/search/allocation.h"
 
-/// Allocations by looking at all there are, for what the solver is held against.
+/// Brute-force allocation, to check the solver.
 namespace hone::testing {
 
 using Layers = std::vector<std::vector<AllocationOption>>;
 
-/// One allocation of all there are.
+/// Total costs and damage of one allocation.
 struct Sum {
   std::int64_t cost = 0;
   OtherCosts other_costs = {};
@@ -25,7 +25,7 @@ inline Sum operator+(const Sum& sum, const AllocationOption& option) {
   return {sum.cost + option.cost, {a[0] + b[0], a[1] + b[1]}, sum.damage + option.damage};
 }
 
-using Budgets = std::vector<std::int64_t>;  // of other costs
+using Budgets = std::vector<std::int64_t>;  // budgets of the other costs
 
 inline bool is_within(const Sum& sum, const Budgets& budgets) {
   for (std::size_t k = 0; k < budgets.size(); ++k)
@@ -33,7 +33,7 @@ inline bool is_within(const Sum& sum, const Budgets& budgets) {
   return true;
 }
 
-// Calls visit(sum) for every way to choose from the lists.
+// Calls visit(sum) for every combination of options.
 template <typename Visit>
 void each_allocation(const Layers& layers, const Visit& visit, std::size_t at = 0, Sum sum = {}) {
   if (at == layers.size()) return visit(sum);
@@ -41,7 +41,7 @@ void each_allocation(const Layers& layers, const Visit& visit, std::size_t at = 
     each_allocation(layers, visit, at + 1, sum + option);
 }
 
-// The front by looking at all allocations.
+// Returns the front over all allocations.
 inline std::map<std::int64_t, double> brute_force(const Layers& layers,
                                                   const Budgets& others = {}) {
   std::map<std::int64_t, double> least;
@@ -69,7 +69,7 @@ inline Sum sum_of(const Layers& layers, const std::vector<std::size_t>& chosen) 
   return sum;
 }
 
-// Small numbers, so that many are equal, or real ones.
+// Small integers with many ties, or larger ones.
 inline Layers random_layers(RandomSequence& random, std::size_t most_layers,
                             std::size_t most_options) {
   Layers layers(1 + random.below(most_layers));

@@ -63,7 +63,7 @@ TEST(Allocation, GivesTiedLayersTheSameOption) {
   }
 }
 
-// Exactly: the file has six decimals, of latencies eight.
+// Converts to integers exactly: values have six decimals, latencies eight.
 std::int64_t whole(const Json& value, double unit) {
   return std::llround(value.get<double>() * unit);
 }
@@ -106,7 +106,7 @@ TEST(Allocation, FindsTheOptimaOfHawq) {
   EXPECT_EQ(compared, 18);
 }
 
-// The least damage at every cost exactly, layer by layer.
+// Returns the exact least damage at every cost, computed layer by layer.
 std::map<std::int64_t, double> by_dynamic_programming(const Layers& layers) {
   std::vector<double> least = {0};
   for (const auto& options : layers) {
@@ -145,7 +145,8 @@ TEST(Allocation, OfFourHundredLayersIsThatOfADynamicProgram) {
     EXPECT_EQ(sum_of(layers, choices_at(front, point)).damage, front.points[point].damage);
 }
 
-// 4 Σ sᵢ 4^(-bᵢ) + 0.02 Σ nᵢ bᵢ / Σ nᵢ of twenty layers of six widths: a search by TPE does not come so low in a hundred trials.
+// 4 Σ sᵢ 4^(-bᵢ) + 0.02 Σ nᵢ bᵢ / Σ nᵢ for twenty layers with six widths. TPE does not reach this value in a hundred
+// trials.
 TEST(Allocation, SolvesAtOnceWhatASearchApproaches) {
   const int widths[] = {2, 3, 4, 6, 8, 16};
   RandomSequence random(1234, 0);
@@ -196,7 +197,7 @@ TEST(Allocation, SolvesAtOnceWhatASearchApproaches) {
 
 TEST(Allocation, SaysHowFarItIsFromExactWhereCostsAreCutIntoPieces) {
   RandomSequence random(6, 0);
-  Layers layers(40);  // of unrelated sizes
+  Layers layers(40);  // layers of unrelated sizes
   for (auto& options : layers) {
     const auto size = static_cast<std::int64_t>(1 + random.below(1 << 20));
     const double sensitivity = std::exp(random.normal());
@@ -207,7 +208,7 @@ TEST(Allocation, SaysHowFarItIsFromExactWhereCostsAreCutIntoPieces) {
                         coarse = allocation_front({.layers = layers}, {.most_points = 500});
   EXPECT_EQ(exact.cost_error, 0);
   ASSERT_GT(coarse.cost_error, 0);
-  EXPECT_LE(coarse.cost_error, 40 * 2 * 40 * 16);  // pieces of 2⁻¹⁹ of all at most
+  EXPECT_LE(coarse.cost_error, 40 * 2 * 40 * 16);  // pieces of at most 2⁻¹⁹ of the total
   expect_choices_add_up(layers, coarse);
   for (const AllocationPoint& point : exact.points) {
     const auto found = best_within(coarse, point.cost + coarse.cost_error);
@@ -221,7 +222,7 @@ TEST(Allocation, SaysHowFarItIsFromExactWhereCostsAreCutIntoPieces) {
 }
 
 TEST(Allocation, TakesTheCheaperOptionOfTheLastLayerThatDiffers) {
-  // Three ways to a damage of 1 at a cost of 1, and an option twice.
+  // Three allocations have damage 1 and cost 1, and one option is repeated.
   const Layers layers = {{{1, 0}, {0, 1}}, {{1, 0}, {0, 1}, {0, 1}}};
   const AllocationFront front = allocation_front({.layers = layers});
   ASSERT_EQ(front.points.size(), 3u);
@@ -232,7 +233,7 @@ TEST(Allocation, TakesTheCheaperOptionOfTheLastLayerThatDiffers) {
 
 TEST(Allocation, GivesTheLeastDamageWithinABudget) {
   const AllocationFront front = allocation_front({.layers = {{{3, 2}, {1, 5}, {2, 9}}}});
-  ASSERT_EQ(front.points.size(), 2u);  // the third is worse than the second and costs more
+  ASSERT_EQ(front.points.size(), 2u);  // the third has more damage and cost than the second
   EXPECT_EQ(best_within(front, 1), std::nullopt);
   EXPECT_EQ(best_within(front, 2), 0u);
   EXPECT_EQ(best_within(front, 4), 0u);

@@ -11,7 +11,7 @@ namespace {
 
 using namespace hone::testing;
 
-// One budget of other costs or two, about what the first options cost.
+// Returns one or two budgets of other costs, near the costs of the first options.
 Budgets random_budgets(RandomSequence& random, const Layers& layers) {
   const Sum some = sum_of(layers, std::vector<std::size_t>(layers.size()));
   Budgets budgets;
@@ -44,7 +44,7 @@ TEST(AllocationWithinBudgets, StaysWithinOneOtherBudgetOrTwo) {
   EXPECT_GT(unmet, 50);
 }
 
-// Where more points are each best in some way than are kept: so many of them are gone on with.
+// More points are non-dominated than are kept.
 TEST(AllocationWithinBudgets, BoundsWhatItDoesNotSolveExactly) {
   RandomSequence random(8, 0);
   int solved = 0, exact = 0, off = 0;
@@ -76,10 +76,10 @@ TEST(AllocationWithinBudgets, BoundsWhatItDoesNotSolveExactly) {
   }
   EXPECT_GT(solved, 100);
   EXPECT_GT(exact, solved / 2);
-  EXPECT_GT(off, 0);  // or nothing here would tell a bound from the truth
+  EXPECT_GT(off, 0);  // otherwise the test could not tell a bound from the exact value
 }
 
-/// Of 26 layers of two blocks' shapes: bits, bytes and times of a dozen formats, of which times are anything.
+/// 26 layers with the shapes of two kinds of blocks: bits, bytes and times of a dozen formats. Times are arbitrary.
 struct Transformer {
   Layers layers;
   Sum least, most;
@@ -117,7 +117,7 @@ TEST(AllocationWithinBudgets, OfADozenFormatsWithinThreeBudgetsIsThatOfTheWholeF
   RandomSequence random(9, 0);
   for (int round = 0; round < 3; ++round) {
     Transformer model(random);
-    model.layers.resize(12);  // whose front can be had whole
+    model.layers.resize(12);  // small enough for the whole front
     AllocationProblem problem{.layers = model.layers};
     problem.budget = model.share(model.least.cost, model.most.cost, 0.1);
     problem.other_budgets = {

@@ -88,7 +88,7 @@ TEST(GridSampler, TakesWhatIsLeftWhereOptunaWould) {
   SearchSpace space{.parameters = {{"x", integer_values(0, 3)}}};
   const auto sampler = grid_sampler({.compatible = true});
   GridRun run;
-  run.add(*sampler, space, {{"x", 9}});  // takes number 0, and is no point
+  run.add(*sampler, space, {{"x", 9}});  // takes number 0, but is not a grid point
   for (int i = 0; i < 3; ++i) run.add(*sampler, space);
   EXPECT_FALSE(sampler->exhausted(run.view(), space));
   run.add(*sampler, space);
@@ -104,20 +104,20 @@ TEST(GridSampler, VisitsEveryPointOnceWhoeverMadeSome) {
   GridRun run;
   for (std::size_t i = 0; !sampler->exhausted(run.view(), space); ++i) {
     ASSERT_LT(i, 2 * points);
-    // Some are fixed; some samplers know nothing of what was before.
+    // Some trials have fixed values, and some samplers have not seen the earlier trials.
     const Json fixed = i == 4 || i == 13
                            ? Json{{"layers", 1}, {"width", i < 9 ? 8 : 16}, {"flag.0", "linear"}}
                            : Json();
     const std::size_t before = run.points().size();
     run.add(i % 2 == 0 ? *sampler : *grid_sampler({.seed = 6}), space, fixed);
-    // Who fixes a point may take one that was visited.
+    // A fixed point may have been visited before.
     if (fixed.is_null()) {
       EXPECT_EQ(run.points().size(), before + 1) << i;
     }
   }
   EXPECT_EQ(run.points().size(), points);
   EXPECT_TRUE(sampler->exhausted(run.view(), space));
-  run.add(*sampler, space);  // asked for more, it tries one again
+  run.add(*sampler, space);  // when exhausted, it revisits a point
   EXPECT_EQ(run.points().size(), points);
 }
 
@@ -137,7 +137,7 @@ TEST(GridSampler, LeavesThePointsOfThoseThatAreAboutToTakeThem) {
   const auto sampler = grid_sampler({.seed = 2});
   GridRun all;
   for (int i = 0; i < 3; ++i) all.add(*sampler, space);
-  // Trial 0 runs without parameters yet; trial 1 was fixed to the point of trial 2.
+  // Trial 0 is running and has no parameters yet. Trial 1 has the values that trial 2 would take.
   Trial first{.number = 0}, second = all.trials[2], third{.number = 2};
   second.number = 1;
   const StudyView study{.trials = {&first, &second}};
@@ -197,8 +197,8 @@ TEST(GridSampler, RefusesSpacesThatAreNoGrid) {
   }
 }
 
-// Each layer has a format, and each format a width of its own: few of the combinations of all values are points in their first
-// values, so they must not be looked for one by one.
+// Each layer has a format, and each format has its own width. Few combinations of all values are distinct points, so
+// the sampler must not search for points one by one.
 TEST(GridSampler, FindsPointsOfManyExclusiveBranchesAtOnce) {
   SearchSpace space;
   for (int layer = 0; layer < 14; ++layer) {

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-/// A study of the golden file, whose trials keep their places.
+/// A study from the golden file. Its trials keep their addresses.
 struct RecordedStudy {
   std::deque<Trial> trials = {};
   StudyView view = {};
@@ -34,7 +34,8 @@ struct RecordedStudy {
   }
 };
 
-// Sums of at most 60 terms of masses, which come of differences of normal distributions to some 1e-12, cut down by 1e-12.
+// Sums of at most 60 masses. These are differences of normal distributions, accurate to about 1e-12 and truncated at
+// 1e-12.
 TEST(ParameterImportances, AreThoseOfOptuna) {
   const Json golden = read_json(test_data() / "search/golden/importances.json");
   ASSERT_EQ(golden.at("studies").size(), 8u);

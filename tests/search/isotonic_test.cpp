@@ -15,8 +15,8 @@ TEST(IsotonicFit, PoolsNeighboursThatAreOutOfOrder) {
   EXPECT_TRUE(isotonic_fit({}).empty());
 }
 
-// The nearest rising numbers by its own formula: of all stretches that end at or after a place the least, over those that begin at or
-// before it the greatest mean (Barlow and others 1972).
+// The nearest non-decreasing numbers by the min-max formula: the least over all ends j >= i of the greatest mean over
+// all begins k <= i (Barlow et al. 1972).
 TEST(IsotonicFit, IsTheGreatestLeastMean) {
   RandomSequence random(1, stream_of("isotonic"));
   for (int round = 0; round < 20; ++round) {

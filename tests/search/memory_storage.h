@@ -5,10 +5,10 @@
 
 #include "hone/search/storage/storage.h"
 
-/// What tests of the engine share.
+/// Helpers for tests of the search engine.
 namespace hone::testing {
 
-/// Studies in a table under a lock. A storage of which tests see all: it keeps rules, not files.
+/// A storage in memory, protected by a lock, whose contents tests can see.
 class MemoryStorage : public StudyStorage {
  public:
   Study create_study(const std::string& name, const std::vector<Direction>& directions,
@@ -97,7 +97,7 @@ class MemoryStorage : public StudyStorage {
   }
   void close() override {}
 
-  /// All of the only study.
+  /// Returns all trials of the only study.
   std::vector<Trial> table() {
     const std::lock_guard lock(mutex_);
     return studies_.empty() ? std::vector<Trial>() : trials(0);
@@ -112,7 +112,7 @@ class MemoryStorage : public StudyStorage {
   std::vector<Trial>& trials(std::int64_t study) {
     return studies_[static_cast<std::size_t>(study)].trials;
   }
-  // Identifiers say where a trial stands.
+  // Ids encode study and number.
   static constexpr std::int64_t kMost = 1'000'000;
   Trial insert(std::int64_t study, Trial trial) {
     trial.number = static_cast<std::int64_t>(trials(study).size());

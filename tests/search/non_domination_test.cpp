@@ -37,7 +37,7 @@ TEST(NonDomination, RanksNoMoreThanIsAskedFor) {
   EXPECT_EQ(non_domination_ranks(points, 3), (std::vector<std::int64_t>{2, 0, 0, 1, 0, 2}));
 }
 
-// The share of points drawn in the box of all that some point dominates: within five standard deviations.
+// Compares with the share of random points in the box that any point dominates, within five standard deviations.
 TEST(NonDomination, VolumesAreWhatDrawnPointsSay) {
   RandomSequence random(1, 0);
   for (const std::size_t objectives : {2u, 3u, 4u, 5u}) {
@@ -102,7 +102,7 @@ TEST(NonDomination, SubsetsOfEqualAndEndlessPoints) {
 }
 
 TEST(NonDomination, PointsWeighByWhatIsLostWithoutThem) {
-  // Reference (3.3, 3.3); the last is dominated, the others lose 0.3 · 1, 1 · 1 and 1 · 0.3.
+  // The reference point is (3.3, 3.3). The last point is dominated; the others lose 0.3 · 1, 1 · 1 and 1 · 0.3.
   const std::vector<double> weights = hypervolume_weights({{1, 3}, {2, 2}, {3, 1}, {3, 3}});
   ASSERT_EQ(weights.size(), 4u);
   EXPECT_NEAR(weights[0], 0.3, 1e-12);

@@ -23,7 +23,7 @@ TEST(NumpyRandom, DrawsAndShufflesAsNumpy) {
     NumpyRandom(seed).shuffle(items);
     EXPECT_EQ(Json(items), vectors[fmt::format("shuffle12_seed{}", seed)]);
   }
-  // RandomState(0).choice of 300 things, of numpy 2.4.
+  // RandomState(0).choice of 300 items, from numpy 2.4.
   NumpyRandom random(0);
   for (const std::uint32_t index : {172u, 47u, 117u, 192u, 251u, 195u, 9u, 211u})
     EXPECT_EQ(random.up_to(299), index);

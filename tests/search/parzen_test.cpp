@@ -73,7 +73,7 @@ TEST(Parzen, CountsAndWeighsGoodTrialsAsOptuna) {
     expect_near(trial_weights(std::stoul(count)), weights, 1e-15, "weight");
 }
 
-// The plain sum over all kernels and parameters, by the formulas alone.
+// Sums directly over all kernels and parameters, by the formulas.
 double plain_log_density(const ParzenEstimator& estimator, const std::vector<double>& point) {
   std::vector<double> logs;
   for (std::size_t i = 0; i < estimator.weights().size(); ++i) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uid_t kNobody = 65534;
 
-// The programs of the newest server that Debian's packages have put there.
+// Returns the folder of the newest server that Debian's packages have installed.
 fs::path find_programs() {
   fs::path newest;
   std::error_code error;
@@ -24,7 +24,7 @@ fs::path find_programs() {
   return newest.empty() ? newest : newest / "bin";
 }
 
-// Starts a program as somebody whom PostgreSQL serves: it refuses root. It does not outlive us.
+// Starts a program as a user other than root, which PostgreSQL refuses. It ends with this process.
 pid_t start_program(std::vector<std::string> words, const fs::path& log) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -86,7 +86,7 @@ void PostgresServer::kill() {
 
 void PostgresServer::start() {
   const fs::path log = folder_.path() / "server.log";
-  // Processes of one that was killed may hold its memory for a moment.
+  // Processes of a killed server may hold its memory for a moment.
   for (int attempt = 0; attempt < 100; ++attempt) {
     process_ = start_program({programs_ / "postgres", "-D", folder_.path() / "data", "-k",
                               folder_.path(), "-c", "listen_addresses=", "-c", "fsync=off"},

@@ -9,20 +9,21 @@
 
 namespace hone::testing {
 
-/// A PostgreSQL server of one's own on a socket in a temporary folder, without a network, and without Debian's own cluster. It ends with the object.
+/// A private PostgreSQL server on a socket in a temporary folder, without a network and without Debian's own cluster.
+/// It stops with the object.
 class PostgresServer {
  public:
   PostgresServer();
   ~PostgresServer();
 
-  /// "" where there is a server; otherwise why there is none: the programs are not installed.
+  /// Returns why the server is missing, for example because its programs are not installed, or "".
   const std::string& absence() const { return absence_; }
-  /// The address of a database of it by a socket in another folder than its own.
+  /// Returns the address of a database, by a socket in the given folder.
   static std::string address(const fs::path& socket_folder, const std::string& database);
   std::string address(const std::string& database = "postgres") const;
   fs::path socket() const { return folder_.path() / ".s.PGSQL.5432"; }
 
-  /// As `kill -9` does it. Servers end with the thread that starts them, too.
+  /// Kills the server like `kill -9`. Servers also stop with the thread that starts them.
   void kill();
   void start();
   /// Runs a statement in the database `postgres`.

@@ -42,14 +42,14 @@ TEST(PostgresStorage, LongIsClaimedFromOnceByEightProcesses) {
   check_claims_once([&] { return open_storage(server.address()); }, 8, 800, 100);
 }
 
-// The statements of a dump that make something, by what they make, without what spaces and quotes differ in.
+// Returns the statements of a dump that create something, without spaces and quotes.
 std::set<std::string> made_by(const std::vector<std::string>& statements) {
   std::set<std::string> made;
   for (const std::string& statement : statements) {
     std::string text;
     for (const char c : statement)
       if (c != '"' && !std::isspace(static_cast<unsigned char>(c))) text += c;
-    // TIMESTAMP is TIMESTAMP WITHOUT TIME ZONE.
+    // TIMESTAMP means TIMESTAMP WITHOUT TIME ZONE.
     for (std::size_t at; (at = text.find("WITHOUTTIMEZONE")) != std::string::npos;)
       text.erase(at, std::strlen("WITHOUTTIMEZONE"));
     made.insert(text);
@@ -121,8 +121,8 @@ TEST(PostgresStorage, LongWaitsAMinuteForAServer) {
   EXPECT_EQ(storage->studies().size(), 1u);
 }
 
-// Stands between a program and the server, and drops the connection at the next COMMIT: before the server gets it, or after
-// it has answered, so that the answer is lost.
+// A proxy to the server that drops the connection at the next COMMIT: before the server receives it, or after it has
+// answered, so that the answer is lost.
 class DroppingProxy {
  public:
   explicit DroppingProxy(const fs::path& server) : server_(server) {
@@ -152,7 +152,7 @@ class DroppingProxy {
     return address;
   }
 
-  // One connection after the other, until there is no listener.
+  // Serves one connection after the other, until the listener is closed.
   void serve() {
     for (int client; (client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
       const int server = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -179,7 +179,7 @@ class DroppingProxy {
       const int drop = commits ? drop_.exchange(0) : 0;
       if (drop == 1) return false;
       if (::write(to, bytes, static_cast<std::size_t>(count)) != count) return false;
-      if (drop == 2) return ::read(server, bytes, sizeof bytes) < 0;  // its answer, which is lost
+      if (drop == 2) return ::read(server, bytes, sizeof bytes) < 0;  // reads the answer and discards it
     }
     return true;
   }
@@ -210,7 +210,7 @@ TEST(PostgresStorage, WritesOnceWhereTheAnswerToACommitIsLost) {
     Trial waiting;
     waiting.state = TrialState::waiting;
     EXPECT_EQ(storage->create_trial(study, waiting).number, number++);
-    // The first COMMIT is that of looking whether something waits.
+    // The first COMMIT ends the check for waiting trials.
     drop();
     EXPECT_EQ(storage->claim_waiting(study).value().number, number - 1);
     EXPECT_TRUE(proxy.has_dropped());

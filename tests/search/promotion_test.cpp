@@ -24,12 +24,12 @@ TEST(Promotion, LetsTheBestOfARungGoOn) {
                                at_rungs(2, {3, 2}, complete), at_rungs(3, {6}, pruned)};
   StudyView view{.directions = {Direction::minimize}};
   for (const Trial& trial : trials) view.trials.push_back(&trial);
-  // Of four one is among the best third, and that one went on by itself.
+  // One of four trials is among the best third, and it has continued by itself.
   EXPECT_EQ(promotable(view, 3), nullptr);
   EXPECT_EQ(promotable(view, 2), &trials[1]);
   view.directions = {Direction::maximize};
   EXPECT_EQ(promotable(view, 3), &trials[3]);
-  // One that another trial goes on with is stood for by that one.
+  // A trial that another one continues is represented by that one.
   trials.push_back(at_rungs(4, {4}, TrialState::running));
   trials.back().user_attributes["continues"] = 1;
   view = {.directions = {Direction::minimize}};
@@ -39,7 +39,7 @@ TEST(Promotion, LetsTheBestOfARungGoOn) {
   EXPECT_EQ(promotable(points, 2), nullptr);
 }
 
-// Curves that fall to their level at once and are cut at rungs 1, 3 and 9.
+// Learning curves drop to their final value at once and are stopped at rungs 1, 3 and 9.
 struct Halving {
   std::int64_t steps = 0;
   std::map<std::int64_t, std::int64_t> first_step = {};  // by trial
@@ -96,7 +96,7 @@ TEST(Promotion, LeavesPrunedTrialsAloneWhereItIsOff) {
 
 TEST(Repeats, RunTheBestAgainAndRankByTheMean) {
   MemoryStorage storage;
-  // Trial 0 is lucky; its repeats are not.
+  // Trial 0 is lucky, and its repeats are not.
   const auto noisy = [](TrialRun& run) {
     const bool repeat = run.trial().user_attributes.contains("repeat_of");
     const auto origin = number_in(run.trial().user_attributes, "repeat_of");
@@ -121,7 +121,7 @@ TEST(Repeats, RunTheBestAgainAndRankByTheMean) {
   EXPECT_EQ(ranked[0].runs, 3);
   EXPECT_EQ(ranked[1].trial->number, 0);
   EXPECT_NEAR(ranked[1].mean, 40.0 / 3, 1e-12);
-  // Samplers see neither of the repeats.
+  // Samplers do not see the repeats.
   const StudyView points = points_of(view);
   EXPECT_LT(points.trials.size(), table.size());
   EXPECT_LE(sampler.seen.back(), points.trials.size());

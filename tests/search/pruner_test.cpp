@@ -38,7 +38,7 @@ std::unique_ptr<Pruner> pruner_called(const std::string& name) {
   return no_pruner();
 }
 
-// The step at which each curve is pruned, one after the other; null: never.
+// Returns the step at which each curve is pruned, in order. null: never.
 Json decisions(const Pruner& pruner, const Json& curves, Direction direction) {
   Json result = Json::array();
   std::vector<std::unique_ptr<Trial>> trials;
@@ -95,7 +95,7 @@ TEST(Pruner, ShowsSamplersThoseOfABracketAlone) {
     trials[i].number = static_cast<std::int64_t>(i);
     study.trials.push_back(&trials[i]);
   }
-  // Each trial is in one bracket: what it sees sees it.
+  // Each trial belongs to one bracket and is visible to the trials that it sees.
   std::set<std::vector<const Trial*>> brackets;
   for (const Trial& trial : trials) {
     const std::vector<const Trial*> seen = pruner->visible_to(study, trial.number).trials;

@@ -12,7 +12,7 @@
 namespace hone::testing {
 namespace {
 
-// The process number of a child that has ended.
+// Returns the id of a child process that has ended.
 pid_t ended_process() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
@@ -31,7 +31,7 @@ Trial left_running(MemoryStorage& storage, const Json& worker) {
 TEST(Recovery, SeesThatAProcessOfThisMachineHasEnded) {
   Json worker = this_worker();
   EXPECT_FALSE(is_dead(worker));
-  worker["start"] = "1";  // another one of the same number
+  worker["start"] = "1";  // another process with the same id
   EXPECT_TRUE(is_dead(worker));
   worker = this_worker();
   worker["pid"] = ended_process();
@@ -54,7 +54,7 @@ TEST(Recovery, RunsATrialOfADeadWorkerAgainOnceHoweverManySweep) {
   run_workers(8, storage, *no_pruner(), value_of,
               {.study = "s", .space = real_space(), .concurrency = 8, .trials = 20});
   const std::vector<Trial> table = storage.table();
-  ASSERT_EQ(table.size(), 21u);  // the copy counts for what it copies
+  ASSERT_EQ(table.size(), 21u);  // the copy counts instead of the original
   EXPECT_EQ(table[0].state, TrialState::fail);
   EXPECT_TRUE(table[0].user_attributes.at("fail_reason").get<std::string>().find("is gone") !=
               std::string::npos);
@@ -78,7 +78,7 @@ TEST(Recovery, GivesUpOnATrialThatKillsItsWorkers) {
   EXPECT_EQ(table.size(), 3u);
   EXPECT_FALSE(table[0].system_attributes.contains(kRunAgain));
 
-  // A copy that was lost as often as it may be.
+  // A copy that was lost as often as allowed.
   TrialTable lost;
   for (std::int64_t i = 0; i < 3; ++i) {
     Trial trial{.number = i, .state = TrialState::fail};
@@ -89,7 +89,7 @@ TEST(Recovery, GivesUpOnATrialThatKillsItsWorkers) {
     lost.push_back(std::make_shared<Trial>(trial));
   }
   EXPECT_EQ(times_lost(lost, *lost[0]), 1);
-  EXPECT_EQ(times_lost(lost, *lost[2]), 2);  // interruptions are nobody's fault
+  EXPECT_EQ(times_lost(lost, *lost[2]), 2);  // interruptions do not count
   const std::optional<Trial> copy = owed_copy(lost);
   ASSERT_TRUE(copy.has_value());
   EXPECT_EQ(copy->number, 3);
@@ -201,7 +201,7 @@ TEST(Recovery, EndsTheSearchWhereTheStorageIsGone) {
 TEST(Recovery, WaitsForAnotherProgramNoLongerThanItGivesItsOwn) {
   MemoryStorage storage;
   const Study study = storage.create_study("s", {Direction::minimize});
-  storage.create_trial(study.id, {});  // nobody says who runs it
+  storage.create_trial(study.id, {});  // has no worker
   const auto start = std::chrono::steady_clock::now();
   run_one_worker(storage, value_of,
                  {.study = "s", .space = real_space(), .trials = 3, .beat_seconds = 0.1});

@@ -74,7 +74,7 @@ std::vector<QualityFunction> quality_functions() {
     sensitivity.push_back(std::exp(1.5 * random.normal()));
     size.push_back(random.below(5) < 3 ? 1 : 4);
   }
-  // Bits of twenty layers; both forms have the index of a width for their internal value.
+  // Bit widths of twenty layers. In both forms the internal value is the index of a width.
   const auto mixed_precision = [=](const std::vector<double>& indices) {
     double damage = 0, bits = 0, elements = 0;
     for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -96,7 +96,7 @@ std::vector<QualityFunction> quality_functions() {
   };
 }
 
-// The best after 25, 50 and 100 trials.
+// Returns the best values after 25, 50 and 100 trials.
 std::array<double, 3> best_values(const QualityFunction& function, std::uint64_t seed,
                                   bool compatible) {
   const auto sampler = tpe_sampler({.seed = seed, .compatible = compatible});
@@ -121,10 +121,10 @@ std::array<double, 3> best_values(const QualityFunction& function, std::uint64_t
 
 struct RankTest {
   double p = 1;
-  double first_is_less = 0.5;  // the share of pairs, those that are equal by half
+  double first_is_less = 0.5;  // share of pairs; ties count half
 };
 
-// Mann, Whitney 1947, two-sided, by the normal approximation; equal values are too few here to change its variance.
+// Mann and Whitney 1947, two-sided, by the normal approximation. There are too few ties here to change its variance.
 RankTest rank_test(const std::vector<double>& a, const std::vector<double>& b) {
   double less = 0;
   for (const double x : a)
@@ -145,10 +145,10 @@ TEST(RankTest, SeesAShiftAndNoneWhereThereIsNone) {
   EXPECT_GT(rank_test(a, shifted).first_is_less, 0.7);
 }
 
-// With Optuna's random numbers the sampler suggests what Optuna does (OptunaTraces), so its own numbers must do as well as those: p
-// of each of eighteen comparisons is at least 0.0005, which a perfect sampler misses with one in a hundred sets of seeds. The first
-// set was one of those (seeds 0 to 199, `indices` after 100 trials: ours better in 61% of pairs, p = 0.0001); of these 500 seeds it is 51
-// %, p = 0.63, so that was chance.
+// With Optuna's random numbers the sampler makes Optuna's suggestions (OptunaTraces). Its own random numbers must do as
+// well: p of each of eighteen comparisons is at least 0.0005, which a perfect sampler misses for one in a hundred sets
+// of seeds. The first set was such a case (seeds 0 to 199, `indices` after 100 trials: ours better in 61% of pairs, p =
+// 0.0001). For these 500 seeds it is 51%, p = 0.63, so that was chance.
 TEST(LongTpe, FindsValuesAsGoodAsByOptunasRandomNumbers) {
   for (const QualityFunction& function : quality_functions()) {
     std::array<std::vector<double>, 3> ours, theirs;

@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// Says what it was asked for, and draws what it is told.
+// Records the requested parameters and returns given values.
 class TalkingSampler : public Sampler {
  public:
   JointDraw draw_jointly(const StudyView&, const Trial&, const SearchSpace&) override {
@@ -43,7 +43,7 @@ TEST(Suggest, TakesFixedThenSingleThenJointThenLoneValues) {
   sampler.joint.system_attributes = {{"grid_id", 5}};
   Trial trial;
   suggest(sampler, {}, suggested_space(), trial);
-  // 12 is no step of the width.
+  // 12 is not a step of the width.
   EXPECT_EQ(assignment_of(trial.parameters),
             (Assignment{{"one", "only"}, {"layers", 3}, {"width", 32}, {"deep", 1.0}}));
   EXPECT_EQ(sampler.asked, "together width deep ");
@@ -92,7 +92,7 @@ TEST(RandomSampler, DrawsWithoutRegardToOtherTrialsAndOrder) {
   EXPECT_NE(forwards.at(0), forwards.at(1));
 }
 
-// Each value of a finite parameter comes up as often as it should: within five standard deviations of a count.
+// Each value of a finite parameter is equally frequent, within five standard deviations of a count.
 TEST(RandomSampler, DrawsEveryValueAsOftenAsOthers) {
   const auto sampler = random_sampler({.seed = 1});
   for (const Distribution& distribution : {choice_of({"a", "b", "c"}), integer_values(-2, 2),

@@ -9,11 +9,11 @@
 #include "tests/search/storage_checks.h"
 #include "tests/support/expect.h"
 
-/// Searches of several processes on one file.
+/// Searches by several processes on one file.
 namespace hone::testing {
 namespace {
 
-// Draws by number and name alone, so that the time is the engine's.
+// Draws only by number and name, so that the engine dominates the time.
 class NumberSampler : public Sampler {
  public:
   double draw(const StudyView&, const Trial& trial, const std::string& name,
@@ -28,7 +28,7 @@ TrialOutcome reported_value(TrialRun& run) {
   return value_of(run);
 }
 
-// A process that searches as long as there is something to do; its exit code says whether all went well.
+// Starts a process that searches until nothing is left to do. Its exit code is 0 on success.
 pid_t begin_worker(const fs::path& file, const SearchOptions& options) {
   const pid_t worker = ::fork();
   if (worker != 0) return worker;
@@ -51,7 +51,7 @@ int end_of(pid_t worker) {
   return status;
 }
 
-// The point of a trial that was killed before its parameters were written is that of its fixed values.
+// Returns the point of a trial. A trial that was killed before its parameters were written has its fixed values.
 std::string point_of(const Trial& trial) {
   if (!trial.parameters.empty()) return key_of(trial.parameters);
   Assignment fixed;
@@ -112,7 +112,7 @@ TEST(SearchInProcesses, LongLosesOnlyWhatAKilledWorkerRan) {
   const fs::path file = folder.path() / "study.db";
   const SearchOptions options{
       .study = "s", .space = real_space(), .concurrency = 2, .trials = 600, .retries = 100};
-  // The study is there before the first worker may be killed.
+  // The study exists before the first worker can be killed.
   open_storage(file.string())->create_study("s", options.directions);
   for (int kill = 0; kill < 50; ++kill) {
     const pid_t worker = begin_worker(file, options);
@@ -120,11 +120,11 @@ TEST(SearchInProcesses, LongLosesOnlyWhatAKilledWorkerRan) {
     ::kill(worker, SIGKILL);
     end_of(worker);
   }
-  // What is left is done by two that sweep at once.
+  // Two workers complete the rest and recover lost trials at the same time.
   const pid_t workers[] = {begin_worker(file, options), begin_worker(file, options)};
   for (const pid_t worker : workers) EXPECT_EQ(end_of(worker), 0);
   const std::vector<Trial> trials = all_trials(*open_storage(file.string()), "s");
-  std::map<std::int64_t, std::vector<std::string>> copies;  // by what they copy last
+  std::map<std::int64_t, std::vector<std::string>> copies;  // by the trial that they copy last
   std::size_t complete = 0;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     ASSERT_EQ(trials[i].number, static_cast<std::int64_t>(i));

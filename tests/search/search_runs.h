@@ -6,10 +6,11 @@
 #include "hone/base/random.h"
 #include "hone/search/search.h"
 
-/// Searches that tests of the engine run.
+/// Searches run by tests of the engine.
 namespace hone::testing {
 
-/// Draws by seed, number and name, and by everything that it is shown: whoever sees something else draws something else.
+/// Draws depend on seed, number, name and everything visible to the sampler, so any difference in what it sees changes
+/// the result.
 class WatchfulSampler : public Sampler {
  public:
   double draw(const StudyView& study, const Trial& trial, const std::string& name,
@@ -25,10 +26,10 @@ class WatchfulSampler : public Sampler {
       return d.low + static_cast<double>(random.below(*size)) * d.step.value_or(1);
     return d.low + (d.high - d.low) * random.uniform();
   }
-  std::vector<std::size_t> seen = {};  ///< how many trials it was shown
+  std::vector<std::size_t> seen = {};  ///< numbers of trials it has seen
 };
 
-/// 4 · 3 · 4 points.
+/// Returns a space of 4 · 3 · 4 points.
 inline SearchSpace small_space() {
   SearchSpace space;
   space.parameters.push_back({"layers", integer_values(2, 8, 2)});
@@ -44,7 +45,7 @@ inline SearchSpace real_space() {
   return space;
 }
 
-/// Σ of all parameters' internal values, squared.
+/// Returns the sum of the squared internal values of all parameters.
 inline double square_sum(const Trial& trial) {
   double sum = 0;
   for (const TrialParameter& parameter : trial.parameters) sum += parameter.value * parameter.value;
@@ -53,7 +54,7 @@ inline double square_sum(const Trial& trial) {
 
 inline TrialOutcome value_of(TrialRun& run) { return {.values = {square_sum(run.trial())}}; }
 
-/// So many workers on one storage, each with a sampler of its own. Returns their ends.
+/// Runs several workers on one storage, each with its own sampler. Returns their results.
 inline std::vector<SearchEnd> run_workers(int workers, StudyStorage& storage, const Pruner& pruner,
                                           const Objective& objective, const SearchOptions& options,
                                           const SearchCallbacks& callbacks = {}) {
@@ -74,7 +75,7 @@ inline SearchEnd run_one_worker(StudyStorage& storage, const Objective& objectiv
   return run_workers(1, storage, *no_pruner(), objective, options, callbacks)[0];
 }
 
-/// A trial but for its times and its worker, as one line.
+/// Prints a trial without its times and its worker, as one line.
 inline std::string line_of(const Trial& trial) {
   Json attributes = Json::object();
   for (const auto& [key, value] : trial.user_attributes)

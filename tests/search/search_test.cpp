@@ -11,7 +11,7 @@
 namespace hone::testing {
 namespace {
 
-// Trials take as long as chance has it, and some fail, violate a constraint or are pruned.
+// Trials take random time. Some fail, violate a constraint or are pruned.
 TrialOutcome eventful(TrialRun& run) {
   const Trial& trial = run.trial();
   std::this_thread::sleep_for(std::chrono::microseconds(std::rand() % 3000));
@@ -92,7 +92,7 @@ TEST(Search, EndsWhereABudgetDoes) {
   EXPECT_EQ(end.reason, EndReason::trials);
   EXPECT_EQ(end.trials, 5);
   EXPECT_EQ(storage.find_study("s")->user_attributes.at("end_reason"), "trials");
-  // It goes on where it was.
+  // It resumes where it ended.
   end = run_one_worker(storage, value_of, {.study = "s", .space = real_space(), .trials = 8});
   EXPECT_EQ(end.trials, 3);
   EXPECT_EQ(storage.table().size(), 8u);
@@ -109,7 +109,7 @@ TEST(Search, EndsWhereABudgetDoes) {
 }
 
 TEST(Search, EndsOnAPlateau) {
-  // 3, 2, 1, 1, …: better until the third trial.
+  // 3, 2, 1, 1, …: improves until the third trial.
   const auto falls = [](TrialRun& run) {
     return TrialOutcome{.values = {std::max(1.0, 3.0 - static_cast<double>(run.trial().number))}};
   };
@@ -118,7 +118,7 @@ TEST(Search, EndsOnAPlateau) {
       run_one_worker(storage, falls, {.study = "s", .space = real_space(), .patience = 4});
   EXPECT_EQ(end.reason, EndReason::plateau);
   EXPECT_EQ(storage.table().size(), 7u);
-  // Of two objectives a trial is better that none before equals or dominates.
+  // With two objectives, a trial is an improvement if no earlier one equals or dominates it.
   MemoryStorage front;
   const auto trade = [](TrialRun& run) {
     const double x = static_cast<double>(std::min<std::int64_t>(run.trial().number, 5));
@@ -190,7 +190,7 @@ TEST(Search, ShowsSamplersThatPointsFailed) {
         EXPECT_EQ(other->state == TrialState::fail || other->violation() == 1,
                   other->number % 2 == 0);
         now.push_back(other->violation());
-        // What was computed of a failure stands as long as the search.
+        // The result computed for a failure stays the same throughout the search.
         const auto [known, fresh] = failures.emplace(other->number, other);
         EXPECT_EQ(known->second, other) << fresh;
       }

@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-// Layers, and a flag for each layer that is there.
+// A number of layers, and a flag for each of them.
 SearchSpace layered_space() {
   SearchSpace space;
   space.parameters.push_back({"layers", choice_of({1, 2})});

@@ -18,7 +18,7 @@
 namespace hone::testing {
 namespace {
 
-// Runs statements on a file by SQLite alone.
+// Runs statements on a file by SQLite only.
 void execute(const fs::path& file, const std::string& sql) {
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
@@ -27,7 +27,7 @@ void execute(const fs::path& file, const std::string& sql) {
   sqlite3_close(database);
 }
 
-// A file as Optuna of a version has written it.
+// Returns a file as written by this version of Optuna.
 fs::path dump_of(const std::string& version, const TemporaryFolder& folder) {
   const fs::path file = folder.path() / (version + ".db");
   execute(file,
@@ -87,7 +87,7 @@ constexpr const char* kFilledTables[] = {"studies",
                                          "trial_user_attributes",
                                          "trial_system_attributes"};
 
-// How many rows the tables have, and the states of trials, as another connection reads them.
+// Returns the row counts of the tables and the states of trials, as another connection reads them.
 std::string contents_of(const fs::path& file) {
   const auto database = open_sqlite(file, /*may_create=*/false);
   std::string contents;
@@ -100,7 +100,7 @@ std::string contents_of(const fs::path& file) {
   return contents;
 }
 
-// Each statement of each change fails once: nothing of the change is there then, and it can be made again.
+// Each statement of each change fails once. The change then has no effect and can be repeated.
 TEST_F(SqliteStorage, ChangesAllOrNothing) {
   const std::vector<Direction> directions = {Direction::minimize};
   StudyStart start{.user_attributes = {{"a", 1}},
@@ -243,7 +243,7 @@ TEST_F(SqliteStorage, ReadsWhatOptunaWrote) {
   const std::vector<Trial> infeasible = all_trials(*storage, "constrained");
   for (const Trial& trial : infeasible) constrained.trials.push_back(&trial);
   EXPECT_EQ(best_trial(constrained), nullptr);
-  // And goes on with it.
+  // The study can be resumed.
   const std::int64_t study = storage->find_study("mase_like")->id;
   EXPECT_EQ(storage->claim_waiting(study)->number, 7);
   EXPECT_EQ(storage->create_trial(study, {}).number, 8);
@@ -317,7 +317,7 @@ TEST_F(SqliteStorage, IsAPlainFileAfterTwoThatCloseAtOnce) {
   }
 }
 
-// As a dashboard does, or `hone watch`: the file alone is what its writer leaves then, too.
+// A dashboard or `hone watch` may keep the file open. The file is complete even then when its writer closes it.
 TEST_F(SqliteStorage, IsWholeWithoutItsLogThoughSomebodyHasItOpen) {
   const auto storage = open()();
   const Study study = storage->create_study("study", {Direction::minimize});
@@ -350,7 +350,7 @@ TEST_F(SqliteStorage, IsReadWhereItCannotBeWritten) {
   open()()->create_study("a", {Direction::minimize});
   fs::permissions(file(), static_cast<fs::perms>(0444));
   fs::permissions(folder_.path(), static_cast<fs::perms>(0755));
-  // Who may do everything tries as nobody.
+  // Root ignores permissions, so the test runs as nobody.
   const pid_t process = ::fork();
   if (process == 0) {
     if (::getuid() == 0 && ::setuid(65534) != 0) ::_exit(2);
@@ -386,7 +386,7 @@ TEST_F(SqliteStorage, LongTellsThatAnotherProgramKeepsItLocked) {
 TEST_F(SqliteStorage, WritesAllOrNothingWhereThereIsNoRoom) {
   open()()->create_study("a", {Direction::minimize});
   const auto database = open_sqlite(file(), /*may_create=*/false);
-  database->run("PRAGMA max_page_count=1");  // it becomes the number of pages that there are
+  database->run("PRAGMA max_page_count=1");  // SQLite raises it to the current number of pages
   expect_user_error("the disk is full; nothing of this step is written", [&] {
     database->transact(SqlAccess::write, [&] {
       for (int i = 0; i < 1000; ++i)

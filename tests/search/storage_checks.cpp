@@ -26,7 +26,7 @@ std::int64_t new_study(StudyStorage& storage, const std::string& name) {
   return storage.create_study(name, {Direction::minimize}).id;
 }
 
-// Runs `work` in `count` processes of their own and waits for them.
+// Runs `work` in `count` child processes and waits for them.
 void in_processes(int count, const std::function<void(int)>& work) {
   std::vector<pid_t> processes;
   for (int i = 0; i < count; ++i) {
@@ -174,7 +174,7 @@ void check_runs_a_trial_from_claim_to_end(const OpenStorage& open) {
   EXPECT_EQ(read.parameters.size(), full.parameters.size());
   EXPECT_LE(read.start, read.end);
 
-  // A trial that is enqueued later is found, though nothing waited before; the lowest number comes first.
+  // A trial that is enqueued later is found, although nothing waited before. The lowest number comes first.
   storage->create_trial(study, waiting);
   storage->create_trial(study, waiting);
   EXPECT_EQ(storage->claim_waiting(study).value().number, 1);
@@ -196,7 +196,7 @@ void check_writes_nothing_to_finished_trials(const OpenStorage& open) {
   EXPECT_TRUE(read.values.empty() && read.reports.empty());
   EXPECT_EQ(read.user_attributes.at("by"), "the other");
 
-  // What cannot be written whole is not begun.
+  // An update that fails changes nothing.
   const Trial second = storage->create_trial(study, {});
   expect_user_error("at most 512", [&] {
     storage->finish(second.id, {.values = {1},
@@ -243,12 +243,12 @@ void check_knows_who_is_silent(const OpenStorage& open) {
   const std::int64_t study = new_study(*storage, "silent");
   const Trial beating = storage->create_trial(study, {}),
               finished = storage->create_trial(study, {});
-  storage->create_trial(study, {});  // has never given a sign of life
+  storage->create_trial(study, {});  // never sent a heartbeat
   storage->beat(beating.id);
   storage->beat(finished.id);
   storage->finish(finished.id, {.values = {1}});
   EXPECT_TRUE(storage->silent_trials(study, 30).empty());
-  // By the storage's clock, of which a second is the unit.
+  // Times come from the storage's clock, with a resolution of a second.
   const std::vector<LostTrial> silent = storage->silent_trials(study, -2);
   ASSERT_EQ(silent.size(), 1u);
   EXPECT_EQ(silent[0].id, beating.id);
@@ -266,7 +266,7 @@ void check_keeps_studies_apart(const OpenStorage& open) {
     ASSERT_EQ(trials.size(), 2u);
     EXPECT_EQ(trials[1].number, 1);
   }
-  // A trial that was made for a number is there under that one or not at all.
+  // A trial created for a given number gets that number or is not created.
   Trial numbered;
   numbered.number = 1;
   EXPECT_EQ(storage->create_numbered_trial(b, numbered), std::nullopt);
@@ -378,7 +378,7 @@ void check_loses_only_what_a_killed_worker_ran(const OpenStorage& open, int kill
       const auto storage = open();
       for (;;) run_one(*storage, storage->create_trial(study, {}), 0.5);
     }
-    // Moments that are spread over those of several trials.
+    // The moments are spread over the time of several trials.
     std::this_thread::sleep_for(std::chrono::microseconds(5000 + kill * 7919 % 30'000));
     ::kill(worker, SIGKILL);
     ::waitpid(worker, nullptr, 0);

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// A study in memory, whose trials keep their places.
+// A study in memory. Its trials keep their addresses.
 struct MemoryStudy {
   std::vector<Direction> directions = {Direction::minimize};
   std::deque<Trial> trials = {};
@@ -35,7 +35,7 @@ struct MemoryStudy {
   }
 };
 
-// Where a suggestion is not the recorded one, by more than 1e-8 of it.
+// Returns the parameters whose suggestion differs from the recorded one by more than 1e-8 of it.
 std::vector<std::string> differences(const Trial& trial, const Json& recorded) {
   std::vector<std::string> names;
   for (const auto& [name, value] : assignment_of(trial.parameters)) {
@@ -49,7 +49,7 @@ std::vector<std::string> differences(const Trial& trial, const Json& recorded) {
   return names;
 }
 
-// Suggests each trial of a recorded run, and puts the recorded one into the history. Where the sampler suggested another.
+// Suggests each trial of a recorded run and adds the recorded one to the history. Returns the differing suggestions.
 std::vector<std::string> replay(Sampler& sampler, const SearchSpace& space, const Json& params,
                                 const Json& values, std::vector<Direction> directions) {
   std::vector<std::string> result;
@@ -70,7 +70,7 @@ std::vector<std::string> replay(Sampler& sampler, const SearchSpace& space, cons
 struct Trace {
   const char* file;
   TpeProfile profile;
-  std::size_t may_differ;  // ties between scores that are equal but for the rounding of sums
+  std::size_t may_differ;  // ties between scores that are equal except for rounding
 };
 
 class OptunaTraces : public ::testing::TestWithParam<Trace> {};
@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Tpe, OptunaTraces,
                                            Trace{"mixed_5.0.0", TpeProfile::optuna_5, 0},
                                            Trace{"mixed_4.6uv", TpeProfile::optuna_4_6, 2}));
 
-// Nothing but our own values goes in, so an error would grow.
+// Uses only our own values, so errors would accumulate.
 TEST(Tpe, RunsAsOptunaRanWithoutItsValues) {
   for (const auto& [file, profile] :
        {std::pair{"5.0.0", TpeProfile::optuna_5}, std::pair{"4.6uv", TpeProfile::optuna_4_6}})
@@ -137,7 +137,7 @@ TEST(Tpe, RunsWithTwoObjectivesAsOptuna) {
   }
 }
 
-// Trials of all states, some with constraints, in a space whose parameters depend on each other.
+// Returns trials of all states, some with constraints, in a space with dependent parameters.
 MemoryStudy varied_study(std::size_t count, const SearchSpace& space) {
   MemoryStudy study;
   RandomSequence random(5, 0);
@@ -182,7 +182,7 @@ class TpeModes : public ::testing::TestWithParam<Mode> {
   }
 };
 
-// The columns that a sampler keeps from call to call, against those of a sampler that sees the study for the first time.
+// The sampler caches columns between calls. Compares with a new sampler that has no cache.
 TEST_P(TpeModes, SuggestsTheSameWhateverItSawBefore) {
   const SearchSpace space = layered_test_space();
   MemoryStudy study = varied_study(160, space);
@@ -199,7 +199,7 @@ TEST_P(TpeModes, SuggestsTheSameWhateverItSawBefore) {
     part.trials.assign(whole.trials.begin(), whole.trials.begin() + count);
     expect_same(part, "growing");
   }
-  // One that runs, whose values are others each time.
+  // A running trial whose values differ each time.
   for (const std::size_t like : {3u, 8u}) {
     Trial running = study.trials[like];
     running.number = 160;
@@ -213,7 +213,7 @@ TEST_P(TpeModes, SuggestsTheSameWhateverItSawBefore) {
   part.trials.resize(80);
   expect_same(part, "shrunk");
   expect_same(whole, "whole again");
-  // Other trials at the places of those that were.
+  // Other trials take the same addresses.
   for (Trial& trial : study.trials) trial.number += 1000;
   expect_same(study.view(), "others");
   part.directions = {Direction::maximize};
@@ -247,7 +247,8 @@ TEST(Tpe, StaysAwayFromTrialsThatRun) {
     }
     return sum;
   };
-  // Many that run in the best place; what the last one drew is published the way Optuna's workers do, in two pieces.
+  // Many trials run near the best point. The values of the last draw are published in two pieces, as by Optuna's
+  // workers.
   std::deque<Trial> running(12);
   StudyView view = study.view();
   for (Trial& trial : running) {
@@ -258,7 +259,7 @@ TEST(Tpe, StaysAwayFromTrialsThatRun) {
   }
   EXPECT_EQ(distance(false, view), distance(false, study.view()));
   EXPECT_GT(distance(true, view), 1.2 * distance(true, study.view()));
-  for (Trial& trial : running) trial.system_attributes["tpe:relative_params:1"] = "5";  // torn
+  for (Trial& trial : running) trial.system_attributes["tpe:relative_params:1"] = "5";  // incomplete
   EXPECT_EQ(distance(true, view), distance(true, study.view()));
 }
 
@@ -277,7 +278,7 @@ TEST(Tpe, LearnsFromChoicesThatAreStillThere) {
   EXPECT_EQ(trial.parameters[0].value, 0);
 }
 
-// The values at the places of choices that there are not, and of logarithms, as a file that somebody else wrote may have them.
+// Files of other programs may have invalid choice indices and values outside of logarithmic ranges.
 TEST(Tpe, LearnsNothingFromValuesThatAreNone) {
   const SearchSpace space{.parameters = {{"kind", choice_of({"a", "b", "c"})},
                                          {"rate", real_values(0.1, 1, {}, true)}}};
@@ -301,7 +302,7 @@ TEST(Tpe, LearnsNothingFromValuesThatAreNone) {
     study.trials[39].parameters[1].value = -2;
     const Assignment after = next();
     ASSERT_EQ(after.size(), 2u);
-    // Drawn together they would not be, had the trial no such parameters.
+    // Joint sampling would differ if the trial lacked these parameters.
     if (!multivariate) {
       EXPECT_EQ(after, before);
     }

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// Against mpmath with 50 digits. In the tails a rounding of x is one of x² times the size.
+// Compares with mpmath at 50 digits. In the tails a rounding error of x is amplified by x².
 TEST(TruncatedNormal, IsAccurateInBothTails) {
   const std::pair<double, double> kLogCdf[] = {
       {-40.0, -804.608442013753788}, {-21.0, -224.465715831414471}, {-20.0, -203.917155371097264},
@@ -31,7 +31,7 @@ TEST(TruncatedNormal, QuantilesAreThoseOfTheMass) {
       ASSERT_GE(x, a);
       ASSERT_LE(x, b);
       const double log_share = log_normal_mass(a, x) - log_normal_mass(a, b);
-      // Between a and an x close by lie differences of almost equal masses.
+      // Close to a, the share is a difference of almost equal masses.
       EXPECT_NEAR(std::exp(log_share), q, 1e-9 * q + 1e-13) << a << " " << b << " " << q;
     }
   EXPECT_EQ(truncated_normal_quantile(0, -1, 2), -1);

@@ -5,7 +5,7 @@
 namespace hone {
 namespace {
 
-// 1,348 and 1,349 of 1,515 answers are right.
+// 1,348 and 1,349 of 1,515 predictions are correct.
 TEST(ChangeHeadline, PrintsOneOfTwoValuesThatRoundingMakesAlike) {
   const double before = 1348 / 1515.0, after = 1349 / 1515.0;
   const Verdict verdict{.change = after - before, .change_interval = Interval{-0.01, 0.01}};

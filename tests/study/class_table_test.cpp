@@ -37,12 +37,12 @@ TEST(ClassTableOfSeeds, HasTheValuesOfAFewAndTheMeanOfMore) {
   EXPECT_EQ(rows[0]["recall"], 0.7);
   EXPECT_LT(rows[0]["recall_interval"][0], 0.7);
   EXPECT_GT(rows[0]["recall_interval"][1], 0.7);
-  // All the same: no interval.
+  // All seeds have the same recall, so there is no interval.
   EXPECT_EQ(rows[1]["recall"], 1);
   EXPECT_TRUE(rows[1]["recall_interval"].is_null()) << rows[1];
 }
 
-// A class that a seed never predicts has no precision there, as with one seed, and so no mean.
+// With a seed that never predicts the class, its precision is undefined, and so is the mean.
 TEST(ClassTableOfSeeds, DefinesNoPrecisionOfWhatWasNeverPredicted) {
   const Table few = class_table_of_seeds(seeds_that_find({1, 0}), "test");
   EXPECT_EQ(display_text(few.rows()[0][2]), "100.0, –%");

@@ -33,7 +33,7 @@ TEST(Details, SaysWhatItIsToBeReadWith) {
   EXPECT_NE(text.find("After, test, n = 3, 2 trained on\n"), std::string::npos) << text;
 }
 
-// Read by rows and by columns: a class that nothing is taken for keeps its column.
+// The matrix keeps the column of a class that is never predicted.
 TEST(Details, HasASquareConfusionMatrix) {
   const std::vector<float> logits = {3, 0, 0, 3, 0, 0, 3, 0, 0};
   const std::vector<std::int32_t> truth = {0, 1, 2};

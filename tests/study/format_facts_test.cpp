@@ -32,12 +32,12 @@ TEST(FormatGrid, OfIntegerIsItsMultiples) {
   EXPECT_EQ(grid.average_bits, 3);
 }
 
-// Values next to 1 are rounded to fp32 more coarsely than those next to 0.
+// fp32 is coarser near 1 than near 0.
 TEST(FormatGrid, KnowsTheStepWhereItIsRoundedLeast) {
   EXPECT_EQ(grid_of("int(bits=8)").smallest_step, 1.0f / 127);
 }
 
-// The block's largest magnitude is 1, whose exponent is 2 below that of the largest element.
+// The block's largest magnitude is 1. Its exponent is 2 less than that of the largest element.
 TEST(FormatGrid, OfABlockFormatIsScaledByTheBlocksPowerOfTwo) {
   const FormatGrid grid = grid_of("mxfp(element=e2m1)");
   std::vector<float> expected;
@@ -55,19 +55,19 @@ TEST(FormatGrid, OfACalibratedFormatHoldsOne) {
   EXPECT_EQ(fixed_point.smallest_step, 0x1p-6f);
   EXPECT_EQ(fixed_point.lowest, -2);
   const FormatGrid scaled = grid_of("int(bits=4)");
-  ASSERT_EQ(scaled.values.size(), 15u);  // symmetric: the code of -8 is never written
+  ASSERT_EQ(scaled.values.size(), 15u);  // symmetric: the code of -8 is never used
   EXPECT_FLOAT_EQ(scaled.lowest, -1);
   ASSERT_EQ(scaled.unwritten.size(), 1u);
   EXPECT_FLOAT_EQ(scaled.unwritten[0], -8 / 7.0f);
   const FormatGrid affine = grid_of("int(bits=8,range=affine,scale=dynamic)");
-  EXPECT_GE(affine.values.size(), 255u);  // the lowest code is half a step beyond -1
+  EXPECT_GE(affine.values.size(), 255u);  // the lowest code is half a step below -1
   EXPECT_NEAR(affine.lowest, -1, 0.01);
   EXPECT_NEAR(affine.highest, 1, 0.01);
   EXPECT_FLOAT_EQ(scaled.highest, 1);
   EXPECT_NEAR(scaled.smallest_step, 1 / 7.0, 1e-6);
 }
 
-// 2^16 codes without those of 2^11 infinities and NaN; the two zeros are one value.
+// 2^16 codes without 2^11 infinities and NaNs. The two zeros are one value.
 TEST(FormatGrid, OfFp16IsThatOfIeee) {
   const FormatGrid grid = grid_of("fp16");
   EXPECT_EQ(grid.values.size(), 65536u - 2048u - 1u);
@@ -100,7 +100,7 @@ TEST(FormatGrid, LeavesOutTheCodeThatSymmetricRoundingNeverWrites) {
   EXPECT_EQ(grid.lowest, -127 / 64.0f);
   EXPECT_EQ(grid.highest, 127 / 64.0f);
   EXPECT_EQ(grid.unwritten, std::vector<float>{-2});
-  // Of too many codes to list, too.
+  // Also with too many codes to list.
   EXPECT_GT(grid_of("mxint(bits=20)").lowest, -2);
 }
 
@@ -113,8 +113,8 @@ bool takes(const Format& format, std::int64_t count) {
   }
 }
 
-// The truth, slowly: what the quantizer gives for very many values beside -1 and 1, as long as these keep the codes that
-// they share.
+// Returns the values that the quantizer gives for very many inputs next to -1 and 1, as far as these keep their shared
+// codes.
 std::vector<float> reached(const Format& format) {
   std::vector<float> inputs;
   for (int exponent = -149; exponent <= 127; ++exponent)
@@ -133,7 +133,7 @@ std::vector<float> reached(const Format& format) {
     try {
       return format.def->encode({format, sizes, x, state}).shared;
     } catch (const UserError&) {
-      return std::nullopt;  // a value without code
+      return std::nullopt;  // a value without a code
     }
   };
   const std::vector<std::uint32_t> shared = *shared_codes();
@@ -185,7 +185,7 @@ TEST(FormatGrid, ListsWhatTheQuantizerGives) {
     const Format format = format_called(text);
     SCOPED_TRACE(to_string(format));
     const FormatGrid grid = format_grid(format);
-    // Only the differences, as the lists are long.
+    // Compares only the differences, because the lists are long.
     std::vector<float> truth = reached(format);
     if (grid.passes_tiny)
       std::erase_if(truth, [](float value) { return value != 0 && std::fabs(value) <= 1e-8f; });
@@ -202,7 +202,7 @@ TEST(FormatGrid, ListsWhatTheQuantizerGives) {
   }
 }
 
-// 0.3 = 1.2 2^-2; of eighths 1.25 is the nearest. The exponent field is -2 + 7.
+// 0.3 = 1.2 · 2^-2. The nearest multiple of an eighth is 1.25. The exponent field is -2 + 7.
 TEST(SpelledNumber, OfAMinifloatIsTheOneByHand) {
   const SpelledNumber number = spelled("minifloat_ieee(width=8,exponent_width=4)", 0.3f);
   EXPECT_EQ(number.value, 0.3f);
@@ -214,7 +214,7 @@ TEST(SpelledNumber, OfAMinifloatIsTheOneByHand) {
   EXPECT_EQ(spelled("minifloat_ieee(width=8,exponent_width=4)", -0.3f).code, "1 0101 010");
 }
 
-// Two's complement: 0.3 is 4.8 sixteenths.
+// 0.3 is 4.8 sixteenths.
 TEST(SpelledNumber, OfAnIntegerIsTwosComplement) {
   EXPECT_EQ(spelled("integer(width=8,frac=4)", 0.3f).code, "00000101");
   const SpelledNumber number = spelled("integer(width=8,frac=4)", -0.3f);
@@ -223,7 +223,7 @@ TEST(SpelledNumber, OfAnIntegerIsTwosComplement) {
   EXPECT_EQ(number.parts, std::vector<std::string>{"integer 11111011"});
 }
 
-// The block's exponent is -2, stored with 127; 0.3 2^2 64 = 76.8.
+// The block's exponent is -2, stored as 125; 0.3 · 2^2 · 64 = 76.8.
 TEST(SpelledNumber, OfABlockFormatHasASharedCode) {
   const SpelledNumber number = spelled("mxint(bits=8)", 0.3f);
   EXPECT_EQ(number.quantized, 77 / 256.0f);
@@ -240,7 +240,7 @@ TEST(SpelledNumbers, GivenTogetherShareOneScale) {
   EXPECT_FLOAT_EQ(scaled.numbers[0].quantized, 1.7f / 7);  // 0.3 is 1.24 steps
   EXPECT_FLOAT_EQ(scaled.numbers[1].quantized, 1.7f);
 
-  // The exponent of 1.7 is 0: of 64ths, 19 are nearest to 0.3.
+  // The exponent of 1.7 is 0. The nearest multiple of 1/64 to 0.3 is 19/64.
   const SpelledNumbers block = spelled_together("mxint(bits=8,block=32)", {0.3f, 1.7f});
   EXPECT_EQ(block.sharing, "together, as one block of 2");
   EXPECT_EQ(block.numbers[0].quantized, 19 / 64.0f);
@@ -254,7 +254,7 @@ TEST(SpelledNumbers, OfSeveralBlocksHaveTheCodesOfTheirOwn) {
   EXPECT_EQ(blocks.sharing, "together, in 3 blocks");
   const char* expected[] = {"10000000", "10000000", "10000010", "10000010", "10000011"};
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(blocks.numbers[i].shared, expected[i]) << i;
-  // Two shared codes for a tensor: its scale and its zero point.
+  // A tensor has two shared codes: its scale and its zero point.
   const SpelledNumbers affine = spelled_together("int(bits=8,range=affine,scale=dynamic)", {1, 2});
   EXPECT_EQ(affine.numbers[1].shared.size(), 32u + 1 + 32);
   EXPECT_EQ(affine.numbers[0].shared, affine.numbers[1].shared);

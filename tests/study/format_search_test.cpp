@@ -29,7 +29,7 @@ Format best(std::string_view start, const std::vector<float>& values, double mos
   return best_parameters(format_called(start), column(values), most_bits, quiet_context());
 }
 
-// The fraction that loses least of the values, by trying all.
+// Returns the fraction bits with the smallest squared error, by trying all.
 int best_fraction(const std::vector<float>& values, int width) {
   int best = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -89,7 +89,7 @@ TEST(BestParameters, KeepTheFormatWhenNothingIsBetter) {
   const Format optimum =
       format_called(fmt::format("integer(width=6,frac={})", best_fraction(values, 6)));
   EXPECT_EQ(best_parameters(optimum, column(values), 6, quiet_context()), optimum);
-  // Nothing to choose, and nothing to gain.
+  // There is nothing to choose or nothing to gain.
   EXPECT_EQ(best("bf16", values, 16), format_called("bf16"));
   EXPECT_EQ(best("integer(width=8,frac=1)", {0.5f, -1, 3.5f}, 8),
             format_called("integer(width=8,frac=1)"));
@@ -97,7 +97,7 @@ TEST(BestParameters, KeepTheFormatWhenNothingIsBetter) {
             format_called("integer(width=8,frac=1)"));
 }
 
-// The scale of two values is as long as eight of them, but 8 bits are what was asked for.
+// For two values the scale takes as many bits as eight values, but the limit of 8 bits ignores it.
 TEST(BestParameters, AreNotChargedForTheStateOfSmallTensors) {
   EXPECT_EQ(best("int(bits=8)", {1, 64 / 127.0f}, 8), format_called("int(bits=8)"));
 }
@@ -107,8 +107,7 @@ TEST(BestParameters, LeaveToCalibrationWhatItDecides) {
   EXPECT_EQ(found, format_called("integer(width=8)"));
 }
 
-// Parameters of which most neighbours are refused, or leave the range, are no obstacle; and whatever
-// the format, it gets neither worse nor longer.
+// The search also works if most neighbours of the parameters are invalid or out of range.
 TEST(BestParameters, AreNeverWorseNorLongerThanWhatWasGiven) {
   const std::vector<float> values = normal_values(512, 0.02);
   std::vector<std::string> starts = {"minifloat_ieee(width=5,exponent_width=4)",
@@ -159,14 +158,14 @@ TEST(Suggest, GivesEveryOperandParametersOfItsOwn) {
     EXPECT_LE(suggestion.after["width"], 5) << suggestion.layer;
 }
 
-// The plan a recipe of `plan` means for the tiny model.
+// Returns the plan that results from writing `plan` as a recipe for the tiny model.
 QuantizationPlan through_a_recipe(const QuantizationPlan& plan) {
   const Graph graph = plain_graph(tiny_model());
   return resolve(
       parse_recipe(to_recipe(plan, graph), "recipe.toml", quiet_context().library.formats), graph);
 }
 
-// Both factors of a product are its input: they can have one format only.
+// Both factors of a product are its input operand, so they have a single format.
 TEST(Suggest, GivesBothFactorsOfAProductTheSame) {
   const Graph graph = plain_graph(tiny_model());
   const QuantizationPlan plan =

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Of 400 examples of two classes, one model beside itself.
+// Judges a model against itself on 400 examples of two classes.
 ParentJudged judged(const std::vector<const char*>& gates) {
   std::vector<float> logits;
   std::vector<std::int32_t> classes;
@@ -32,7 +32,7 @@ TEST(ParentBesideItself, HasToShowThatItLosesNoMoreThanIsAllowed) {
   EXPECT_NE(too_few_sentence(few, "validation", "10 evaluations").find("on validation, not even"),
             std::string::npos);
   EXPECT_NE(needed_text(few, "`looks`").find("examples for accuracy"), std::string::npos);
-  // The least limit that it passes, in half points.
+  // The smallest limit that passes, in steps of half a point.
   ASSERT_TRUE(few.points_that_show.has_value());
   const auto passes = [](double points) {
     const std::string gate = fmt::format("accuracy>=-{:g}", points);
@@ -42,12 +42,12 @@ TEST(ParentBesideItself, HasToShowThatItLosesNoMoreThanIsAllowed) {
   EXPECT_FALSE(passes(*few.points_that_show - 0.5));
 }
 
-// The 200 examples of a class are half of all, so that twice as many of both are needed.
+// The class has 200 examples, half of all, so the count in all examples is twice as large.
 TEST(ParentBesideItself, CountsExamplesOfAllClassesForAGateOnOne) {
   const ParentJudged few = judged({"recall(yes)>=-0.5"});
   EXPECT_EQ(few.examples_needed, 2 * *few.hardest.examples_needed);
   ASSERT_TRUE(few.points_that_show.has_value());
-  // Where two gates are not passed, a wider limit of one shows nothing.
+  // If two gates fail, a wider limit for one of them is not enough.
   EXPECT_EQ(judged({"recall(yes)>=-0.5", "accuracy>=-0.5"}).points_that_show, std::nullopt);
 }
 
@@ -61,13 +61,13 @@ TEST(ExamplesNeeded, AreThoseOfTheGateThatNeedsMost) {
   EXPECT_EQ(examples_needed(judged, 1000), 2400);
   judged.verdict.gates[1].conclusion = Conclusion::within_limit;
   EXPECT_EQ(examples_needed(judged, 1000), 1500);
-  judged.verdict.gates[0].change = -0.03;  // more examples would show it to exceed the limit
+  judged.verdict.gates[0].change = -0.03;  // more examples would show that it exceeds the limit
   EXPECT_EQ(examples_needed(judged, 1000), std::nullopt);
-  judged.verdict.gates[0] = {.margin = 0.02};  // too close to it
+  judged.verdict.gates[0] = {.margin = 0.02};  // too close to the limit
   EXPECT_EQ(examples_needed(judged, 1000), std::nullopt);
 }
 
-// Numbers that move little are told apart by few examples: nothing is known before a candidate is there.
+// The number of examples for metrics of regression depends on the candidate, so nothing is known before.
 TEST(ParentBesideItself, SaysNothingOfMetricsOfNumbers) {
   const std::vector<float> targets = {1, 2, 3, 4, 5}, predictions = {1, 2, 3, 4, 4};
   const std::vector<Gate> gates = {
@@ -79,7 +79,7 @@ TEST(ParentBesideItself, SaysNothingOfMetricsOfNumbers) {
   EXPECT_TRUE(judge(gates, {predictions, 1}, {moved, 1}, truth, 10).verdict.kept());
 }
 
-// The reason stands beside a verdict that the interval alone does not explain.
+// The text gives a reason if the interval alone does not explain the verdict.
 TEST(GateText, SaysWhyALimitIsInconclusiveThatTheIntervalKeeps) {
   const auto text_of = [](Verdict verdict) {
     JudgedGates judged{.gates = {parse_gate("accuracy>=-2", {.names = {"no", "yes"}})}};
@@ -94,7 +94,7 @@ TEST(GateText, SaysWhyALimitIsInconclusiveThatTheIntervalKeeps) {
   EXPECT_TRUE(text_of(wide).ends_with("inconclusive.")) << text_of(wide);
 }
 
-// It gains nothing, however many examples there are.
+// No number of examples shows that a model gains against itself.
 TEST(ParentBesideItself, NeedNotGainAnything) {
   EXPECT_TRUE(judged({"f1_macro>=0.5"}).passes);
   EXPECT_TRUE(judged({"accuracy>=0", "f1_macro>=0.5", "recall(yes)>=-20"}).passes);
@@ -114,7 +114,8 @@ TEST(GatesFor, RefusesTwoLimitsOnOneMetric) {
   EXPECT_EQ(usual[0].margin, 0.05);
 }
 
-// Of 300 examples of class `no` and 100 of `yes`, each text twice; the second model has 20 of `yes` wrong.
+// Judges a change on 300 examples of class `no` and 100 of `yes`, with each text twice. The compressed model gets 20 of
+// `yes` wrong.
 JudgedGates judged_change(const std::vector<const char*>& gates) {
   std::vector<float> before, after;
   std::vector<std::int32_t> classes, texts;
@@ -139,7 +140,7 @@ TEST(GateHeadline, NamesTheGatesThatDecide) {
                   .starts_with("2 gates passed: "));
 }
 
-// 1,000 examples that were seen in training hide what the 200 others lost.
+// 1,000 examples seen in training hide the loss on the other 200.
 TEST(Judge, JudgesUnseenRowsAlone) {
   std::vector<float> before, after;
   std::vector<std::int32_t> classes, texts;
@@ -197,7 +198,7 @@ TEST(GateTable, SaysWhatAVerdictWasTakenByThatTheIntervalContradicts) {
 
 TEST(GateTable, ShowsTheChangeOfFewSeedsWithoutAnInterval) {
   JudgedGates judged = judged_change({"recall(yes)>=-1"});
-  judged.changes.clear();  // as over seeds
+  judged.changes.clear();  // as for several seeds
   Verdict& verdict = judged.verdict.gates[0];
   verdict.change_interval.reset();
   EXPECT_EQ(to_json(gate_table(judged))[0]["change"], verdict.change);

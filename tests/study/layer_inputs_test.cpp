@@ -7,7 +7,7 @@
 namespace hone::testing {
 namespace {
 
-// Texts of different lengths: a batch of them would hold padding, each alone does not.
+// The texts have different lengths, so batches contain padding. A single text does not.
 TEST(LayerInputs, AreThoseOfTheTextsWithoutPadding) {
   const Model model = tiny_model();
   const EncodedSet texts = tiny_texts(5);

@@ -27,7 +27,7 @@ LayerChange in_format(const std::string& text) {
   return {.label = text, .formats = LayerFormats::reads(format_called(text))};
 }
 
-// Formats with a calibrated state, with one for every row, without any; and sparsities.
+// Formats with a calibrated state, with a state per row and without state, and sparsities.
 std::vector<LayerChange> usual_changes() {
   return {
       in_format("integer(width=8)"),
@@ -49,7 +49,7 @@ std::vector<float> rows_of(const Model& model, const EncodedSet& texts) {
   return predictor.rows(text_examples(texts), kTextsAtOnce);
 }
 
-// The model with one layer changed, as the jobs make it.
+// Returns the model with one layer changed, as the jobs change it.
 Model changed_apart(const std::string& layer, const LayerChange& change) {
   Model model = tiny_model();
   if (change.sparsity.share > 0) {
@@ -106,7 +106,7 @@ TEST(LayerSensitivity, OfWholeAllocationsIsThatOfModelsMadeApart) {
       {.label = "none"},
       {.label = "8 bits", .formats = LayerFormats::reads(format_called("integer(width=8)"))},
       {.label = "4 bits", .formats = LayerFormats{.weight = format_called("int(bits=4,per=row)")}}};
-  // One format for all, one layer of it in another, a mixture, and nothing at all.
+  // One format for all layers, one layer in another, a mixture, and no change.
   std::vector<std::vector<std::size_t>> allocations(4, std::vector<std::size_t>(layers.size(), 1));
   allocations[1][3] = 2;
   for (std::size_t i = 0; i < layers.size(); ++i) allocations[2][i] = i % 3;
@@ -147,9 +147,9 @@ TEST(LayerSensitivity, NeedsTexts) {
   expect_user_error("there are no examples", [] { study_of(tiny_model(), EncodedSet{}); });
 }
 
-// torch.nn.functional.kl_div(log_softmax(q), log_softmax(p), log_target=True, reduction="none").sum(-1)
-// of p = [[1, 0], [0.5, -1]], q = [[0, 0], [1, 2]] is by hand: 0.7310586 log(0.7310586 / 0.5) + 0.2689414 log(0.2689414 / 0.5),
-// and 0.8175745 log(0.8175745 / 0.2689414) + 0.1824255 log(0.1824255 / 0.7310586).
+// torch.nn.functional.kl_div(log_softmax(q), log_softmax(p), log_target=True, reduction="none").sum(-1) for p = [[1,
+// 0], [0.5, -1]], q = [[0, 0], [1, 2]] is by hand: 0.7310586 log(0.7310586 / 0.5) + 0.2689414 log(0.2689414 / 0.5), and
+// 0.8175745 log(0.8175745 / 0.2689414) + 0.1824255 log(0.1824255 / 0.7310586).
 TEST(Divergence, OfClassesIsThatOfTheSoftmax) {
   const std::vector<float> p = {1, 0, 0.5F, -1}, q = {0, 0, 1, 2};
   const std::vector<std::int32_t> labels = {0, 1};
@@ -159,7 +159,7 @@ TEST(Divergence, OfClassesIsThatOfTheSoftmax) {
                         0.1824255238 * std::log(0.1824255238 / 0.7310585786);
   const Divergence d = divergence({p, 2}, {q, 2}, {.classes = labels});
   EXPECT_NEAR(d.mean, (first + second) / 2, 1e-9);
-  // Student's t of one degree of freedom is 12.706; the standard error of two values half their distance.
+  // Student's t with one degree of freedom is 12.706. The standard error of two values is half their distance.
   EXPECT_NEAR(d.high - d.mean, 12.7062 * std::abs(first - second) / 2, 1e-3);
   EXPECT_EQ(d.low, 0);
   EXPECT_EQ(divergence({p, 2}, {p, 2}, {.classes = labels}).mean, 0);
@@ -173,13 +173,13 @@ TEST(Divergence, OfSeveralLabelsAddsThoseOfEachYesOrNo) {
       d.mean,
       0.7310585786 * std::log(0.7310585786 / 0.5) + 0.2689414214 * std::log(0.2689414214 / 0.5),
       1e-9);
-  EXPECT_TRUE(std::isnan(d.low));  // of one text
+  EXPECT_TRUE(std::isnan(d.low));  // for one text
 }
 
 TEST(Divergence, OfNumbersIsInUnitsOfTheirDeviation) {
   const std::vector<float> p = {1, 3}, q = {2, 3}, targets = {0, 0};
   const Divergence d = divergence({p, 1}, {q, 1}, {.task = Task::regression, .targets = targets});
-  EXPECT_NEAR(d.mean, 0.25, 1e-12);  // (1² / (2 · 1) + 0) / 2, the variance of 1 and 3 being 1
+  EXPECT_NEAR(d.mean, 0.25, 1e-12);  // (1² / (2 · 1) + 0) / 2, where the variance of 1 and 3 is 1
 }
 
 TEST(Divergence, CountsRowsOfOneTextAsOneObservation) {

@@ -5,8 +5,8 @@
 namespace hone {
 namespace {
 
-// `positives` of `examples` texts are of class 1, and a model that says `said` to all but the first `right` texts, which
-// it gets right.
+// Evaluates a model on `examples` texts, `positives` of which have class 1. It predicts the first `right` texts
+// correctly and `said` for the others.
 TaskEvaluation judged(int examples, int positives, int said, int right) {
   std::vector<float> logits;
   std::vector<std::int32_t> labels;
@@ -48,7 +48,7 @@ TEST(SignsOfNoLearning, SayThatTheMajorityIsAsGood) {
 }
 
 TEST(SignsOfNoLearning, SayThatARareClassIsRankedAllTheSame) {
-  // 4 of 100 are rare, all are called frequent, the scores tell them apart.
+  // 4 of 100 are of the rare class. All are predicted as the frequent one, but the scores separate them.
   std::vector<float> logits;
   std::vector<std::int32_t> labels;
   for (int i = 0; i < 100; ++i) {

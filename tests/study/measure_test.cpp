@@ -43,7 +43,7 @@ TEST(Measure, SaysItInHuggingFacesWords) {
   const Evaluation& e = *result.evaluation.classes();
   EXPECT_EQ(json["eval_classes"]["odd"]["recall"], e.of_class[0].figures.recall);
   EXPECT_EQ(json["eval_classes"]["even"]["support"], e.of_class[1].support);
-  EXPECT_EQ(json["eval_recall"], e.of_class[1].figures.recall);  // of class 1, as scikit-learn
+  EXPECT_EQ(json["eval_recall"], e.of_class[1].figures.recall);  // of class 1, as in scikit-learn
   EXPECT_EQ(json["eval_f1_macro"], e.macro.f1);
   EXPECT_EQ(json["eval_auc"], e.auc.value);
   EXPECT_EQ(json["eval_auc_interval"][1], e.auc.interval.high);
@@ -80,13 +80,13 @@ TEST(Measure, ComparesModelsInJson) {
   EXPECT_EQ(json["margin"], 0.005);
   EXPECT_EQ(json["examples_needed"], *said.examples_needed);
   EXPECT_EQ(json["change_interval"][0], said.change_interval->low);
-  // Nothing differs: the ratio is infinite, which JSON cannot say.
+  // Without any difference the ratio is infinite, which JSON cannot represent.
   EXPECT_TRUE(to_json(comparison_result(compare(parent.view(), parent.view(), truth_of(data)),
                                         said))["margin_snr_db"]
                   .is_null());
 }
 
-/// Numbers as results tell them.
+/// Returns the JSON of a regression evaluation.
 Json numbers_json(const std::vector<float>& given, const std::vector<float>& truth) {
   Measurement measured{.logits = given, .outputs = 1, .evaluation = {}, .seconds = 1};
   measured.evaluation = evaluate(measured.view(), {.task = Task::regression, .targets = truth});
@@ -103,7 +103,7 @@ TEST(Measure, SaysNumbersInTheirWords) {
   EXPECT_EQ(metric_estimate(json).value, 1 - 2 / 14.0);
   EXPECT_FALSE(json.contains("eval_accuracy"));
   EXPECT_TRUE(json["eval_classes"].is_null());
-  // What is not defined has no end below.
+  // The lower bound of an undefined metric is null.
   const Json same = numbers_json({1, 2}, {3, 3});
   EXPECT_TRUE(same["eval_r2"].is_null());
   EXPECT_TRUE(same["eval_r2_interval"][0].is_null());

@@ -87,14 +87,14 @@ TEST(SeedFigure, DrawsTheModelThatAllSeedsShareOnce) {
   EXPECT_EQ(panel.x.ticks[0].label, "after, test, n = 1,000");
   EXPECT_EQ(panel.series.at(0).points.size(), 3u);
   EXPECT_EQ(panel.series.at(1).points.size(), 1u);
-  // Seeds of a training that came out alike by chance are no such model.
+  // Seeds with equal results by chance are not taken for a single model.
   const Panel alike =
       seed_figure(results_with({0.5, 0.5}), {{"test", "test"}}, "title").panels.at(0);
   EXPECT_TRUE(alike.references.empty());
   EXPECT_EQ(alike.series.at(0).points.size(), 2u);
 }
 
-// Ten seeds that fail alike are one sentence, not ten.
+// If ten seeds fail in the same way, there is one sentence.
 TEST(SeedConcerns, AreOneSentenceForAllSeedsOfWhichTheySpeak) {
   std::vector<Json> results = results_with({0.5, 0.5, 0.6, 0.5});
   for (const std::size_t i : {0, 1, 3}) results[i]["test"]["eval_only_predicts"] = "good";

@@ -6,7 +6,8 @@
 
 namespace hone::testing {
 
-// One seed each that finds so many of two texts of the first class, and both of the second.
+// Returns the results of one seed for each element of `found`, the number of texts of the first class, of two, that it
+// predicts correctly. It predicts both of the second class correctly.
 inline std::vector<Json> seeds_that_find(const std::vector<int>& found) {
   static const std::vector<std::int32_t> labels = {0, 0, 1, 1};
   std::vector<Json> results;

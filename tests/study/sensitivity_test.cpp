@@ -54,7 +54,7 @@ double sum(const std::vector<std::vector<float>>& pieces, double (*of)(const std
   return total;
 }
 
-// Sums in double of thousands of positive terms, in two orders.
+// The sums are in double over thousands of positive terms, in two orders.
 void expect_same_sum(double a, double b) { EXPECT_NEAR(a, b, 1e-12 * b); }
 
 TEST(MeasureNoise, OfAWeightIsThatOfQuantizingIt) {
@@ -97,8 +97,8 @@ TEST(MeasureNoise, OfAnInputIsOverAllBatches) {
                   }));
 }
 
-// y = x Wᵀ + b of the classifier, (texts, 32) to (texts, 2), in double. The program adds 32 products
-// below 1 in fp32, so its results are off by 1e-6 at most; the noise, of steps of 1/8, by 1e-4 of it.
+// Computes the classifier y = x Wᵀ + b, (texts, 32) to (texts, 2), in double. The program adds 32 products below 1 in
+// fp32, so its results differ by at most 1e-6, and the noise, with steps of 1/8, by at most 1e-4 of its value.
 std::vector<float> classify(const std::vector<float>& x, const std::vector<float>& weight,
                             const std::vector<float>& bias) {
   std::vector<float> y;
@@ -169,7 +169,7 @@ TEST(MeasureNoise, CalibratesFormatsWithState) {
   EXPECT_DOUBLE_EQ(weight.noise.noise, squared_error(values, in_fixed_point(values, 6, frac)));
 }
 
-// The largest number is 1.875 2^-12, so nearly all of the weights is lost.
+// The largest value is 1.875 · 2^-12, so nearly all of the weights are lost.
 TEST(MeasureNoise, MeasuresWhatAFormatObjectsTo) {
   const std::string hopeless = "minifloat_ieee(width=8,exponent_width=4,exponent_bias=27)";
   const OperandNoise weight = noise_of(tiny_model(), classifier_in(hopeless))[1];
@@ -195,7 +195,7 @@ std::vector<float> joined(const std::vector<std::vector<float>>& pieces) {
 TEST(SampleOperands, GiveTheFirstRowsThatALayerReads) {
   const Model model = tiny_model();
   const std::vector<float> rows = joined(run_of(model, "classifier").inputs);
-  // 6 of the 8 texts: all of the first batch and half of the second
+  // 6 of the 8 texts: the whole first batch and half of the second
   const std::vector<OperandSample> some =
       samples_of(model, classifier_in("integer(width=8,frac=4)"), 6 * 32 + 31);
   ASSERT_EQ(some.size(), 3u);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kLayer = "bert.encoder.layer.1.attention";
 
-// Channel 3 of what the attention gives is 64 times what it was; nothing else changes.
+// Scales channel 3 of the attention's output by 64 without changing the model's output.
 Model with_outlier(Model model) {
   const std::string value = fmt::format("{}.self.value", kLayer);
   const auto change = [&](const std::string& name, auto&& factor) {
@@ -49,7 +49,7 @@ TEST(SmoothScales, WinBackWhatAnOutlierTakes) {
       EXPECT_LT(one.snr_before_db, plain_db - 10);
       EXPECT_GT(one.snr_after_db, one.snr_before_db + 10);
       ASSERT_TRUE(one.applies());
-      // That channel more than any other, by powers of two.
+      // This channel gets the largest scale, and all scales are powers of two.
       EXPECT_EQ(std::ranges::max_element(one.scales) - one.scales.begin(), 3);
       for (const float scale : one.scales) EXPECT_EQ(std::exp2(std::log2(scale)), scale);
       ++found;
@@ -58,7 +58,7 @@ TEST(SmoothScales, WinBackWhatAnOutlierTakes) {
   EXPECT_EQ(found, 2);
 }
 
-// Without outliers what weights lose is more than what inputs gain: nothing is put in, and nobody pays for it.
+// Without outliers weights lose more than inputs gain, so no scales are inserted.
 TEST(SmoothScales, AreLeftOutWhereOutputsDoNotGain) {
   for (const SmoothScales& one : scales_of(tiny_model(), "int(bits=8,per=token)")) {
     const double least = one.group.free() ? kFreeGainDb : kPaidGainDb;
@@ -85,7 +85,8 @@ std::set<std::string> linears_of(const Graph& graph) {
   return linears;
 }
 
-// What a normalization gives is read by the residual too; what an attention gives comes from its values.
+// The output of a normalization is also read by the residual connection. The output of an attention comes from its
+// values.
 TEST(SmoothScales, AreFreeForWhatAttentionsGive) {
   const Model model = tiny_model();
   std::vector<std::string> writers, paid;

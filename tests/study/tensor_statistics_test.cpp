@@ -38,7 +38,7 @@ TEST(ValueStatistics, AreThoseOfAllPiecesTogether) {
   for (const float value : values) squares += std::pow(static_cast<double>(value) - sum / n, 2);
   for (const ValueStatistics& one : {whole, pieces}) {
     EXPECT_EQ(one.count(), 10'000);
-    // Sums in double of n terms of one sign: n ulp at most.
+    // Sums in double of n terms of one sign differ by at most n ulp.
     EXPECT_NEAR(one.mean(), sum / n, 4 * n * std::numeric_limits<double>::epsilon());
     EXPECT_NEAR(one.standard_deviation(), std::sqrt(squares / n),
                 n * std::numeric_limits<double>::epsilon());
@@ -108,7 +108,7 @@ TEST(MeasureStatistics, SeesWhatLayersReadAndGive) {
   const Tensor& parameter = model.parameters.at(weight.tensor);
   const TensorStatistics& output = of(all, kQuery, Operand::output);
   EXPECT_EQ(output.values.count(), tokens * parameter.sizes()[0]) << "no padding";
-  // What a run of its own gives.
+  // The result of a separate run.
   Graph graph = forward_graph(model);
   graph.clear_outputs();
   graph.set_output("y", {graph.find(kQuery), 0});
@@ -135,7 +135,7 @@ TEST(MeasureStatistics, SeesMasksAndFormats) {
   const TensorStatistics weight = of(
       measure_statistics(model, {kQuery}, tiny_texts(2), quiet_context()), kQuery, Operand::weight);
   EXPECT_EQ(weight.tensor, std::string(kQuery) + ".weight_quantizer");
-  // Half are pruned, and a few more are rounded to 0.
+  // Half of the weights are pruned, and a few more are rounded to 0.
   EXPECT_GE(weight.values.zero_share(), 0.5);
   EXPECT_LT(weight.values.zero_share(), 0.55);
 }

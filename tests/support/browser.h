@@ -11,7 +11,8 @@
 
 namespace hone {
 
-/// What a page is in a browser, headless, after a script of a person's doings: the `result` that this leaves.
+/// Opens a page in a headless browser, runs the script `doings`, which acts like a user, and returns the script's
+/// `result`.
 inline Json after_in_browser(const std::string& page, const std::string& doings) {
   const TemporaryFolder folder;
   std::string tried = page;

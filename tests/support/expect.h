@@ -10,10 +10,10 @@
 #include "hone/base/error.h"
 #include "hone/base/file.h"
 
-/// What tests of several folders share.
+/// Helpers of the tests in several folders.
 namespace hone {
 
-/// The message of the `UserError` that `body` throws; "" and a failed test when it throws none.
+/// Returns the message of the `UserError` that `body` throws. If it throws none, fails the test and returns "".
 template <typename Body>
 std::string user_error_of(Body&& body) {
   try {
@@ -28,7 +28,7 @@ std::string user_error_of(Body&& body) {
   return "";
 }
 
-/// Expects that `body` throws a `UserError` whose message holds `fragment`.
+/// Expects `body` to throw a `UserError` whose message contains `fragment`.
 template <typename Body>
 void expect_user_error(std::string_view fragment, Body&& body) {
   const std::string message = user_error_of(body);
@@ -36,7 +36,7 @@ void expect_user_error(std::string_view fragment, Body&& body) {
       << "expected '" << fragment << "' in: " << message;
 }
 
-/// A fresh folder that goes with the object.
+/// A new folder that is removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -49,10 +49,9 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const fs::path& path() const { return path_; }
-  /// The path of a new file in it with these bytes, and with the folders above it.
+  /// Writes a file and its parent folders, and returns its path.
   fs::path file(std::string_view name, std::string_view bytes) const {
-    // Not write_file, and not over an old file: both wait for the disk, and some tests write
-    // thousands of files.
+    // write_file and overwriting wait for the disk, and some tests write thousands of files.
     fs::create_directories((path_ / name).parent_path());
     fs::remove(path_ / name);
     std::ofstream(path_ / name, std::ios::binary) << bytes;

@@ -7,7 +7,7 @@
 
 namespace hone::testing {
 
-/// The message of the `UserError` that `body` throws. "no error" without one; other errors pass.
+/// Returns the message of the `UserError` that `body` throws, or "no error". Other errors are not caught.
 template <typename Body>
 std::string message_of(Body&& body) {
   try {
@@ -18,7 +18,7 @@ std::string message_of(Body&& body) {
   return "no error";
 }
 
-/// The message of the `InternalError` that `body` throws, without file, line and condition.
+/// Returns the message of the `InternalError` that `body` throws, without file, line and condition, or "no error".
 template <typename Body>
 std::string assertion_of(Body&& body) {
   try {

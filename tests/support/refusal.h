@@ -9,11 +9,12 @@
 
 namespace hone::testing {
 
-/// What the type rule of an operation says to inputs of the given types, written as in graph text:
+/// Returns the error of an operation's type rule for inputs of the given types, written as in graph text, or "no
+/// error":
 ///
 ///     EXPECT_EQ(refusal("relu", {"i64[B]"}), "input must be f32, bf16 or f16, got i64[B]");
 ///
-/// `attributes` is the text between the braces. "no error" when the rule is content.
+/// `attributes` is the text between the braces.
 inline std::string refusal(const std::string& op, const std::vector<std::string>& types,
                            const std::string& attributes = "") {
   static const OpTable ops = builtin_ops();
@@ -28,7 +29,7 @@ inline std::string refusal(const std::string& op, const std::vector<std::string>
   const std::string context =
       fmt::format("graph text, line {}: at node %node ({}): ", types.size() + 1, op);
   if (message.starts_with(context)) return message.substr(context.size());
-  // The text gives no result type, so a content rule ends here.
+  // The text has no result type, so parsing fails here if the rule accepts the inputs.
   return message.find("expected a name at ''") != std::string::npos ? "no error" : message;
 }
 

@@ -2,7 +2,7 @@
 
 namespace hone::testing {
 
-// A sanitizer keeps shadow memory and freed blocks, which no estimate of ours is about.
+// Whether a sanitizer adds shadow memory and freed blocks, which memory estimates do not count.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #elif defined(__has_feature)

@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// The folder `tests` of the checkout, where golden files and vectors lie.
+/// Returns the folder `tests` of the checkout, which contains golden files and vectors.
 fs::path test_data();
 
 }  // namespace hone

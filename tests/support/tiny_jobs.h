@@ -13,10 +13,10 @@
 #include "hone/train/text_examples.h"
 #include "tests/support/tiny_model.h"
 
-/// What tests of things done with formats share.
+/// Helpers for tests of jobs and formats.
 namespace hone::testing {
 
-/// One thread, nothing on the standard error stream.
+/// Returns a context with one thread that prints nothing to standard error.
 inline Context& quiet_context() {
   static Context quiet(/*threads=*/1, /*quiet=*/true);
   return quiet;
@@ -26,13 +26,12 @@ inline Format format_called(std::string_view text) {
   return parse_format(text, quiet_context().library.formats);
 }
 
-/// Texts for the tiny model.
 inline const EncodedSplits& tiny_splits() {
   static const EncodedSplits splits{tiny_texts(32), {}, tiny_texts(40, 2)};
   return splits;
 }
 
-/// The same with a validation part to choose on: 40 texts, and 24 to report.
+/// Like tiny_splits, with a validation split of 40 texts for choices, and 24 texts to report.
 inline const EncodedSplits& choice_splits() {
   static const EncodedSplits splits = [] {
     EncodedSplits parts{tiny_texts(32), tiny_texts(40, 2), tiny_texts(24, 3)};
@@ -42,7 +41,7 @@ inline const EncodedSplits& choice_splits() {
   return splits;
 }
 
-/// The tiny model with biases that are not zero.
+/// Returns the tiny model with its biases set to `bias`, except those of LayerNorm.
 inline Model biased_tiny_model(float bias) {
   Model model = tiny_model();
   for (const auto& [name, tensor] : model.parameters.tensors())
@@ -54,7 +53,7 @@ inline Model biased_tiny_model(float bias) {
   return model;
 }
 
-/// Normal values.
+/// Returns normally distributed values.
 inline std::vector<float> normal_values(std::size_t count, double deviation,
                                         std::string_view stream = "normal values") {
   RandomSequence random(1, stream_of(stream));
@@ -63,7 +62,7 @@ inline std::vector<float> normal_values(std::size_t count, double deviation,
   return values;
 }
 
-/// integer(width,frac) by hand: whole multiples of 2^-frac in two's complement.
+/// Returns the values rounded to integer(width,frac): multiples of 2^-frac in two's complement.
 inline std::vector<float> in_fixed_point(const std::vector<float>& x, int width, int frac) {
   const double step = std::ldexp(1.0, -frac), half = std::ldexp(1.0, width - 1);
   std::vector<float> y;
@@ -73,20 +72,19 @@ inline std::vector<float> in_fixed_point(const std::vector<float>& x, int width,
   return y;
 }
 
-/// Σ (y - x)²
+/// Returns Σ (y - x)².
 inline double squared_error(const std::vector<float>& x, const std::vector<float>& y) {
   double sum = 0;
   for (std::size_t i = 0; i < x.size(); ++i) sum += std::pow(static_cast<double>(y[i]) - x[i], 2);
   return sum;
 }
 
-/// Σ x²
+/// Returns Σ x².
 inline double energy(const std::vector<float>& x) {
   return squared_error(x, std::vector<float>(x.size(), 0));
 }
 
-/// What a layer of the unquantized model reads first and what it gives, on each of the batches that calibration looks
-/// at.
+/// The first input and the output of a layer of the unquantized model, for each calibration batch.
 struct LayerRun {
   std::vector<std::vector<float>> inputs, outputs;
 };

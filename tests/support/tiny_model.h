@@ -10,17 +10,17 @@
 #include "hone/passes/quantize.h"
 #include "hone/runtime/library.h"
 
-/// A small classifier and texts for it, for tests of what is done to models.
+/// A small classifier and texts for it.
 namespace hone::testing {
 
-/// The builtin tables, the same ones for all of a test.
+/// Returns the builtin tables, shared by all tests of a program.
 inline const Library& builtin() {
   static const Library library = builtin_library();
   return library;
 }
 
-/// 2 layers, 2 heads, hidden 32, 40 tokens, 24 positions, with dropout. Weights large enough for
-/// logits that differ between texts.
+/// Returns a config with 2 layers, 2 heads, hidden size 32, 40 tokens, 24 positions and dropout. The weights are large
+/// enough for logits that differ between texts.
 inline EncoderConfig tiny_config() {
   EncoderConfig config;
   config.vocab_size = 40;
@@ -37,18 +37,18 @@ inline Model tiny_model() {
   return new_model(facts_of(bert(), tiny_config()), builtin().ops, /*seed=*/5);
 }
 
-/// The plan that gives all a graph's linears read one format.
+/// Returns the plan that sets the format of everything that a graph's linears read.
 inline QuantizationPlan plan_of(const Graph& graph, std::string_view format) {
   return uniform_plan(graph, LayerFormats::reads(parse_format(format, builtin().formats)));
 }
-/// Quantizers of one format in front of all that a model's linears read; no history tells of them.
+/// Inserts quantizers of one format before everything that a model's linears read, without recording a pass.
 inline void put_quantizers(Model& model, std::string_view format) {
   quantize(model.graph, plan_of(plain_graph(model), format));
   follow_graph(model);
 }
 
-/// `count` texts of 1 to 20 words between 2 [CLS] and 3 [SEP]; the label says whether the first word
-/// is even. Padding is 0.
+/// Returns `count` texts of 1 to 20 words between 2 [CLS] and 3 [SEP]. The label is 1 if the first word's id is even.
+/// Padding is 0.
 inline EncodedSet tiny_texts(std::int64_t count, std::uint64_t seed = 1) {
   RandomSequence random(seed, stream_of("tiny texts"));
   EncodedSet set;
@@ -64,7 +64,7 @@ inline EncodedSet tiny_texts(std::int64_t count, std::uint64_t seed = 1) {
   return set;
 }
 
-/// Values of a tensor of floats on the host.
+/// Returns the values of a tensor of floats on the host.
 inline std::vector<float> floats_of(const Tensor& tensor) {
   const Tensor host = tensor.on(cpu());
   const Tensor dense = host.contiguous() ? host : host.contiguous_copy();
@@ -72,7 +72,7 @@ inline std::vector<float> floats_of(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-/// The names of the parameters whose bits differ between the stores, which have the same names.
+/// Returns the names of the parameters whose values differ between two stores with the same names.
 inline std::vector<std::string> changed_parameters(const ParameterStore& a,
                                                    const ParameterStore& b) {
   std::vector<std::string> names;

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// `count` bytes in words of which every `period`-th has other bytes than `fill`.
+// Returns `count` bytes. Every `period`-th word differs from `fill`.
 Tensor repeating(std::int64_t count, std::int64_t word, std::int64_t period, std::uint8_t fill) {
   Tensor tensor = Tensor::empty(DType::u8, {count});
   for (std::int64_t i = 0; i < count; ++i)
@@ -29,7 +29,8 @@ TEST(Bitmaps, RestoreTheSameBytesOfWordsOfEverySize) {
         const Tensor given = repeating(count, word, 5, static_cast<std::uint8_t>(fill));
         Safetensors file{{{"w", given}}, {{"format", "pt"}}};
         const std::size_t saved = store_bitmaps(file);
-        // A fifth of the words and a bit for each; of words that do not divide the tensor, smaller ones.
+        // A fifth of the words is stored, plus a bit for each word. If the word size does not divide the tensor, a
+        // smaller one is used.
         const double share = 0.8 - 1.0 / static_cast<double>(8 * word);
         if (count % word == 0) {
           EXPECT_NEAR(static_cast<double>(saved), static_cast<double>(count) * share, 8);
@@ -46,7 +47,7 @@ TEST(Bitmaps, RestoreTheSameBytesOfWordsOfEverySize) {
   }
 }
 
-// Four neighbouring columns of codes of 4 bits are halves of four bytes.
+// Four neighbouring columns of 4-bit codes are halves of four bytes.
 TEST(Bitmaps, LeaveOutQuadsOfHalfBytes) {
   Tensor given = Tensor::empty(DType::u8, {4096 + 3});
   for (std::int64_t i = 0; i < given.count(); ++i) {
@@ -55,7 +56,7 @@ TEST(Bitmaps, LeaveOutQuadsOfHalfBytes) {
     given.data<std::uint8_t>()[i] = static_cast<std::uint8_t>(low | high << 4);
   }
   Safetensors file{{{"w", given}}, {}};
-  // A fifth of the words of two bytes, and a bit for each; of the last three bytes, words of one byte.
+  // A fifth of the two-byte words is stored, plus a bit for each. The last three bytes use one-byte words.
   EXPECT_GT(static_cast<double>(store_bitmaps(file)), 4096 * (0.8 - 1.0 / 8) - 16);
   restore_bitmaps(file);
   EXPECT_EQ(bytes_of(file.tensors.at("w")), bytes_of(given));

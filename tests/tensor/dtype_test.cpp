@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// A small float format with this many bits of exponent and fraction, read by the definition of IEEE 754.
+// A small float format with these bits of exponent and fraction, decoded as IEEE 754 defines.
 struct Layout {
   int exponent_bits;
   int fraction_bits;
@@ -50,8 +50,8 @@ void expect_exact_widening(const Layout& layout) {
 TEST(Half, WidensExactly) { expect_exact_widening<Half>(kHalf); }
 TEST(BFloat16, WidensExactly) { expect_exact_widening<BFloat16>(kBFloat16); }
 
-// Rounding is monotonic, so it is right everywhere if it is right at every representable value, at every point in the
-// middle of two neighbours, and at the floats next to these points.
+// Rounding is monotonic. So it is right everywhere if it is right at every representable value, at every midpoint
+// between two neighbours, and at the floats next to these points.
 template <typename Small, typename Narrow>
 void expect_rounding_to_nearest_even(const Layout& layout, Narrow&& narrow) {
   const auto infinity =
@@ -59,7 +59,7 @@ void expect_rounding_to_nearest_even(const Layout& layout, Narrow&& narrow) {
   for (std::uint16_t bits = 0; bits < infinity; ++bits) {
     const auto next = static_cast<std::uint16_t>(bits + 1);
     const float low = to_float(Small{bits});
-    // Above the largest value stands the one the format would go on with.
+    // The largest value rounds up to the next power of two, as if the exponent range went on.
     const double high = next == infinity ? std::ldexp(1.0, (1 << (layout.exponent_bits - 1)))
                                          : to_float(Small{next});
     const auto middle = static_cast<float>((low + high) / 2);

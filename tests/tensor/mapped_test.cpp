@@ -34,7 +34,6 @@ TEST(StorageInFile, KeepsTheMapping) {
   EXPECT_TRUE(watched.expired());
 }
 
-// Of the pages that the process holds in memory.
 std::size_t resident_pages() {
   std::ifstream statm("/proc/self/statm");
   std::size_t size = 0, resident = 0;
@@ -64,7 +63,7 @@ TEST(ReleasePages, GivesBackWhatAFileHoldsAndNothingElse) {
   EXPECT_LT(resident_pages(), before + kPages / 10);
   EXPECT_EQ(unread_bytes(mapped), mapped.size_bytes());
   EXPECT_TRUE(all_x(mapped));
-  // What the system could not read again is never given away.
+  // Memory that the system could not read again is never released.
   const std::string own(kPages * kPageBytes, 'x');
   const Tensor borrowed = tensor_over({own, nullptr});
   release_pages(borrowed);

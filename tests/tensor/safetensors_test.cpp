@@ -21,7 +21,7 @@ std::string with_length(std::uint64_t length, std::string_view rest) {
   return bytes.append(rest);
 }
 
-// A file with this header and `data_bytes` zeros.
+// Returns a file with this header and `data_bytes` zeros.
 std::string file_of(std::string_view header, std::size_t data_bytes) {
   return with_length(header.size(), header) + std::string(data_bytes, '\0');
 }

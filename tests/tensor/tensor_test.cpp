@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-// 0, 1, 2, … in row-major order.
+// Returns 0, 1, 2, … in row-major order.
 Tensor counted(Sizes sizes) {
   std::vector<float> values(static_cast<std::size_t>(element_count(sizes)));
   std::iota(values.begin(), values.end(), 0.f);
@@ -25,7 +25,7 @@ std::vector<T> elements(const Tensor& tensor) {
   return {whole.values<T>().begin(), whole.values<T>().end()};
 }
 
-// Memory that only `upload` and `download` may touch.
+// A device whose memory only `upload` and `download` may access.
 class FarDevice final : public Device {
  public:
   explicit FarDevice(int index = 0) : index_(index) {}
@@ -170,7 +170,7 @@ TEST(Tensor, WrongUseIsOurFault) {
 }
 
 TEST(TensorCast, ConvertsBetweenAllTypes) {
-  // 0, 1 and 5 are values of every type but the boolean, for which all but 0 is true.
+  // 0, 1 and 5 are values of every type except boolean, where every value but 0 is true.
   const Tensor source = Tensor::of<float>({3}, {0, 1, 5});
   for (const DTypeInfo& from : kDTypes) {
     for (const DTypeInfo& to : kDTypes) {
@@ -183,7 +183,7 @@ TEST(TensorCast, ConvertsBetweenAllTypes) {
 }
 
 TEST(TensorCast, RoundsOnceFromDoubles) {
-  // Nearest f32 values that are ties of the smaller types: a second rounding would go to the even side, 1.
+  // The nearest f32 values are ties of the smaller types. Rounding a second time would give the even neighbour, 1.
   const double above_half_tie = 1 + 0x1p-11 + 0x1p-40;
   const double above_bfloat_tie = 1 + 0x1p-8 + 0x1p-40;
   const Tensor x = Tensor::of<double>({2}, {above_half_tie, -above_half_tie});

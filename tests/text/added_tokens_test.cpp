@@ -5,7 +5,7 @@
 namespace hone {
 namespace {
 
-// "text<id>text": stretches as they are, ids in brackets.
+// Returns "text<id>text": the text between added tokens, with their ids in parentheses.
 std::string split_by(const std::vector<AddedToken>& tokens, std::string_view text) {
   AddedTokens added;
   for (std::size_t i = 0; i < tokens.size(); ++i)
@@ -46,7 +46,7 @@ TEST(AddedTokens, SingleWordsAreNotFoundInsideOfWords) {
   const std::vector<AddedToken> tokens = {{.text = "ab", .single_word = true}};
   EXPECT_EQ(split_by(tokens, "ab abc cab ab_ ab1 ab\u0301 ab."),
             "(0) abc cab ab_ ab1 ab\u0301 (0).");
-  // What is discarded is passed by as a whole.
+  // A rejected match is skipped as a whole.
   EXPECT_EQ(split_by({{.text = "abab", .single_word = true}, {.text = "bab"}}, "xabab"), "xabab");
 }
 

@@ -4,7 +4,7 @@
 #include "tests/support/expect.h"
 #include "tests/text/byte_pair_golden.h"
 
-// What the files of byte-level BPE may say, and what is refused.
+// Reading the files of byte-level BPE, and errors in them.
 namespace hone {
 namespace {
 
@@ -33,7 +33,7 @@ TEST(LoadBytePairTokenizer, TakesRulesAndNamesOfSpecialTokensFromTheSmallFiles) 
               R"({"mask_token": {"content": "<mask>", "lstrip": true}, "pad_token": "<unk>"})");
   EXPECT_EQ(tokens(), 5u);
   EXPECT_EQ(load_tokenizer(folder.path()).pad_id(), 3);
-  // Whose newer form leaves the older files unread.
+  // added_tokens_decoder takes precedence over the older files.
   folder.file("tokenizer_config.json",
               R"({"added_tokens_decoder": {"4": {"content": "<mask>", "rstrip": true}}})");
   EXPECT_EQ(tokens(), 6u);
@@ -158,7 +158,7 @@ TEST(LoadBytePairTokenizer, RefusesTemplatesOfOtherKinds) {
   refuses("/special_tokens", Json::object(), "special token '<s>': expected one id, got null");
 }
 
-// As transformers does: the class of the model takes it from the config.
+// As in transformers: tokenizers of a model's class take this setting from the config.
 TEST(LoadBytePairTokenizer, TheConfigGoesBeforeTokenizerJsonAboutTheSpaceInFront) {
   const auto puts_space = [](const char* config) {
     const Tokenizer tokenizer = parse_tokenizer(

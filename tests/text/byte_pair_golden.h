@@ -15,14 +15,14 @@ inline const Json& byte_golden() {
   return file;
 }
 
-/// tokenizer.json with the changes: JSON pointers and what is written there.
+/// Loads tokenizer.json with changes, given as JSON pointers and new values.
 inline Tokenizer changed_tokenizer(const Json& changes) {
   Json file = read_json(byte_golden_folder() / "tokenizer.json");
   for (const auto& [pointer, value] : changes.items()) file[Json::json_pointer(pointer)] = value;
   return parse_tokenizer({.json = to_document(file)});
 }
 
-/// Writes vocab.json and merges.txt alone.
+/// Writes only vocab.json and merges.txt.
 inline void write_byte_files(const TemporaryFolder& folder) {
   for (const char* name : {"vocab.json", "merges.txt"})
     folder.file(name, read_file(byte_golden_folder() / name));

@@ -16,7 +16,7 @@ namespace {
 
 using Pieces = std::vector<std::string>;
 
-// The 256 bytes, then what the merges make.
+// Returns the 256 bytes, then the results of the merges.
 Pieces tokens_of(const std::vector<Merge>& merges) {
   Pieces tokens;
   for (int byte = 0; byte < 256; ++byte)
@@ -51,7 +51,7 @@ TEST(BytePair, JoinsFromTheLeft) {
   EXPECT_EQ(pieces_of({{"a", "a"}}, "aaaaa"), (Pieces{"aa", "aa", "a"}));
 }
 
-// A token that no merge leads to is never found.
+// A token that no merge produces is never used.
 TEST(BytePair, DoesNotTakeAWordForItsToken) {
   Pieces tokens = tokens_of({});
   tokens.push_back("ab");
@@ -60,7 +60,7 @@ TEST(BytePair, DoesNotTakeAWordForItsToken) {
   EXPECT_EQ(ids.size(), 2u);
 }
 
-// By the book: of all pairs the first in the list, leftmost, again and again.
+// A naive implementation: joins the pair that is listed first, leftmost, until no listed pair is left.
 Pieces joined_slowly(const std::vector<Merge>& merges, std::string_view word) {
   Pieces pieces;
   for (const char c : word) pieces.emplace_back(1, c);
@@ -97,7 +97,7 @@ TEST(BytePair, JoinsShortAndLongWordsByTheBook) {
   }
 }
 
-// Quadratic time would be hours.
+// A quadratic algorithm would take hours.
 TEST(BytePair, AMegabyteWithoutSpacesIsReadInLittleTime) {
   std::vector<Merge> merges;
   for (std::string piece = "a"; piece.size() < 5000; piece += piece)
@@ -123,7 +123,7 @@ TEST(BytePair, RefusesAListThatDoesNotFitTheVocabulary) {
   refuses({}, "there is no token for the byte 0xe9, written 'é'; expected one for each of the 256");
 }
 
-// As a file of merges that was cut leaves them.
+// A truncated merges.txt has too few merges.
 TEST(BytePair, RefusesMergesThatMakeFewOfTheTokens) {
   std::vector<Merge> merges;
   for (char a = 'a'; a <= 'z'; ++a)

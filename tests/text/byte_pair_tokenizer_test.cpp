@@ -4,7 +4,7 @@
 #include "tests/support/expect.h"
 #include "tests/text/byte_pair_golden.h"
 
-// RoBERTa's tokenizer as a whole, against Hugging Face's.
+// Compares RoBERTa's whole tokenizer with Hugging Face's.
 namespace hone {
 namespace {
 

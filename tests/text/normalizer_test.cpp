@@ -30,7 +30,7 @@ TEST(DecodeUtf8, ReplacesEveryMaximalIllFormedPart) {
   };
   EXPECT_EQ(replaced("\x80"), 1);              // a continuation byte alone
   EXPECT_EQ(replaced("\xc3"), 1);              // cut off
-  EXPECT_EQ(replaced("\xe4\xb8"), 1);          // cut off after two of three
+  EXPECT_EQ(replaced("\xe4\xb8"), 1);          // cut off after two of three bytes
   EXPECT_EQ(replaced("\xc0\xaf"), 2);          // overlong
   EXPECT_EQ(replaced("\xe0\x80\xaf"), 3);      // overlong
   EXPECT_EQ(replaced("\xed\xa0\x80"), 3);      // a surrogate
@@ -74,9 +74,9 @@ TEST(StripAccents, SplitsHangulIntoJamo) {
 }
 
 TEST(StripAccents, KeepsOtherMarksInCanonicalOrder) {
-  // U+302E (class 224, spacing) comes before U+1D165 (class 216, spacing) in the text only.
+  // In the text only, U+302E (class 224, spacing) comes before U+1D165 (class 216, spacing).
   EXPECT_EQ(after(strip_accents, U"a\u302e\U0001d165"), points(U"a\U0001d165\u302e"));
-  // The grapheme joiner is dropped, but as a starter it keeps the marks around it where they are.
+  // The grapheme joiner is dropped. As a starter it still stops the marks around it from being reordered.
   EXPECT_EQ(after(strip_accents, U"a\u302e\u034f\U0001d165"), points(U"a\u302e\U0001d165"));
 }
 

@@ -17,7 +17,7 @@ std::string decoded(const std::string& bytes, const std::string& encoding,
   return text;
 }
 
-// The bytes are those of Python's "café €".encode(...) and the like.
+// The bytes come from Python, for example from "café €".encode(...).
 TEST(TextEncoding, HasPythonsNames) {
   for (const char* name : {"latin-1", "latin_1", "Latin1", "iso-8859-1", "ISO8859-1", "L1"})
     EXPECT_EQ(decoded("caf\xe9", name), "café") << name;

@@ -13,7 +13,7 @@ using Ids = std::vector<std::int32_t>;
 
 constexpr const char* kVocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nA\né\ne\n";
 
-// A tokenizer.json with the vocabulary above and one more token, "z".
+// Returns a tokenizer.json with the vocabulary above and one more token, "z".
 Json fast_tokenizer() {
   Json vocabulary = Json::object();
   const char* tokens[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "A", "é", "e", "z"};
@@ -50,7 +50,7 @@ TEST(LoadTokenizer, ReadsVocabTxtAsUncased) {
   EXPECT_EQ(encode(folder, "A é [MASK] ?"), (Ids{2, 5, 8, 4, 1, 3}));
 }
 
-// RoBERTa's own tokenizer reads byte pairs, and its ids would be others.
+// RoBERTa's tokenizer uses byte pairs, with other ids.
 TEST(LoadTokenizer, RefusesVocabTxtAloneForAClassThatReadsBytePairs) {
   TemporaryFolder folder;
   folder.file("vocab.txt", kVocabulary);
@@ -133,13 +133,13 @@ TEST(LoadTokenizer, TakesCaseFromTokenizerJsonWhereTheConfigIsSilent) {
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
   folder.file("tokenizer_config.json", R"({"do_lower_case": false})");
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
-  // The generic class does not look at the config.
+  // The generic class ignores the config.
   folder.file("tokenizer_config.json",
               R"({"do_lower_case": true, "tokenizer_class": "PreTrainedTokenizerFast"})");
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
 }
 
-// As transformers does: the class of a model takes these from the config.
+// As in transformers: tokenizers of a model's class take these settings from the config.
 TEST(LoadTokenizer, TheConfigGoesBeforeTokenizerJsonAboutCase) {
   TemporaryFolder folder;
   Json file = fast_tokenizer();
@@ -168,7 +168,7 @@ TEST(LoadTokenizer, RefusesAClassThatWouldTakeWhatTheConfigLeavesOutOtherwise) {
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 5, 8, 3}));
 }
 
-// The special tokens, then `count` words that begin with `first`.
+// Returns the special tokens, then `count` words that begin with `first`.
 std::string vocabulary_of(char first, int count) {
   std::string text = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
   for (int i = 0; i < count; ++i) text += fmt::format("{}word{}\n", first, i);
@@ -185,7 +185,7 @@ TEST(LoadTokenizer, RefusesAVocabularyThatContradictsTheCaseAssumed) {
       [&] { load_tokenizer(folder.path()); });
   folder.file("tokenizer_config.json", R"({"do_lower_case": false})");
   EXPECT_EQ(encode(folder, "Wword3"), (Ids{2, 8, 3}));
-  // Who says so must be believed.
+  // An explicit setting is accepted.
   folder.file("tokenizer_config.json", R"({"do_lower_case": true})");
   EXPECT_EQ(encode(folder, "Wword3"), (Ids{2, 1, 3}));
 }
@@ -220,7 +220,7 @@ TEST(LoadTokenizer, ReadsTheModelsLimits) {
   EXPECT_EQ(encode(folder, "aaa aaaa"), (Ids{2, 5, 10, 10, 1, 3}));
 }
 
-// As AutoTokenizer of transformers 5: these classes take the vocabulary alone.
+// As AutoTokenizer of transformers 5: these classes use only the vocabulary.
 TEST(LoadTokenizer, TakesLimitsAndFramingFromTheClassOfTheModel) {
   TemporaryFolder folder;
   Json file = fast_tokenizer();
@@ -262,7 +262,7 @@ TEST(LoadTokenizer, NamesBothFilesThatAreMissing) {
   expect_user_error((folder.path() / "vocab.txt").string(), [&] { load_tokenizer(folder.path()); });
 }
 
-// As the library `tokenizers` does: the number of a line is an id, whatever is on it.
+// As the library `tokenizers` does: the line number is the id, whatever the line contains.
 TEST(LoadTokenizer, ReadsEmptyAndRepeatedLines) {
   TemporaryFolder folder;
   const std::string special = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
@@ -323,7 +323,7 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
           "\"lowercase\" has an unexpected type: \"yes\"");
 }
 
-// The tokens of words that it cannot cut, as the library `tokenizers` has them.
+// The token for words that cannot be split, as in the library `tokenizers`.
 TEST(LoadTokenizer, TakesTheUnknownTokenOfTheModelAndNoOther) {
   TemporaryFolder folder;
   Json file = fast_tokenizer();
@@ -461,7 +461,7 @@ TEST(LoadTokenizer, DoesNotCutWordsIntoAddedTokens) {
   EXPECT_EQ(encode(folder, "ae AE"), (Ids{2, 10, 1, 3}));
 }
 
-// What the config describes goes before what tokenizer.json does, as in transformers.
+// As in transformers, the config takes precedence over tokenizer.json.
 TEST(LoadTokenizer, TakesAddedTokensFromTheConfigFirst) {
   TemporaryFolder folder;
   Json file = fast_tokenizer();
@@ -490,7 +490,7 @@ TEST(LoadTokenizer, GivesPairsNoTypesWhereTheModelTakesNone) {
   EXPECT_EQ(types_begin(R"({"model_input_names": ["input_ids", "token_type_ids"]})"), 3);
 }
 
-// For each the ids of random texts with random rules; see tools/golden/added_tokens.py.
+// The golden file has ids of random texts with random rules; see tools/golden/added_tokens.py.
 TEST(LoadTokenizer, SplitsAddedTokensOffAsHuggingFaceDoes) {
   TemporaryFolder folder;
   folder.file("vocab.txt", read_file(test_data() / "text/golden/vocab.txt"));

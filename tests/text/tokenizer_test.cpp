@@ -33,7 +33,7 @@ Tokenizer golden_tokenizer(const Normalization& normalization) {
       {.tokens = golden_vocabulary(), .model = WordPieceModel{.normalization = normalization}});
 }
 
-// One column of the golden file: its name in "settings" and the normalization it stands for.
+// One column of the golden file: its name in "settings" and its normalization.
 struct Column {
   const char* name;
   Normalization normalization;

@@ -14,7 +14,7 @@ namespace {
 
 const fs::path kBytePairs = test_data() / "text" / "golden" / "byte_pair";
 
-// Those that stay whatever texts hold, and these with what they are made through.
+// Returns the tokens that always stay, the used ones, and the tokens that these are merged from.
 std::vector<std::int32_t> kept_with(const TokenizerDefinition& definition,
                                     const std::vector<std::int32_t>& used) {
   std::vector<char> stays = lasting_tokens(definition);
@@ -77,7 +77,7 @@ TEST(TrimTokenizer, BytePairsKeepWhatTokensAreMadeThrough) {
     const Tokenizer after = load_tokenizer(to.path(), "RobertaTokenizer");
     EXPECT_EQ(after.vocabulary_size(), std::ssize(kept));
     EXPECT_EQ(tokens_in(after, text), tokens_in(read, text));
-    // Any other text can still be spelled, and as before as far as tokens stay.
+    // Any other text can still be encoded.
     std::string spelled;
     for (const std::string& token : tokens_in(after, "extraordinary")) spelled += token;
     EXPECT_NE(spelled.find("extraordinary"), std::string::npos) << spelled;

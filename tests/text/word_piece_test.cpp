@@ -19,7 +19,7 @@ TEST(WordPiece, TakesTheLongestPiece) {
 }
 
 TEST(WordPiece, NeverGoesBackForAnotherCut) {
-  // "ab" + "##c" would do, but "abc" is longer and leaves a "d" that nothing covers.
+  // "ab" + "##cd" would work, but "abc" is longer and leaves a "d" that no piece covers.
   EXPECT_EQ(cut({"[UNK]", "ab", "abc", "##cd"}, "abcd"), (Ids{0}));
 }
 

@@ -23,7 +23,7 @@ Tokens learn(const Tokens& texts, const WordPieceTrainerOptions& options, int th
   return train_word_pieces(count_words(pool, views_of(texts), {}), options);
 }
 
-// What the trainer promises, by counting everything anew for every piece. For words of ASCII letters.
+// A naive version of the trainer for words of ASCII letters: recounts all pairs for every new piece.
 Tokens learn_slowly(const std::vector<CountedWord>& words, const WordPieceTrainerOptions& options) {
   Tokens tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   std::set<std::string> first, later;
@@ -123,7 +123,7 @@ TEST(TrainWordPieces, DoesNotDependOnThreads) {
 }
 
 TEST(TrainWordPieces, KeepsTheMostFrequentLettersAlone) {
-  // Of "b" and "c", as frequent as each other, the first.
+  // "b" and "c" are equally frequent; the first one stays.
   EXPECT_EQ(learn({"ab ac aa ab ac"}, {.vocab_size = 100, .limit_alphabet = 2}),
             (Tokens{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##a", "##b", "ab"}));
 }

@@ -15,7 +15,7 @@
 #include "hone/base/error.h"
 #include "hone/kernels/target.h"
 
-// LLVM through its C interface, which changes less from version to version.
+// Uses the C interface of LLVM, which changes less between versions.
 namespace hone::compiler {
 namespace {
 
@@ -41,7 +41,7 @@ void initialize() {
   HONE_ASSERT(!failed, "LLVM knows no code generator for this processor");
 }
 
-// Levels of x86-64 rather than this very processor, so that objects serve all machines that share a cache.
+// Targets levels of x86-64 rather than this exact CPU, so that all machines that share a cache can use the objects.
 Machine machine_of(int lanes) {
   initialize();
   const Message triple(LLVMGetDefaultTargetTriple());

@@ -1,10 +1,11 @@
-// Attention tile by tile of keys, with the softmax put right as higher scores come (Milakov and Gimelshein, "Online
-// normalizer calculation for softmax", 2018; Dao and others, "FlashAttention", 2022). A block has some queries of a
-// head; see attention_tiles.cuh for who has what. Tiles of keys are cut by the number of the key and the size of heads
-// alone, and a key of weight 0 changes no sum, so what a text is given does not depend on what it is padded with.
+// Attention by tiles of keys with an online softmax, which rescales earlier sums as higher scores come (Milakov and
+// Gimelshein, "Online normalizer calculation for softmax", 2018; Dao and others, "FlashAttention", 2022). A block
+// computes some queries of a head; see attention_tiles.cuh for its layout. The tiles depend only on the index of the
+// key and the size of heads, and a key of weight 0 changes no sum, so the results of a text do not depend on its
+// padding.
 #include "attention_tiles.cuh"
 
-// Raises maxima to those of the scores, which become weights, and lets what was summed before fade.
+// Raises the maxima to those of the scores, turns scores into weights, and rescales earlier sums.
 inline void weigh(float (&scores)[kRows][kColumnsPerLane], float (&maximum)[kRows], float (&sum)[kRows],
                   float (&context)[kRows][kValueSize / 8]) {
 #pragma unroll

@@ -1,19 +1,19 @@
-// The gradients of attention, without weights of all queries to all keys in memory (Dao and others, "FlashAttention",
-// 2022, B.4). With weights P, what dropout multiplies them by F and W = F P:
+// The gradients of attention without storing the weights of all queries and keys (Dao and others, "FlashAttention",
+// 2022, B.4). With weights P, dropout factors F and W = F P:
 //
 //   dP = F (dy v^T)    delta = rowsum(P dP)    dS = P (dP - delta)
 //   dq = scale dS k    dv = W^T dy             dk = dS^T (scale q)
 //
-// The forward pass keeps nothing, so a first kernel, whose blocks have some queries, finds the softmax and delta in one
-// round over all keys and dq in another, and leaves what the weights of a query are made of: its maximum, one over its
-// sum, and delta. The second kernel, whose blocks have some keys, makes the weights again, turned, and sums dk and dv.
-// So every sum is of one block, in one order.
+// The forward pass stores nothing. A first kernel, whose blocks own queries, finds the softmax and delta in one round
+// over all keys and dq in another. For each query it stores the maximum, one over the sum, and delta. A second kernel,
+// whose blocks own keys, recomputes the weights, transposed, and sums dk and dv. So each sum is computed by one block,
+// in a fixed order.
 //
-// A short text, of which one block of the first kernel has all queries and one tile all keys, is done there: dk and dv
-// are sums over what that block has in its memory. Of it the second kernel has nothing to do.
+// If one block of the first kernel holds all queries of a short text, and one tile all its keys, that block also
+// computes dk and dv from its shared memory. The second kernel skips such texts.
 #include "attention_tiles.cuh"
 
-// What a softmax is when it has seen all scores: `shift` is what they are lessened by.
+// The online softmax and delta of a lane's rows.
 struct Softmax {
   float maximum[kRows], sum[kRows], dot[kRows];
 
@@ -39,7 +39,7 @@ struct Softmax {
     }
   }
 
-  // Sums become their inverses, and dots delta.
+  // Turns maxima into shifts, sums into their inverses, and dots into delta.
   void finish() {
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
@@ -50,7 +50,7 @@ struct Softmax {
   }
 };
 
-// Sums over all queries of a text, of which the block has all weights: `to` of its keys.
+// Stores a sum over all queries of a text for each of its keys. The block holds the weights of the whole text.
 template <int kSize>
 inline void store_turned_sums(const float* weights, const float* vectors, int queries, int keys,
                               VALUE* to, std::int64_t token_stride, int size, bool packed) {
@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   for (std::int64_t round = 0; round < 2 * tiles; ++round) {
     const std::int64_t key = round % tiles * kColumns;
     const int keys = smaller(place.keys - key, kColumns), all_keys = whole_quarters(keys);
-    // What one tile holds stays where it is between both rounds.
+    // A single tile stays in shared memory for both rounds.
     if (tiles > 1 || round == 0) {
       __syncthreads();
       load_tile<kHeadSize>(of_keys(call.key, place) + key * call.key.token_stride,
@@ -134,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         scores[i][j] = weight * (gradients[i][j] - softmax.dot[i]);
         gradients[i][j] = weight;
       }
-    // Places that a lane reads factors of are those that it writes.
+    // A lane overwrites only factors that it has read itself.
     if (has_all && call.random_key != nullptr) multiply_by_factors(weights, keys, gradients);
     __syncwarp();
     keep(scores, weights);
@@ -245,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         gradients[i][j] = weight * (gradients[i][j] * factor - delta);
       }
     }
-    // Places that a lane reads factors of are those that it writes.
+    // A lane overwrites only factors that it has read itself.
     keep(left, weights);
     __syncwarp();
     add_weighted_rows<kValueSize>(weights, dy_tile, queries, dvalue);

@@ -1,12 +1,12 @@
-// Attention of 16-bit values: see attention_half.cuh. A block has 16 queries for each of its WARPS warps, and keys go
-// by in tiles of 64, of which the next is on its way while one is worked on. The softmax is put right as higher scores
-// come (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018). Tiles are cut by the number of the
-// key alone, and a key of weight 0 changes no sum, so what a text is given does not depend on what it is padded with.
+// Attention of 16-bit values: see attention_half.cuh. A block has 16 queries for each of its WARPS warps and iterates
+// over tiles of 64 keys, loading the next tile while it works on one. The softmax is online (Milakov and Gimelshein,
+// "Online normalizer calculation for softmax", 2018). The tiles depend only on the index of the key, and a key of
+// weight 0 changes no sum, so the results of a text do not depend on its padding.
 constexpr int kThreads = 32 * WARPS, kBlockRows = 16 * WARPS, kColumns = 64, kTiles = kColumns / 8;
 
 #include "attention_half.cuh"
 
-// Raises maxima to those of the scores, and lets what was summed before fade. Scores become weights.
+// Raises the maxima to those of the scores, turns scores into weights, and rescales earlier sums.
 inline void weigh(float (&scores)[kTiles][4], float (&maximum)[2], float (&sum)[2],
                   float (&context)[kSize / 8][4]) {
 #pragma unroll
@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
     __syncthreads();
   }
-  // Of no keys the copies of queries may still be under way.
+  // Without keys, the copies of queries may still be in flight.
   wait_for_copies<0>();
   __syncthreads();
   if (queries <= 0) return;

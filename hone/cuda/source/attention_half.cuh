@@ -1,13 +1,13 @@
 #pragma once
-// What the kernels of attention of 16-bit values share, whose products are those of tensor cores (after Dao,
-// "FlashAttention-2", 2023). A warp has 16 rows of its own, queries or keys, and lets all columns of a tile, keys or
-// queries, go by: it has their scores in registers, as sums of a product, and hands them to the next product as they
-// are, rounded to 16 bits. Tiles of vectors stand in shared memory; from row to row it is an odd number of 16 bytes, so
-// that eight rows at one place meet no bank twice.
+// Shared code of the attention kernels for 16-bit values, whose products run on tensor cores (after Dao,
+// "FlashAttention-2", 2023). A warp owns 16 rows, queries or keys, and iterates over all columns of a tile, keys or
+// queries. It has their scores in registers, as sums of a product, and passes them to the next product as they are,
+// rounded to 16 bits. Tiles of vectors are in shared memory. Their row pitch is an odd number of 16 bytes, so that
+// eight rows at one position are in different banks.
 //
 // Scores are in units of log 2, so that weights are powers of 2.
 //
-// HEAD_SIZE: of queries, keys and values, whole 32; DROPS: 1 where weights are dropped.
+// HEAD_SIZE: of queries, keys and values, a multiple of 32; DROPS: 1 for dropout of weights.
 #include "attention_place.cuh"
 #include "warp_products.cuh"
 
@@ -19,8 +19,8 @@ static_assert(kSize % 32 == 0, "whole products");
 
 inline int warp_number() { return threadIdx.x / 32; }
 inline int lane() { return threadIdx.x % 32; }
-inline int lane_group() { return threadIdx.x % 32 / 4; }  // rows are that of this number, and the eighth behind
-inline int lane_member() { return threadIdx.x % 4; }      // columns are two of every eight, from twice this on
+inline int lane_group() { return threadIdx.x % 32 / 4; }  // the lane's rows are this one and the eighth after
+inline int lane_member() { return threadIdx.x % 4; }      // its columns are two of every eight, from twice this on
 
 inline float maximum_of_group(float x) {
   x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
@@ -41,8 +41,8 @@ inline void clear(float (&x)[kCount][4]) {
 
 // ---- vectors
 
-// Begins to copy vectors of `rows` tokens, and zeros up to kRows, by all kThreads threads. Of a token that is not there
-// nothing is read.
+// Begins to copy the vectors of `rows` tokens, and zeros up to kRows, with all kThreads threads. Tokens beyond `rows`
+// are not read.
 template <int kRows, int kThreads>
 inline void begin_tile(const VALUE* from, std::int64_t token_stride, int rows, VALUE* to) {
   constexpr int kUnits = kSize / 8, kLanes = kUnits % 8 == 0 ? 8 : 4, kRowsAtOnce = kThreads / kLanes;
@@ -59,8 +59,8 @@ inline void begin_tile(const VALUE* from, std::int64_t token_stride, int rows, V
   }
 }
 
-// The `rows` first of the warp's 16 rows of sums, multiplied by a factor for the rows g and one for g + 8, by way of
-// `stage`: memory for 16 vectors that no other warp uses.
+// Stores the first `rows` of the warp's 16 rows of sums, multiplied by `factor` in rows g and by `next_factor` in rows
+// g + 8. They pass through `stage`, memory for 16 vectors that no other warp uses.
 inline void store_rows(const float (&sum)[kSize / 8][4], float factor, float next_factor, VALUE* stage, VALUE* to,
                        std::int64_t token_stride, int rows) {
   constexpr int kUnits = kSize / 8;
@@ -85,7 +85,7 @@ inline void store_rows(const float (&sum)[kSize / 8][4], float factor, float nex
 
 // ---- products
 
-// sum = a b^T for vectors: 16 own, and 8 kTiles others.
+// sum = a b^T for 16 own vectors a and 8 kTiles other vectors b.
 template <int kTiles>
 inline void multiply_vectors(const VALUE* own, const VALUE* others, float (&sum)[kTiles][4]) {
   static_assert(kTiles % 2 == 0, "tiles of others come in pairs");
@@ -107,7 +107,7 @@ inline void multiply_vectors(const VALUE* own, const VALUE* others, float (&sum)
   }
 }
 
-// sum += a v for the 16 vectors that stand in `vectors` from the first on, weighted by a.
+// sum += a v, with weights a and the 16 vectors v at the address `vectors`.
 inline void add_sixteen(const std::uint32_t (&a)[4], std::uint32_t vectors, float (&sum)[kSize / 8][4]) {
 #pragma unroll
   for (int j = 0; j < kSize / 8; j += 2) {
@@ -117,12 +117,12 @@ inline void add_sixteen(const std::uint32_t (&a)[4], std::uint32_t vectors, floa
     multiply_add(sum[j + 1], a, b[2], b[3]);
   }
 }
-// The lane's part of the address that the above takes.
+// Returns the lane's address for `add_sixteen`.
 inline std::uint32_t turned_address(const VALUE* vectors) {
   return shared_address(vectors + lane() % 16 * kPitch + lane() / 16 * 8);
 }
 
-// sum += w v: weights of the warp's rows, [0] of the rows g and [1] of g + 8, by the vectors of the columns.
+// sum += w v, with weights w of the warp's rows, [0] of rows g and [1] of rows g + 8, and vectors v of the columns.
 template <int kTiles>
 inline void add_weighted_vectors(const std::uint32_t (&weights)[kTiles][2], const VALUE* vectors,
                                  float (&sum)[kSize / 8][4]) {
@@ -136,20 +136,20 @@ inline void add_weighted_vectors(const std::uint32_t (&weights)[kTiles][2], cons
 
 // ---- masks
 
-// What the mask adds to scores of key t, in units of log 2: -infinity where there is no key.
+// Returns what the mask adds to scores of key t, in units of log 2: -infinity beyond the last key.
 inline float mask_of(const AttentionCall& call, const Place& place, std::int64_t t) {
   if (t >= place.keys) return nothing();
   const float added = call.mask == nullptr ? 0 : call.mask[place.text * call.mask_stride + t];
-  // The least finite number is a usual mask, and must not become -infinity.
+  // The lowest finite float is a common mask value and must not become -infinity.
   return added > nothing() ? fmaxf(added * kLog2E, -3.4028235e38f) : added;
 }
-// The same of the kColumns keys from `key` on, into shared memory.
+// Stores the mask of the kColumns keys from `key` on in shared memory.
 template <int kColumns>
 inline void load_mask(const AttentionCall& call, const Place& place, std::int64_t key, float* to) {
   for (int i = threadIdx.x; i < kColumns; i += blockDim.x) to[i] = mask_of(call, place, key + i);
 }
 
-// Scores of keys that are columns: what products gave, in units of log 2, and the mask.
+// Converts scores to units of log 2 and adds the mask. Columns are keys.
 template <int kTiles>
 inline void mask_scores(float scale, const float* mask, float (&scores)[kTiles][4]) {
 #pragma unroll
@@ -160,9 +160,9 @@ inline void mask_scores(float scale, const float* mask, float (&scores)[kTiles][
   }
 }
 
-// ---- dropping
+// ---- dropout
 
-// Bit i: the weight that draws word `first` + i stays; of kCount words.
+// Returns kCount bits: bit i is set if the weight with the random word `first` + i is kept.
 template <int kCount>
 inline std::uint32_t draw(const AttentionCall& call, const RandomStream& random, std::uint64_t first) {
   const int skipped = int(first % 4);
@@ -183,9 +183,9 @@ inline std::uint32_t draw(const AttentionCall& call, const RandomStream& random,
   return std::uint32_t(stay >> skipped);
 }
 
-// Which of the lane's weights stay, of rows that are queries from `query` on and 8 kTiles columns that are keys from
-// `key` on. A block of words is four neighbours of a row: one lane of a group draws half a row at once, and the others
-// get of it what is theirs.
+// The weights of a lane that dropout keeps. Rows are queries from `query` on, columns are 8 kTiles keys from `key` on.
+// A block of random words is for four adjacent weights of a row, so each lane of a group draws half a row and shares it
+// with the others.
 template <int kTiles>
 struct Kept {
   static constexpr int kHalf = kTiles / 2;
@@ -199,16 +199,16 @@ struct Kept {
         draw<8 * kHalf>(call, random, word_of(call, place, query + row, key + half * 8 * kHalf));
     bits = 0;
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {  // as members have drawn them
+    for (int i = 0; i < 4; ++i) {  // for each lane of the group
       const std::uint32_t part = __shfl_sync(0xffffffffu, drawn, lane() / 4 * 4 + i);
       bits |= (part >> 2 * lane_member() & 0x03030303u) << (i % 2 * 2 + i / 2 * 4);
     }
   }
-  // Of element e of tile j.
+  // Returns whether element e of tile j is kept.
   inline bool at(int j, int e) const { return bits >> (8 * (j % kHalf) + 4 * (j / kHalf) + e) & 1; }
 };
 
-// The same where rows are keys, and columns queries: a lane draws what the warp has of a column.
+// The same for rows that are keys and columns that are queries: a lane draws the warp's part of a column.
 template <int kTiles>
 struct TurnedKept {
   static_assert(kTiles == 8 || kTiles == 4, "one or two columns of a lane");

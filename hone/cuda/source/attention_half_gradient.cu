@@ -1,24 +1,24 @@
-// The gradients of attention of 16-bit values: see attention_gradient.cu for what they are, and attention_half.cuh for
-// how products are made.
+// The gradients of attention of 16-bit values: see attention_gradient.cu for the formulas and attention_half.cuh for
+// the products.
 //
-// A text of no more than TOKENS queries and keys is one block's, a warp of which has 16 queries, and then 16 keys:
-// weights and their gradients are made once, in registers, from where dq is a product more; and they go to shared
-// memory, for dk and dv are sums over the queries of all warps.
+// One block computes a text of at most TOKENS queries and keys. Each of its warps has 16 queries, and then 16 keys.
+// Weights and their gradients are computed once, in registers, from which one more product gives dq. They are also
+// stored in shared memory, since dk and dv are sums over the queries of all warps.
 //
-// Of longer texts a first kernel, whose blocks have some queries, finds the softmax and delta in one round over all
-// keys and dq in another; it leaves what the weights of a query are made of: its maximum, one over its sum, and delta.
-// A second kernel, whose blocks have some keys, makes the weights again, turned, and sums dk and dv. So every sum is of
-// one block, in one order.
-constexpr int kTokens = TOKENS, kShortThreads = 2 * kTokens;  // of the kernel of short texts
+// For longer texts, a first kernel, whose blocks own queries, finds the softmax and delta in one round over all keys
+// and dq in another. For each query it stores the maximum, one over the sum, and delta. A second kernel, whose blocks
+// own keys, recomputes the weights, transposed, and sums dk and dv. So each sum is computed by one block, in a fixed
+// order.
+constexpr int kTokens = TOKENS, kShortThreads = 2 * kTokens;  // of the kernel for short texts
 constexpr int kThreads = 128, kBlockRows = 64;                // of the others
-constexpr int kColumns = HEAD_SIZE > 64 ? 32 : 64;            // that go by at once
+constexpr int kColumns = HEAD_SIZE > 64 ? 32 : 64;            // per iteration
 
 #include "attention_half.cuh"
 
 // ---- short texts
 
-constexpr int kWeightPitch = kTokens + 8;  // of a row of weights in shared memory, as kPitch
-// Blocks at once on a multiprocessor: what registers, and shared memory, are there for.
+constexpr int kWeightPitch = kTokens + 8;  // of weights in shared memory, like kPitch
+// Blocks that run concurrently on a multiprocessor, limited by registers and shared memory.
 constexpr int kShortBlocks = kSize > 64 || (kTokens == 128 && __CUDA_ARCH__ < 900) ? 1 : 256 / kTokens;
 
 template <int kTiles>
@@ -31,7 +31,7 @@ inline void keep(const std::uint32_t (&weights)[kTiles][2], VALUE* own) {
   }
 }
 
-// sum = w^T v: weights of all queries to the 16 keys that `weights` begins with, by the vectors of the queries.
+// sum = w^T v, with weights w of all queries and 16 keys, from the key at `weights` on, and vectors v of the queries.
 inline void multiply_turned(const VALUE* weights, const VALUE* vectors, int queries, float (&sum)[kSize / 8][4]) {
   const int row = lane() % 8 + lane() / 16 * 8, column = lane() / 8 % 2 * 8;
   const std::uint32_t a_at = shared_address(weights + row * kWeightPitch + column), b_at = turned_address(vectors);
@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(kShortThreads, kShortBlocks)
     clear(sum);
     add_weighted_vectors(weights, key_tile, sum);
   }
-  // From here on values are needed no more, and keys neither: what is to be stored goes by way of their memory.
+  // Keys and values are no longer needed; results are staged in the memory of the values.
   __syncthreads();
   if (queries > 0)
     store_rows(sum, call.scale, call.scale, stage,
@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(kShortThreads, kShortBlocks)
 
 // ---- longer texts
 
-// What a softmax is of a lane's two rows when it has seen all scores, and delta.
+// The online softmax and delta of a lane's two rows.
 struct Softmax {
   float maximum[2] = {nothing(), nothing()}, sum[2] = {0, 0}, dot[2] = {0, 0};
 
@@ -188,7 +188,7 @@ struct Softmax {
     }
   }
 
-  // Maxima become what scores are lessened by, sums their inverses, and dots delta.
+  // Turns maxima into shifts, sums into their inverses, and dots into delta.
   inline void finish() {
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
@@ -199,7 +199,7 @@ struct Softmax {
   }
 };
 
-// Short texts are the first kernel's, where it is started.
+// Returns whether the kernel for short texts has computed this text.
 inline bool is_done(const AttentionCall& call, const Place& place) {
   return place.queries <= call.query_rows && place.keys <= call.query_rows;
 }
@@ -280,7 +280,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
     __syncthreads();
   }
-  // Of no keys the copies of queries may still be under way.
+  // Without keys, the copies of queries may still be in flight.
   wait_for_copies<0>();
   __syncthreads();
   if (queries <= 0) return;
@@ -311,7 +311,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   VALUE* const value_tile = key_tile + kBlockRows * kPitch;
   VALUE* const query_tiles = value_tile + kBlockRows * kPitch;
   VALUE* const dy_tiles = query_tiles + 2 * kColumns * kPitch;
-  // Of each query: shift, inverse and delta.
+  // Shift, inverse and delta of each query.
   float* const all_statistics = reinterpret_cast<float*>(dy_tiles + 2 * kColumns * kPitch);
   VALUE* const own_keys = key_tile + warp_number() * 16 * kPitch;
   VALUE* const own_values = value_tile + warp_number() * 16 * kPitch;
@@ -328,7 +328,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                                      call.dy.token_stride, queries, dy_tiles + stage * kColumns * kPitch);
       if (threadIdx.x < kColumns) {
         float* const to = all_statistics + stage * 3 * kColumns + threadIdx.x;
-        // The weights of a query that is not there are 0.
+        // Queries beyond the last have weights of 0.
         const bool is_there = int(threadIdx.x) < queries;
         to[0] = is_there ? statistics.shift[query + threadIdx.x] : -nothing();
         to[kColumns] = is_there ? statistics.inverse[query + threadIdx.x] : 0;
@@ -389,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
     __syncthreads();
   }
-  // Of no queries the copies of keys may still be under way.
+  // Without queries, the copies of keys may still be in flight.
   wait_for_copies<0>();
   __syncthreads();
   if (keys <= 0) return;

@@ -1,6 +1,6 @@
 #pragma once
-// Where that stands which a block of the kernels of attention works for. Whoever includes this says kBlockRows before:
-// how many queries, or keys, are a block's.
+// The rows that a block of the attention kernels works on. Files that include this define kBlockRows before: the number
+// of queries, or keys, of a block.
 #include "attention_call.cuh"
 #include "numbers.cuh"
 #include "random.cuh"
@@ -13,13 +13,13 @@ inline float nothing() { return __uint_as_float(0xff800000u); }  // -infinity
 inline int smaller(std::int64_t a, int b) { return a < b ? int(a) : b; }
 inline std::int64_t whole(std::int64_t count, int of) { return (count + of - 1) / of; }
 
-// The head of the text that a block works for, and its first own row.
+// The text and head that a block works on, and its first row.
 struct Place {
   std::int64_t text, head, first, queries, keys;
   std::int64_t query_text, query_begin, key_text, key_begin;
 };
 
-// `first` is what a block begins with, of the text's queries or keys.
+// `first` is the block's first row among the text's queries or keys.
 inline Place place_in(const AttentionCall& call, std::int64_t text, std::int64_t head, std::int64_t first) {
   Place place;
   place.text = text;
@@ -33,7 +33,7 @@ inline Place place_in(const AttentionCall& call, std::int64_t text, std::int64_t
   place.key_text = 0;
   place.key_begin = call.begins[place.text];
   place.keys = call.lengths[place.text];
-  // What is no part of the tokens has none.
+  // A range outside of the tokens has no keys.
   if (place.key_begin < 0 || place.keys < 0 || place.keys > call.keys - place.key_begin)
     place.key_begin = place.keys = 0;
   if (call.query_runs == 0) return place;
@@ -43,8 +43,8 @@ inline Place place_in(const AttentionCall& call, std::int64_t text, std::int64_t
   return place;
 }
 
-// Texts one behind the other share one row of tiles, in which text b begins at tile begins[b] / kBlockRows + b: that
-// leaves each as many as it needs, however long, so the host need not know lengths.
+// Texts stored back to back share one sequence of tiles, in which text b begins at tile begins[b] / kBlockRows + b.
+// That leaves each text enough tiles, whatever its length, so the host need not know the lengths.
 inline std::int64_t first_tile(const AttentionCall& call, std::int64_t text) {
   return call.begins[text] / kBlockRows + text;
 }
@@ -82,17 +82,17 @@ inline VALUE* of_keys(const AttentionHeads& x, const Place& place) {
          place.key_begin * x.token_stride;
 }
 
-// What scores of that maximum are lessened by: of nothing but -infinity nothing can be subtracted.
+// Returns what is subtracted from scores with this maximum: 0 if all are -infinity, to avoid NaN.
 inline float shift_of(float maximum) { return maximum == nothing() ? 0 : maximum; }
 
-// Where the weight of a query to a key draws its word.
+// Returns the index of the random word of a weight.
 inline std::uint64_t word_of(const AttentionCall& call, const Place& place, std::int64_t query,
                              std::int64_t key) {
   return std::uint64_t(place.text * call.word_strides[0] + place.head * call.word_strides[1] +
                        query * call.word_strides[2] + key);
 }
 
-// Three runs of a number for each query of all heads.
+// Three arrays of a number for each query of all heads.
 struct Statistics {
   float *shift, *inverse, *delta;  // of the queries of one head of one text
 

@@ -1,14 +1,13 @@
-// Attention on the tensor cores of Hopper (sm_90a), without weights in memory: Shah and others, "FlashAttention-3",
+// Attention on the tensor cores of Hopper (sm_90a) without storing the weights: Shah and others, "FlashAttention-3",
 // 2024.
 //
-// A block takes tiles of queries of one head, one after another. One warpgroup loads: queries once, keys and values
-// tile by tile into rings of two stages, by the copy engine. The others compute, 64 queries each: scores = Q K^T
-// into registers, the running maximum and sum of their exponentials, and O += P V with the weights P from
-// registers. Scores of the next tile are begun before P V of this one, so that the tensor cores have work while
-// exponentials are taken; and the warpgroups begin their products in turns, so that one takes exponentials while
-// another multiplies.
+// A block computes tiles of queries of one head, one after another. One warpgroup loads: queries once, keys and values
+// tile by tile into rings of two stages, with the copy engine. The others compute 64 queries each: scores = Q K^T into
+// registers, the running maximum and sum of their exponentials, and O += P V with the weights P from registers. Scores
+// of the next tile are begun before P V of this one, so that the tensor cores have work during the exponentials. The
+// warpgroups begin their products in turns, so that one computes exponentials while another multiplies.
 //
-// VALUE: bfloat16 or float16; DEPTH, the size of a head: 64 or 128; MASK: 1 where scores get a term per key.
+// VALUE: bfloat16 or float16; DEPTH, the size of a head: 64 or 128; MASK: 1 if scores get a term per key.
 #include "cstdint"
 
 #ifndef VALUE
@@ -32,7 +31,7 @@ constexpr int kQueryBoxBytes = kRows * 128;
 constexpr int kKeyBoxBytes = kKeys * 128;
 constexpr int kTileBytes = kKeyBoxBytes * kBoxes;
 
-// The layout of shared memory, from an address that is a multiple of 1024 on.
+// The layout of shared memory, from an address aligned to 1024.
 constexpr int kQueriesAt = 0;
 constexpr int kKeysAt = kQueriesAt + kQueryBoxBytes * kBoxes;
 constexpr int kValuesAt = kKeysAt + kStages * kTileBytes;
@@ -55,18 +54,18 @@ struct alignas(64) TensorMap {
   std::uint64_t words[16];
 };
 
-/// As hone/cuda/tensor_core_attention.cpp has it.
+/// The same struct as in hone/cuda/tensor_core_attention.cpp.
 struct Work {
   std::uint16_t* output;
   std::int64_t output_text, output_token, output_head;  // strides in elements
   const float* mask;                                    // (texts or 1, keys)
-  std::int64_t mask_text;                               // its stride
+  std::int64_t mask_text;                               // its stride between texts
   int heads, queries, keys;
   int query_tiles, tiles;  // tiles of one head, and of all
   float scale;
 };
 
-// ---- barriers, copies and products: names for instructions
+// ---- barriers, copies and products: wrappers of instructions
 
 __forceinline__ void barrier_create(std::uint32_t barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
@@ -99,10 +98,10 @@ __forceinline__ void copy_box(std::uint32_t to, const TensorMap& from, std::uint
       : "memory");
 }
 
-/// What products read of shared memory: rows of 128 bytes, swizzled, eight of them (1024 bytes) a block. Blocks
-/// follow one another along the rows; `leading` bytes lie between those side by side, where columns are the free
-/// dimension. This is the lower half of the descriptor, to which addresses in units of 16 bytes may be added; the
-/// upper half is always the same.
+/// Returns the lower half of the descriptor of a matrix in shared memory, to which addresses in units of 16 bytes may
+/// be added; the upper half is always the same. Rows have 128 bytes, swizzled, and eight of them (1024 bytes) form a
+/// block. Blocks follow one another along the rows. If columns are the free dimension, blocks side by side are
+/// `leading` bytes apart.
 __forceinline__ std::uint32_t matrix(std::uint32_t address, unsigned leading) {
   return address >> 4 | leading >> 4 << 16;
 }
@@ -153,14 +152,14 @@ __forceinline__ std::uint64_t descriptor(std::uint32_t matrix) {
                : "r"((p)[0]), "r"((p)[1]), "r"((p)[2]), "r"((p)[3]), "l"(descriptor(v)), "r"(int(add)))
 #endif
 
-/// Registers as they are now are what products begun from here on read and write.
+/// Orders earlier accesses to registers before the products that begin from here on.
 __forceinline__ void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __forceinline__ void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int kPending>
 __forceinline__ void products_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
-/// Keeps the compiler from moving what uses these registers across this point.
+/// Keeps the compiler from moving uses of these registers across this point.
 template <int kCount>
 __forceinline__ void hold(float (&x)[kCount]) {
 #pragma unroll
@@ -186,8 +185,8 @@ __forceinline__ float exp2_approximate(float x) {
 
 // ---- loading
 
-/// The order of the tiles of a head's keys, for all who go through them: from the last, which may be a part only,
-/// to the first.
+/// Returns the number of tiles of a head's keys. All warps process them from the last, which may be partial, to the
+/// first.
 __forceinline__ int key_tiles(const Work& work) { return (work.keys + kKeys - 1) / kKeys; }
 
 /// A tile of queries.
@@ -202,14 +201,14 @@ struct Place {
   }
 };
 
-/// Where a ring is: the place in it, and the parity of the phase that fills it.
+/// The position in a ring: the stage, and the parity of the phase that fills it.
 struct Turn {
   unsigned stage, parity;
 
   __forceinline__ explicit Turn(unsigned step) : stage(step % kStages), parity(step / kStages % 2) {}
 };
 
-/// One thread.
+/// Loads queries, keys and values. Runs on one thread.
 __forceinline__ void load(const Work& work, const TensorMap& queries, const TensorMap& keys, const TensorMap& values,
                           std::uint32_t shared) {
   unsigned step = 0, round = 0;
@@ -240,7 +239,7 @@ __forceinline__ void load(const Work& work, const TensorMap& queries, const Tens
 }
 
 #if MASK
-/// One warp: terms in units of log 2, beside the keys that they belong to; -inf where there are no keys.
+/// Loads the mask's terms for each tile of keys, in units of log 2; -inf beyond the last key. Runs on one warp.
 __forceinline__ void load_mask(const Work& work, unsigned char* memory, std::uint32_t shared) {
   const int lane = threadIdx.x % 32;
   unsigned step = 0;
@@ -256,7 +255,7 @@ __forceinline__ void load_mask(const Work& work, unsigned char* memory, std::uin
         float term = -infinity();
         if (token + i < work.keys) {
           term = from[token + i];
-          // The least finite number is a usual mask, and must not become -inf.
+          // The lowest finite float is a common mask value and must not become -inf.
           if (term > -infinity()) term = fmaxf(term * kLog2E, -3.4028235e38f);
         }
         to[i] = term;
@@ -269,22 +268,22 @@ __forceinline__ void load_mask(const Work& work, unsigned char* memory, std::uin
 
 // ---- computing
 
-// A thread has two rows, `half` 0 and 1, of every 8 columns two neighbours: element 4 t + 2 half + i of an array is
-// column 8 t + 2 (lane % 4) + i of row lane / 4 + 8 half of its warp's 16.
+// A thread has two rows, `half` 0 and 1, and of every 8 columns two adjacent ones: element 4 t + 2 half + i of an array
+// is column 8 t + 2 (lane % 4) + i of row lane / 4 + 8 half of its warp's 16.
 
-/// What is known of the two rows so far.
+/// The online softmax of a thread's two rows.
 struct Rows {
-  float most[2];    // the greatest score
+  float most[2];    // the highest score
   float sum[2];     // of this thread's exponentials
-  float shrink[2];  // what sums before the last tile are to be multiplied by
+  float shrink[2];  // the factor for sums of earlier tiles
 };
 
-/// Scores of a tile become exponentials. `unit`: what a score is multiplied by, in units of log 2.
+/// Turns the scores of a tile into exponentials. `unit`: the factor of scores, in units of log 2.
 template <bool kFirst>
 __forceinline__ void take_exponentials(float (&scores)[kKeys / 2], Rows& rows, float unit) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    // Two chains each, for they are long.
+    // Two dependency chains each, since one would be long.
     float most[2] = {scores[2 * half], scores[2 * half + 1]};
 #pragma unroll
     for (int i = 4 + 2 * half; i < kKeys / 2; i += 4) {
@@ -295,7 +294,7 @@ __forceinline__ void take_exponentials(float (&scores)[kKeys / 2], Rows& rows, f
     now = fmaxf(now, __shfl_xor_sync(kWholeWarp, now, 1));
     now = fmaxf(now, __shfl_xor_sync(kWholeWarp, now, 2));
     if (!kFirst) now = fmaxf(now, rows.most[half]);
-    // Without a key so far, all exponentials are 0.
+    // If all keys so far are masked, all exponentials are 0.
     const float origin = (MASK && now == -infinity() ? 0 : now) * unit;
     rows.shrink[half] = kFirst ? 0 : exp2_approximate(__fmaf_rn(rows.most[half], unit, -origin));
     rows.most[half] = now;
@@ -312,7 +311,8 @@ __forceinline__ void take_exponentials(float (&scores)[kKeys / 2], Rows& rows, f
   }
 }
 
-/// Four threads have a row, each two neighbours of every 8 columns: makes it 8 columns of every 32, and writes them.
+/// Four threads share a row, each with two adjacent columns of every 8. They exchange values, so that each has 8
+/// adjacent columns of every 32, and write them.
 __forceinline__ void write_output(const Work& work, const Place& place, int row, const float (&output)[kDepth / 2],
                                   const Rows& rows) {
   const int lane = threadIdx.x % 32, quarter = lane % 4;
@@ -350,7 +350,7 @@ __forceinline__ void write_output(const Work& work, const Place& place, int row,
   }
 }
 
-/// Warpgroups take turns in beginning products: barrier 1 + worker is passed by that worker and who comes before it.
+/// Warpgroups take turns in beginning products: a worker and its predecessor meet at barrier 1 + worker.
 __forceinline__ void await_turn(int worker) {
   asm volatile("bar.sync %0, 256;" ::"r"(1 + worker) : "memory");
 }
@@ -358,7 +358,7 @@ __forceinline__ void give_turn(int worker) {
   asm volatile("bar.arrive %0, 256;" ::"r"(1 + worker) : "memory");
 }
 
-/// One warpgroup: 64 of a tile's queries.
+/// Computes 64 of a tile's queries. Runs on one warpgroup.
 __forceinline__ void compute(const Work& work, const unsigned char* memory, std::uint32_t shared, int worker) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const int next_worker = worker + 1 == kWorkers ? 0 : worker + 1;
@@ -401,7 +401,7 @@ __forceinline__ void compute(const Work& work, const unsigned char* memory, std:
       MULTIPLY_OUTPUT(output, &weights[4 * k], values + (stage * kTileBytes + k * 16 * 128) / 16, k > 0 || add);
     products_commit();
   };
-  // Terms of the mask, and then the keys are done with.
+  // Adds the mask, and then releases the keys.
   const auto finish_scores = [&](unsigned stage) {
     hold(scores);
 #if MASK
@@ -422,7 +422,7 @@ __forceinline__ void compute(const Work& work, const unsigned char* memory, std:
   const float score_unit = MASK ? 1 : unit;
   if (worker == kWorkers - 1) give_turn(0);
   unsigned step = 0, round = 0;  // of key tiles, and of tiles
-  // The product with values that runs, if one does; then weights are those of the tile whose scores are known.
+  // Waits for the product with values, if one `runs`. Then packs the weights of the tile whose exponentials are known.
   const auto finish_output = [&](bool runs) {
     products_wait<0>();
     hold(output);
@@ -452,8 +452,8 @@ __forceinline__ void compute(const Work& work, const unsigned char* memory, std:
 #endif
       take_exponentials<true>(scores, rows, score_unit);
     }
-    // An iteration ends with exponentials while its product with values still runs: the compiler does not take them
-    // across the end of a loop's body, as it does across a wait.
+    // An iteration ends with exponentials while its product with values still runs. The compiler does not move them
+    // across the end of a loop's body, as it would across a wait.
     for (int i = 1; i < count; ++i, ++step) {
       const Turn now(step), next(step + 1);
       finish_output(i > 1);
@@ -478,7 +478,7 @@ __forceinline__ void compute(const Work& work, const unsigned char* memory, std:
     release(shared + kValuesEmpty + last.stage * 8);
     write_output(work, place, worker * 64 + warp * 16, output, rows);
   }
-  // The last turn, which nobody took.
+  // Consumes the last turn, which no worker has taken.
   if (worker == 0) await_turn(0);
 }
 
@@ -502,7 +502,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   }
   __syncthreads();
 
-  // The same for all threads of a warp, and known to be.
+  // The shuffle lets the compiler know that the value is the same for all threads of a warp.
   const int group = __shfl_sync(kWholeWarp, threadIdx.x / 128, 0);
   if (group == 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kWorkers == 3 ? 32 : 24));

@@ -1,15 +1,15 @@
 #pragma once
-// What the kernels of attention share. A block works for some rows of one head (its own: queries or keys) and lets the
-// others (columns: keys or queries) go by, COLUMNS at a time, in shared memory. A warp owns 4 ROWS of the rows, so
-// maxima and sums of rows, and products with what it has written itself, need no other warp. Its lanes stand 4 by 8:
-// lane (r, c) has the rows r + 4 i and the columns c + 8 j of scores, or the neighbours 4 c + 32 l of vectors, so that
-// eight lanes read 128 bytes from banks of their own.
+// Shared code of the attention kernels. A block owns some rows of one head, queries or keys, and iterates over the
+// columns, keys or queries, COLUMNS at a time, in shared memory. A warp owns 4 ROWS of the rows, so maxima and sums of
+// rows, and products with what it has written itself, need no other warp. Its lanes form a grid of 4 by 8: lane (r, c)
+// has the rows r + 4 i and the columns c + 8 j of scores, or the four elements from 4 c + 32 l on of vectors, so that
+// eight lanes read 128 bytes from different banks.
 //
-// HEAD_SIZE and VALUE_SIZE are those of the call in whole 32, with zeros behind.
+// HEAD_SIZE and VALUE_SIZE are the call's sizes rounded up to multiples of 32; vectors are padded with zeros.
 constexpr int kHeadSize = HEAD_SIZE, kValueSize = VALUE_SIZE, kColumns = COLUMNS, kRows = ROWS;
 constexpr int kThreads = 32 * WARPS, kWarpRows = 4 * kRows, kBlockRows = WARPS * kWarpRows;
 constexpr int kColumnsPerLane = kColumns / 8;
-// From row to row in shared memory: neighbours begin four or eight banks apart.
+// Row pitches in shared memory: adjacent rows begin four or eight banks apart.
 constexpr int kHeadPitch = kHeadSize + 4, kValuePitch = kValueSize + 4, kWeightPitch = kColumns + 8;
 
 #include "attention_place.cuh"
@@ -22,7 +22,7 @@ inline int warp_number() { return threadIdx.x / 32; }
 inline int lane_row() { return threadIdx.x % 32 / 8; }
 inline int lane_column() { return threadIdx.x % 8; }
 
-// What tiles of fewer columns are filled up to with zeros, for products take a quarter of a tile at least.
+// Rounds columns up to quarters of a tile, the least that products process. Tiles are padded with zeros.
 inline int whole_quarters(int columns) {
   return (columns + kColumns / 4 - 1) / (kColumns / 4) * (kColumns / 4);
 }
@@ -34,7 +34,7 @@ inline float exp_of_nonpositive(float x) {
   return y;
 }
 
-// Elements [at, at + 4) of a vector of `size`, zeros behind.
+// Loads elements [at, at + 4) of a vector of `size`, zeros beyond its end.
 inline Pack4 load_pack(const VALUE* vector, int at, int size, bool packed) {
   Pack4 x = {};
   if (packed) {
@@ -64,7 +64,8 @@ inline void store_pack(const Pack4& x, VALUE* vector, int at, int size, bool pac
     if (at + i < size) vector[at + i] = from_float<VALUE>(x.at[i]);
 }
 
-// Vectors of `rows` tokens, multiplied by `factor`, and zeros up to `all_rows`: into shared memory, by all threads.
+// Loads the vectors of `rows` tokens, multiplied by `factor`, and zeros up to `all_rows` into shared memory, with all
+// threads.
 template <int kSize>
 inline void load_tile(const VALUE* from, std::int64_t token_stride, int rows, int all_rows, int size,
                       bool packed, float factor, float* to) {
@@ -87,7 +88,7 @@ inline void load_tile(const VALUE* from, std::int64_t token_stride, int rows, in
   }
 }
 
-// sum[i][j] = own row i . other row j, for the columns of the lane below 8 kUsed, zeros behind.
+// sum[i][j] = own row i . other row j, for the columns of the lane below 8 kUsed, zeros beyond.
 template <int kSize, int kUsed>
 inline void multiply_used_rows(const float* own, const float* other,
                                float (&sum)[kRows][kColumnsPerLane]) {
@@ -114,7 +115,7 @@ inline void multiply_used_rows(const float* own, const float* other,
   }
 }
 
-// The same for as many columns as there are.
+// The same for `columns` columns, rounded up to quarters of a tile.
 template <int kSize>
 inline void multiply_rows(const float* own, const float* other, int columns,
                           float (&sum)[kRows][kColumnsPerLane]) {
@@ -129,7 +130,7 @@ inline void multiply_rows(const float* own, const float* other, int columns,
   }
 }
 
-// sum[i] += weights of row i by the vectors of the columns. Of both there are zeros up to the next multiple of 4.
+// sum[i] += weights of row i times the vectors of the columns. Both are padded with zeros to a multiple of 4 columns.
 template <int kSize>
 inline void add_weighted_rows(const float* weights, const float* vectors, int columns,
                               float (&sum)[kRows][kSize / 8]) {
@@ -156,7 +157,7 @@ inline void add_weighted_rows(const float* weights, const float* vectors, int co
   }
 }
 
-// The same turned: sum[i] += weights of all `rows` rows to column kRows r + i by the vectors of the rows.
+// The transposed product: sum[i] += weights of all `rows` rows and column kRows r + i times the vectors of the rows.
 template <int kSize>
 inline void add_turned_rows(const float* weights, const float* vectors, int rows,
                             float (&sum)[kRows][kSize / 8]) {
@@ -177,7 +178,7 @@ inline void add_turned_rows(const float* weights, const float* vectors, int rows
   }
 }
 
-// What a lane has of scores, into the memory of its warp.
+// Stores a lane's scores in the memory of its warp.
 inline void keep(const float (&x)[kRows][kColumnsPerLane], float* weights) {
 #pragma unroll
   for (int i = 0; i < kRows; ++i)
@@ -186,8 +187,8 @@ inline void keep(const float (&x)[kRows][kColumnsPerLane], float* weights) {
       weights[(lane_row() + 4 * i) * kWeightPitch + lane_column() + 8 * j] = x[i][j];
 }
 
-// What the lane has of row r + 4 i of the warp (turned: of row kRows r + i), multiplied by `factor[i]`, for those that
-// there are.
+// Stores the lane's part of row r + 4 i of the warp (transposed: of row kRows r + i), multiplied by `factor[i]`, for
+// rows below `rows`.
 template <int kSize, bool kTurned = false>
 inline void store_rows(const float (&x)[kRows][kSize / 8], const float (&factor)[kRows], VALUE* to,
                        std::int64_t token_stride, int rows, int size, bool packed) {
@@ -216,7 +217,7 @@ inline void fill(float (&x)[kRows][kCount], float value) {
   for (int i = 0; i < kRows; ++i) fill(x[i], value);
 }
 
-// Over the eight lanes that share rows.
+// Reductions over the eight lanes that share rows.
 inline float maximum_of_row(float x) {
 #pragma unroll
   for (int distance = 1; distance < 8; distance *= 2)
@@ -233,8 +234,8 @@ inline float factor_of(const AttentionCall& call, std::uint32_t word) {
   return word >= call.threshold ? call.factor : 0.0f;
 }
 
-// What weights of the warp's queries from `query` on are multiplied by, for `keys` keys from `key` on: into the memory
-// of the warp. Four neighbours of a row that draw from one block of words are one lane's.
+// Stores the dropout factors of the warp's queries from `query` on and `keys` keys from `key` on in the memory of the
+// warp. Four adjacent factors of a row that use one block of random words are computed by one lane.
 inline void draw_by_query(const AttentionCall& call, const Place& place, std::int64_t query,
                           std::int64_t key, int keys, float* factors) {
   constexpr int kBlocks = kColumns / 4 + 1;
@@ -252,7 +253,7 @@ inline void draw_by_query(const AttentionCall& call, const Place& place, std::in
   }
 }
 
-// The same where rows are keys: four neighbours of a column.
+// The same for rows that are keys: four adjacent factors of a column.
 inline void draw_by_key(const AttentionCall& call, const Place& place, std::int64_t query,
                         std::int64_t key, int queries, float* factors) {
   constexpr int kBlocks = kWarpRows / 4 + 1;
@@ -272,7 +273,7 @@ inline void draw_by_key(const AttentionCall& call, const Place& place, std::int6
   }
 }
 
-// x by the factors that were drawn, where there are columns.
+// Multiplies x by the dropout factors, for columns below `columns`.
 inline void multiply_by_factors(const float* factors, int columns, float (&x)[kRows][kColumnsPerLane]) {
 #pragma unroll
   for (int i = 0; i < kRows; ++i)
@@ -282,8 +283,7 @@ inline void multiply_by_factors(const float* factors, int columns, float (&x)[kR
         x[i][j] *= factors[(lane_row() + 4 * i) * kWeightPitch + lane_column() + 8 * j];
 }
 
-// What the mask adds to the scores of the lane's columns, which are the keys from `key` on: -infinity where there is
-// none.
+// Adds the mask to the scores of the lane's columns, which are the keys from `key` on: -infinity beyond the last key.
 inline void add_mask(const AttentionCall& call, const Place& place, std::int64_t key, int keys,
                      float (&scores)[kRows][kColumnsPerLane]) {
   const float* const mask =

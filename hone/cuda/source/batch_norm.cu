@@ -1,8 +1,8 @@
-// Batch norm of x (images, channels, pixels), and its gradient. A block goes over one part of the values of one channel, WIDTH
-// neighbors at once. By the statistics of the batch there are two kernels: one leaves the moments of each part, the other joins
-// those of its channel, in one order, before it computes the results.
+// Batch norm of x (images, channels, pixels), and its gradient. A block processes one part of the values of one
+// channel, WIDTH adjacent values at a time. With the statistics of the batch there are two kernels: one stores the
+// moments of each part, the other combines those of its channel, in a fixed order, before it computes the results.
 //
-// Results may be stored in the memory of an operand: a thread reads an element before it writes that place.
+// Results may overwrite an operand: a thread reads each element before it writes it.
 #include "convolution_call.cuh"
 #include "numbers.cuh"
 
@@ -14,16 +14,16 @@ using namespace hone::cuda;
 
 constexpr int kThreads = 256;
 
-/// The values of the channels, counted in packs of WIDTH. At most 32 parts: a warp joins their moments.
+/// The values of the channels, counted in packs of WIDTH. At most 32 parts, so that a warp can combine their moments.
 struct Channels {
   std::int32_t channels, parts;
-  std::int32_t packs, packs_of_part;  ///< of a channel, of one of its parts
+  std::int32_t packs, packs_of_part;  ///< per channel, and per part
   Divisor plane;                      ///< packs of a channel of one image
 };
 
 using Values = Pack<VALUE, WIDTH>;
 
-/// Of some values x with their gradients dy: how many, mean, sum of squares around the mean, sum of dy, sum of dy (x - mean).
+/// Moments of values x with gradients dy: count, mean, sum of squares around the mean, sum of dy, and of dy (x - mean).
 struct Moments {
   float count, mean, squares, dy, product;
 };
@@ -38,7 +38,7 @@ inline Moments joined(const Moments& a, const Moments& b) {
           fmaf(a.mean - mean, a.dy, a.product) + fmaf(b.mean - mean, b.dy, b.product)};
 }
 
-// To the first lane.
+// Returns the result to the first lane.
 inline Moments joined_in_warp(Moments own) {
 #pragma unroll
   for (int apart = 16; apart > 0; apart /= 2) {
@@ -63,7 +63,7 @@ struct BlockPart {
         end(min(begin + c.packs_of_part, c.packs)) {}
 };
 
-// Calls body(pack) with the place of each pack of the part that is this thread's.
+// Calls body(pack) with the index of each pack of the part that belongs to this thread.
 template <typename Body>
 inline void for_packs(const Channels& c, const BlockPart& block, Body body) {
 #pragma unroll 4
@@ -74,7 +74,8 @@ inline void for_packs(const Channels& c, const BlockPart& block, Body body) {
   }
 }
 
-// `dy` is null, or the gradients. Differences are from the thread's first value, so that sums of their squares do not cancel.
+// `dy` holds the gradients, or is null. Differences are from the thread's first value, so that sums of their squares do
+// not cancel.
 inline void find_moments(const Channels& c, const Values* x, const Values* dy, Moments* moments) {
   __shared__ Moments of_warps[kThreads / 32];
   const BlockPart block(c);
@@ -120,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   find_moments(c, x, dy, moments);
 }
 
-// Those of a channel, to all threads of the block.
+// Returns the moments of a channel to all threads of the block.
 inline Moments of_channel(const Channels& c, int channel, const Moments* moments) {
   __shared__ Moments all;
   if (threadIdx.x < 32) {

@@ -1,11 +1,12 @@
-// y = activation(x W^T + bias) + residual for rows of bytes x (coded_rows.cuh) and a weight of bytes (N, K), on tensor cores. Sums
-// never go to memory: the same kernel scales them, adds bias and residual, and stores values or the codes that the next product reads.
+// y = activation(x W^T + bias) + residual for rows of bytes x (coded_rows.cuh) and a weight of bytes (N, K), on tensor
+// cores. Sums are never stored: the same kernel scales them, adds bias and residual, and stores values or the codes
+// that the next product reads.
 //
 // One scale per row: sums over K are exact, and y = ((float) sum · weight scale) · x scale + bias, as on CPUs
 // (hone/kernels/int8_product.h). Scales of blocks: the sum of a block is an integer below 2^22. It is added to the bits of
 // 1.5 · 2^(23 + d), which makes it a float times 2^d without a conversion; a subtraction and a fused multiply-add with the scale of the
 // weight's block add it to the total, block after block. Blocks of a multiple of 32 columns are summed 32 columns at a time, others 16.
-// No result depends on how the matrices are cut into tiles.
+// No result depends on how the matrices are split into tiles.
 //
 // The limit of large products is the L2 cache: a tile of R x C reads (R + C) bytes per column of K for R C multiply-adds. H100 reads
 // about 30 bytes per clock and multiprocessor from L2 and computes about 2,500 multiply-adds with mma.sync; a tile of 128 x 192 needs
@@ -14,9 +15,9 @@
 // for two blocks, of which one multiplies while the other finishes (native_kernels.cpp chooses). Scales of blocks take 8 instructions
 // per mma.sync and lane, about 2 clocks against 1.6 of the product itself.
 //
-// Stages of 64 columns come by cp.async, STAGES at a time. The 16-byte chunks of a row are swizzled over pairs of rows, so neither
-// copies nor ldmatrix meet a bank twice. Fragments of the next 32 columns are loaded while those before them are multiplied, across
-// stages too, with one barrier per stage.
+// Stages of 64 columns are loaded by cp.async, STAGES at a time. The 16-byte chunks of a row are swizzled over pairs of
+// rows, so neither copies nor ldmatrix have bank conflicts. Fragments of the next 32 columns are loaded while those
+// before them are multiplied, across stages too, with one barrier per stage.
 //
 // VALUE: the type of bias, residual and results; WARPS_DOWN x WARPS_ACROSS warps of WARP_ROWS x WARP_COLUMNS results; CHUNK: columns summed
 // at a time in blocks, 16 or 32; 0: one scale per row; ACTIVATION: the expression of x.
@@ -47,7 +48,7 @@ constexpr int kThreads = 32 * WARPS_DOWN * WARPS_ACROSS;
 constexpr int kRows = WARPS_DOWN * WARP_ROWS, kColumns = WARPS_ACROSS * WARP_COLUMNS, kLines = kRows + kColumns;
 constexpr int kStep = 64;                                               // columns of K of a stage
 constexpr int kRowTiles = WARP_ROWS / 16, kColumnTiles = WARP_COLUMNS / 8;  // of a warp, for mma.sync
-constexpr int kParts = CHUNK == 0 ? 1 : 32 / CHUNK;                     // chunks of 32 columns
+constexpr int kParts = CHUNK == 0 ? 1 : 32 / CHUNK;                     // chunks per 32 columns
 constexpr int kStageBytes = kLines * kStep;
 // Scales of rows, then of columns, chunk after chunk. They are read one stage longer than codes.
 constexpr int kScaleStages = CHUNK == 0 ? 0 : STAGES + 1, kScaleBytes = 2 * kParts * kLines * 4;
@@ -59,7 +60,7 @@ using Sum = std::int32_t;
 using Sum = float;
 #endif
 
-// What a lane reads of 32 columns.
+// A lane's fragments of 32 columns.
 struct Fragments {
   std::uint32_t a[kRowTiles][4], b[kColumnTiles][2];
 };
@@ -71,7 +72,7 @@ inline void multiply(std::int32_t (&d)[4], const std::uint32_t (&a)[4], const st
       : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
 }
-// The same of the first or the second 16 of those columns.
+// The same for the first or the second 16 of those columns.
 inline void multiply_half(std::int32_t (&d)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b0,
                           const std::int32_t (&c)[4]) {
   asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
@@ -79,10 +80,10 @@ inline void multiply_half(std::int32_t (&d)[4], std::uint32_t a0, std::uint32_t 
       : "r"(a0), "r"(a1), "r"(b0), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
 }
 
-// ---- from memory to shared memory
+// ---- from global memory to shared memory
 
-// What a thread copies of each stage: chunks of 16 bytes, four to a line of x or of the weight, and scales. Lines that do not exist
-// count as zeros, and are not read.
+// Copies a thread's share of each stage: chunks of 16 bytes, four per line of x or of the weight, and scales. Lines
+// beyond the last count as zeros and are not read.
 class Loader {
  public:
   Loader(const CodedRows& x, const ByteMatrix& weight, std::int64_t first_row, std::int64_t first_column,
@@ -138,14 +139,14 @@ class Loader {
 
 // ---- from shared memory to sums
 
-// Where a warp's results are in a tile.
+// The position of a warp's results in a tile.
 struct Place {
   int row, column;
 
   Place() : row(threadIdx.x / 32 / WARPS_ACROSS * WARP_ROWS), column(threadIdx.x / 32 % WARPS_ACROSS * WARP_COLUMNS) {}
 };
 
-// The 32 columns `half` of a stage.
+// Loads the fragments of 32 columns, `half` 0 or 1 of a stage.
 inline void load(Fragments& to, const Place& place, std::uint32_t stage, int half) {
   const int lane = threadIdx.x % 32, turn = lane / 2 % 4;
   const std::uint32_t a = stage + (place.row + lane % 16) * kStep + (((2 * half + lane / 16) ^ turn) << 4);
@@ -164,7 +165,7 @@ inline void load(Fragments& to, const Place& place, std::uint32_t stage, int hal
   }
 }
 
-// `scales`: of those columns, unless each row has one.
+// `scales`: those of the columns; not used with one scale per row.
 template <typename T>
 inline void add_products(T (&sums)[kRowTiles][kColumnTiles][4], const Fragments& of, const Place& place,
                          const unsigned char* scales) {
@@ -202,7 +203,7 @@ inline void add_products(T (&sums)[kRowTiles][kColumnTiles][4], const Fragments&
 
 // ---- results
 
-// Four neighbouring results of a row.
+// Four adjacent results of a row.
 struct Results {
   std::int64_t row, column;
   int count;  // that exist
@@ -231,7 +232,7 @@ inline void put_values(const ProductEnds& ends, std::int64_t columns, bool whole
           from_float<VALUE>(residual == nullptr ? results.at[i] : results.at[i] + to_float(residual[first + i]));
 }
 
-// Returns whether all are numbers.
+// Returns whether no result is NaN.
 inline bool put_codes(const ProductEnds& ends, std::int64_t columns, float scale, const Results& results) {
   const scalar::ScaledGrid rule = {scale, -ends.grid.bound, ends.grid.bound};
   const VALUE* const residual = static_cast<const VALUE*>(ends.residual);
@@ -250,8 +251,8 @@ inline bool put_codes(const ProductEnds& ends, std::int64_t columns, float scale
   return numbers;
 }
 
-// A lane has two neighbours of each tile of 16 x 8. Lanes exchange theirs of two tiles side by side, so that each has four neighbours
-// of one: a warp then writes 16 neighbours of a row at once.
+// A lane has two adjacent results in a row of each 16 x 8 tile. Lanes exchange results of two adjacent tiles, so that
+// each has four adjacent results of one tile, and a warp writes 16 adjacent results of a row at once.
 template <typename T>
 inline void exchange(const T (&sums)[kColumnTiles][4], int pair, int half, T (&four)[4]) {
   const bool odd = threadIdx.x % 2 != 0;
@@ -274,8 +275,8 @@ inline void finish(const CodedRows& x, const ByteMatrix& weight, const ProductEn
   };
   const bool whole = columns % 4 == 0 && at_quads(ends.values) && at_quads(ends.residual);
   const float scale = rounds ? scalar::usable_scale(std::fabs(*ends.grid.scale), ends.grid.bound) : 0.0f;
-  const std::int64_t written = rounds ? ends.codes.stride : columns;  // codes with zeros behind them
-  unsigned wrong = 0;                                                 // rows with a result that is no number
+  const std::int64_t written = rounds ? ends.codes.stride : columns;  // codes are padded with zeros
+  unsigned wrong = 0;                                                 // rows with a NaN
 #pragma unroll
   for (int pair = 0; pair < kColumnTiles / 2; ++pair) {
     const std::int64_t column =
@@ -311,7 +312,7 @@ inline void finish(const CodedRows& x, const ByteMatrix& weight, const ProductEn
     }
   }
   if (!rounds) return;
-  // Scales were zeros before, and the bits of NaN are larger than those of a scale.
+  // Scales are initialized to zero, and the bits of NaN are larger than those of any scale.
   auto* const bits = reinterpret_cast<std::uint32_t*>(ends.codes.scales);
 #pragma unroll
   for (int of = 0; of < 2 * kRowTiles; ++of) {
@@ -349,7 +350,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       scales = reinterpret_cast<const unsigned char*>(memory) + STAGES * kStageBytes + step % kScaleStages * kScaleBytes;
     load(next, place, shared + step % STAGES * kStageBytes, 1);
     add_products(sums, now, place, scales);
-    // The next stage is there, and all have read the codes of this one, which is filled anew.
+    // The next stage has arrived, and all threads have read the codes of this one, which is refilled.
     wait_for_copies<STAGES - 2>();
     __syncthreads();
     if (step + STAGES < steps) loader.begin(step + STAGES);

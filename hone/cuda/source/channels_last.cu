@@ -1,5 +1,6 @@
-// Images (images, channels, pixels) as (images, pixels, channels). Channels are whole chunks of 16 bytes. A block turns 64 pixels
-// of 8 chunks round in shared memory, so that it reads and writes lines of 128 bytes. WIDTH neighbors are read at once.
+// Copies images (images, channels, pixels) to (images, pixels, channels). Channels fill whole chunks of 16 bytes. A
+// block transposes 64 pixels of 8 chunks in shared memory, so that it reads and writes lines of 128 bytes. WIDTH
+// adjacent pixels are read at once.
 #include "numbers.cuh"
 
 #ifndef WIDTH
@@ -8,7 +9,7 @@
 
 constexpr int kThreads = 256, kPixels = 64, kChunks = 8, kChunkValues = 16 / sizeof(VALUE);
 constexpr int kChannels = kChunks * kChunkValues;
-// Odd: the 8 chunks of 4 pixels that a warp reads are in different banks.
+// Odd, so that the 8 chunks of 4 pixels that a warp reads are in different banks.
 constexpr int kPitch = kPixels + 1;
 
 extern "C" __global__ void __launch_bounds__(kThreads)

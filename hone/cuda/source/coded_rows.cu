@@ -1,4 +1,4 @@
-// Values rounded to rows of bytes, and packed weights as bytes. Products of such rows are in byte_product.cu.
+// Rounds values to rows of bytes, and decodes packed weights to bytes. Products of such rows are in byte_product.cu.
 //
 // Each value is read once. A row with one scale stays in the registers of a warp (up to 1,024 columns) or of a block of 256 threads
 // (up to 8,192) while its largest magnitude is found; only wider rows are read again. Blocks with a scale of their own are rounded one
@@ -38,7 +38,7 @@ inline unsigned largest_of_row(unsigned own) {
 #endif
 }
 
-// Four columns from `column` on, zeros behind the last.
+// Returns four columns from `column` on, zeros beyond the last.
 template <bool kWhole>
 inline Four four_of(const VALUE* row, std::int64_t column, std::int64_t columns) {
   Four four;
@@ -93,7 +93,7 @@ inline void encode_row(const CodedRows& to, const CodeGrid& grid, const VALUE* f
   if (threadIdx.x == 0) to.scales[row] = seen.has_nan() ? scalar::not_a_number() : scale;
 }
 
-// Blocks of (THREADS, 256 / THREADS).
+// Block dimensions are (THREADS, 256 / THREADS).
 extern "C" __global__ void encode_rows(const __grid_constant__ CodedRows to, const __grid_constant__ CodeGrid grid,
                                        const VALUE* x) {
   const std::int64_t row = Warp::group();
@@ -111,8 +111,8 @@ extern "C" __global__ void encode_rows(const __grid_constant__ CodedRows to, con
 constexpr int kNoExponent = -1000;  // of a block of zeros
 constexpr int kLowestFall = -120;
 
-// Rounds kTogether blocks of up to 32 kEach columns, whose values are all on their way at once. Returns the largest exponent; a block
-// that contains NaN or an infinity clears `numbers`.
+// Rounds kTogether blocks of up to 32 kEach columns, loading the values of all of them at once. Returns the largest
+// exponent; a block that contains NaN or an infinity clears `numbers`.
 template <int kEach, int kTogether>
 inline int encode_some_blocks(const CodedRows& to, const CodeBlocks& rule, const VALUE* from, std::int64_t row,
                               std::int64_t first, bool& numbers) {
@@ -137,7 +137,7 @@ inline int encode_some_blocks(const CodedRows& to, const CodeBlocks& rule, const
     const bool zero = largest == 0 || largest >= scalar::kInfinityBits;
     const int exponent = zero ? kNoExponent : scalar::BlockScale{0, -127, 127, rule.next_from}.exponent(largest);
     highest = max(highest, exponent);
-    // In two factors: for small blocks one alone would overflow.
+    // Two factors, since a single one would overflow for blocks of small values.
     const int power = zero ? 0 : rule.fraction - exponent;
     const float once = scalar::float_power(power / 2), again = scalar::float_power(power - power / 2);
 #pragma unroll
@@ -164,7 +164,7 @@ inline void encode_row_in_blocks(const CodedRows& to, const CodeBlocks& rule, co
   __syncwarp();
   for (std::int64_t block = lane; block < to.blocks; block += 32) {
     std::int32_t& origin = to.origins[block * to.rows + row];
-    const int fall = origin - highest;  // of a block of zeros below the lowest, too
+    const int fall = origin - highest;  // blocks of zeros are below kLowestFall, too
     if (origin != kNoExponent && fall < kLowestFall)
       for (std::int64_t column = block * to.block; column < min((block + 1) * to.block, to.columns); ++column)
         codes[column] = 0;
@@ -175,7 +175,7 @@ inline void encode_row_in_blocks(const CodedRows& to, const CodeBlocks& rule, co
   to.scales[row] = numbers ? scale : scalar::not_a_number();
 }
 
-// A warp for each row; blocks of (32, warps).
+// One warp per row; block dimensions are (32, warps).
 extern "C" __global__ void encode_blocks(const __grid_constant__ CodedRows to,
                                          const __grid_constant__ CodeBlocks rule, const VALUE* x) {
   const std::int64_t row = Warp::group();
@@ -191,8 +191,8 @@ extern "C" __global__ void encode_blocks(const __grid_constant__ CodedRows to,
 
 // ---- weights
 
-// A warp for each row of a weight in panels. Zero points are taken from the codes. `blocks`: of scales of a row; 0: one scale, with
-// the unit in it.
+// One warp per row of a weight in panels. Zero points are subtracted from the codes. `blocks`: scales per row; 0: one
+// scale, multiplied by the unit.
 extern "C" __global__ void weight_bytes(const __grid_constant__ PackedWeight w, const __grid_constant__ PackedTables tables,
                                         const __grid_constant__ WholeNumbers numbers,
                                         const __grid_constant__ ByteMatrix to, std::int64_t blocks) {

@@ -1,5 +1,6 @@
-// Sums of partial sums (groups, width), by column: to `first` those of the columns below `split`, to `second` the
-// others. Blocks of (32, 32): a warp reads 32 columns of a group, and the warps of a block share the groups.
+// Adds partial sums (groups, width) by column. The sums of columns below `split` are stored in `first`, the others in
+// `second`. Block dimensions are (32, 32): a warp reads 32 columns of a group, and the warps of a block share the
+// groups.
 #include "numbers.cuh"
 
 extern "C" __global__ void sum_partials(std::int64_t groups, std::int64_t width, const float* partials,
@@ -13,7 +14,7 @@ extern "C" __global__ void sum_partials(std::int64_t groups, std::int64_t width,
   }
   parts[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
-  // Turned round, so that a warp adds what is of one column.
+  // Transposed, so that a warp adds the parts of one column.
   sum = parts[threadIdx.x][threadIdx.y];
 #pragma unroll
   for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, apart);

@@ -1,4 +1,4 @@
-// y = x as numbers of another type, TARGET. Memory-bound: eight elements for each thread where they lie well.
+// Converts x to another type, TARGET. Memory-bound, so each thread converts eight elements at a time.
 #include "numbers.cuh"
 
 extern "C" __global__ void convert(std::int64_t count, const VALUE* __restrict__ x, TARGET* __restrict__ y) {

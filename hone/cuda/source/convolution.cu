@@ -1,9 +1,9 @@
-// Convolutions and their input gradients as products: results (M, pixels) = weight (M, depth) elements (depth, pixels), whose second
-// matrix is read from the images and never in memory.
+// Convolutions and their input gradients as products: results (M, pixels) = weight (M, depth) elements (depth, pixels).
+// The second matrix is read from the images and never stored.
 #include "convolution.cuh"
 
-// The taps of the next steps wait in shared memory: two parts of as many as the block has threads, each filled while the other
-// is read. A tap is one element of the depth, or one chunk of channels.
+// The taps of the next steps are in shared memory: two parts with one tap per thread, each filled while the other is
+// read. A tap is one element of the depth, or one chunk of channels.
 constexpr int kTapValues = CHANNELS_LAST ? kChunkValues : 1, kStepTaps = kStep / kTapValues;
 static_assert(kThreads % kStepTaps == 0, "whole steps in a part");
 
@@ -27,8 +27,8 @@ inline Chunk load_weight(const VALUE* row, int at, int depth, bool packed) {
 #endif
 }
 
-// Blocks: tiles in x, parts of the depth of `steps` steps each in z. `packed`: rows of the weight are whole, aligned chunks, as they
-// always are with channels last.
+// The grid: tiles in x, parts of the depth of `steps` steps each in z. `packed`: rows of the weight are whole, aligned
+// chunks, as they always are with channels last.
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     convolve(const __grid_constant__ Window window, const __grid_constant__ Results results, const VALUE* weight,
              int packed, int steps, const VALUE* x, const __grid_constant__ Epilogue epilogue, float* partials) {
@@ -39,8 +39,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   const int thread = threadIdx.x, all_steps = (window.depth + kStep - 1) / kStep;
   const int begin = int(blockIdx.z) * steps, end = min(begin + steps, all_steps);
 
-  // Of the weight a thread brings one chunk of some rows, of the images one chunk of some pixels. Neighbors read what lies side by
-  // side.
+  // A thread loads one chunk of some rows of the weight, and one chunk of some pixels of the images. Adjacent threads
+  // read adjacent memory.
   const int weight_row = thread / 4, weight_chunk = thread % 4;
   const int own_pixel = CHANNELS_LAST ? weight_row : thread % 64, own_chunk = CHANNELS_LAST ? weight_chunk : thread / 64;
   Pixel pixels[kOwnPixels];
@@ -105,10 +105,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   __syncthreads();
   for (int step = begin; step < end; ++step) {
     const int next = step + 1, done = (next - begin) * kStepTaps;
-    // All threads have read the part before this one.
+    // All threads have read the previous part.
     if (done % kThreads == 0) fill_taps(done / kThreads + 1);
     if (next < end) load_images(next);
-    // Sums in fp32 leave no registers for weights that wait.
+    // fp32 sums leave no registers to load weights early.
     if (TENSOR && next < end) load_weights(next);
     sums.add(tiles[(step - begin) % 2]);
     if (!TENSOR && next < end) load_weights(next);

@@ -1,14 +1,14 @@
 #pragma once
-// What the products of convolutions share. A block computes a tile of ROWS x COLUMNS sums: in each step it brings `kStep`
-// elements of each row of the first matrix, and of each column of the second, to shared memory. Eight warps own a part of the
-// tile each, two by four.
+// Shared code of the convolution products. A block computes a tile of ROWS x COLUMNS sums. In each step it loads
+// `kStep` elements of each row of the first matrix, and of each column of the second, into shared memory. Each of its
+// eight warps, two by four, owns a part of the tile.
 //
-// In shared memory a row of a tile is 16 words of 4 bytes: one float, or two neighbors of 2 bytes. Chunks of 4 words change
-// places by row, so that eight rows of one chunk, and two whole rows, lie in different banks.
+// In shared memory a row of a tile is 16 words of 4 bytes: one float, or two adjacent values of 2 bytes. Chunks of 4
+// words are swizzled by row, so that eight rows of one chunk, and two whole rows, are in different banks.
 //
-// VALUE: float, bfloat16 or float16. TENSOR: 1 multiplies on tensor cores (floats as TF32), 0 multiplies floats in fp32.
-// CHANNELS_LAST: 1 where channels are the fast index of images and of the depth, in whole aligned chunks; 0 where pixels and taps
-// are.
+// VALUE: float, bfloat16 or float16. TENSOR: 1 multiplies on tensor cores (floats as TF32), 0 multiplies floats in
+// fp32. CHANNELS_LAST: 1 if channels are the innermost index of images and of the depth, in whole aligned chunks; 0 if
+// pixels and taps are.
 #include "convolution_call.cuh"
 #include "hone/kernels/scalar/activation.h"
 #include "warp_products.cuh"
@@ -40,7 +40,7 @@ struct alignas(16) Tile {
   std::uint32_t rows[kRows * kWords], columns[kColumns * kWords];
 };
 
-// The first word of a chunk of a row.
+// Returns the first word of a chunk of a row.
 inline int place_in_tile(int row, int chunk) { return row * kWords + ((chunk ^ (row >> 1 & 3)) << 2); }
 inline int word_in_tile(int row, int word) { return place_in_tile(row, word >> 2) + (word & 3); }
 
@@ -70,12 +70,12 @@ inline std::uint32_t word_of(const VALUE (&x)[kPerWord]) {
 using Chunk = Pack<std::uint32_t, 4>;
 constexpr int kChunkValues = 4 * kPerWord;
 
-// Reads of what no kernel writes meanwhile.
+// Loads from memory that no kernel writes at the same time.
 inline float load(const float* x) { return __ldg(x); }
 inline bfloat16 load(const bfloat16* x) { return {__ldg(&x->bits)}; }
 inline float16 load(const float16* x) { return {__ldg(&x->bits)}; }
 
-// Aligned.
+// `x` is aligned to 16 bytes.
 inline Chunk load_chunk(const VALUE* x) {
   const uint4 words = __ldg(reinterpret_cast<const uint4*>(x));
   Chunk chunk = {{words.x, words.y, words.z, words.w}};
@@ -88,9 +88,9 @@ inline Chunk load_chunk(const VALUE* x) {
   return chunk;
 }
 
-// ---- what is read from images
+// ---- elements of images
 
-// Outside of every image, whatever is added to it.
+// Outside of every image, whatever offset is added to it.
 constexpr int kOutside = -(1 << 30);
 
 struct alignas(16) Tap {
@@ -101,7 +101,7 @@ struct Pixel {
   int row, column;
 };
 
-// The element `number` of the depth.
+// Returns element `number` of the depth.
 inline Tap tap_of(const Window& w, int number) {
   if (number >= w.depth) return {0, kOutside, 0, 0};
   const int outer = quotient(number, w.inner), inner = number - outer * w.inner.divisor;
@@ -155,7 +155,7 @@ inline int lane_number() { return threadIdx.x % 32; }
 inline int warp_row() { return threadIdx.x / 128 * kWarpRows; }
 inline int warp_column() { return threadIdx.x / 32 % 4 * kWarpColumns; }
 
-// From row to row of the memory in which a warp turns 16 rows of its part round: half a warp writes all banks.
+// The row pitch of the memory in which a warp rearranges 16 rows of its part: half a warp writes all banks.
 constexpr int kTurnPitch = kWarpColumns + 8;
 constexpr int kTurnFloats = 16 * kTurnPitch;
 static_assert(8 * kTurnFloats * sizeof(float) <= 2 * sizeof(Tile), "turned where tiles were");
@@ -168,8 +168,9 @@ struct Sums {
 
   void add(const Tile& tile) {
     const int lane = lane_number();
-    // Matrices of 8 rows and 16 bytes: those of 16 rows side by side, or those of 8 columns one behind the other.
-    // Chunks of rows 8 apart are at the same places, and those of the second half of a row at others by one bit.
+    // Four matrices of 8 rows and 16 bytes. For rows: two times 8 rows in one chunk, then in the next. For columns: 8
+    // columns in two chunks, then the next 8. Rows 8 apart have the same swizzle, and chunks of the second half of a
+    // row differ in one bit of the address.
     const std::uint32_t rows = 4 * place_in_tile(warp_row() + lane % 16, lane / 16);
     const std::uint32_t columns = 4 * place_in_tile(warp_column() + lane % 8 + lane / 16 * 8, lane / 8 % 2);
     const std::uint32_t rows_begin = shared_address(tile.rows), columns_begin = shared_address(tile.columns);
@@ -191,7 +192,7 @@ struct Sums {
     }
   }
 
-  // Rows 16 slab to 16 slab + 15 of the warp's part.
+  // Writes rows 16 slab to 16 slab + 15 of the warp's part.
   void write(int slab, float* to) const {
     const int row = lane_number() / 4, column = lane_number() % 4 * 2;
 #pragma unroll
@@ -213,7 +214,7 @@ struct Sums {
   void add(const Tile& tile) {
     using Floats = Pack<float, 4>;
     const int row = warp_row() + lane_number() / 4, column = warp_column() + lane_number() % 4;
-#pragma unroll 1  // for registers
+#pragma unroll 1  // saves registers
     for (int chunk = 0; chunk < 4; ++chunk) {
       Floats b[kAcross];
 #pragma unroll
@@ -244,9 +245,9 @@ struct Sums {
 
 // ---- results
 
-/// What follows the sums of a product.
+/// The operands and the destination of a product's epilogue.
 struct Epilogue {
-  const VALUE *bias, *residual;  ///< by row; as the results. Null: none
+  const VALUE *bias, *residual;  ///< bias by row, residual like the results; null: none
   VALUE* to;
 };
 
@@ -257,7 +258,7 @@ inline void finish(const Epilogue& epilogue, float sum, int row, std::int64_t at
   epilogue.to[at] = from_float<VALUE>(ACTIVATION);
 }
 
-// Writes a block's tile, whose first row and column are given: results, or, where several blocks share the sums of a tile,
+// Writes a block's tile, given its first row and column: results, or, if several blocks share the sums of a tile,
 // partial sums (parts, rows, columns). `tiles` is the memory of both tiles, which no thread reads any more.
 inline void write_tile(const Results& results, const Sums& sums, int first_row, int first_column, Tile* tiles,
                        const Epilogue& epilogue, float* partials) {
@@ -266,7 +267,7 @@ inline void write_tile(const Results& results, const Sums& sums, int first_row, 
   const int column = first_column + warp_column() + lane_column;
   const std::int64_t at = offset_of(results, column);
   const std::int64_t part = std::int64_t(blockIdx.z) * results.rows;
-  // Unrolled, for sums are registers.
+  // Unrolled, since sums are in registers.
 #pragma unroll
   for (int slab = 0; slab < kWarpRows / 16; ++slab) {
     sums.write(slab, turned);
@@ -284,7 +285,8 @@ inline void write_tile(const Results& results, const Sums& sums, int first_row, 
   }
 }
 
-// Which tile a block computes: those of one range of columns one behind the other, so that they share what they read of it.
+// The tile that a block computes. Consecutive blocks compute tiles of the same columns, so that they share these in the
+// cache.
 struct BlockPlace {
   int first_row, first_column;
 

@@ -1,5 +1,5 @@
 #pragma once
-// One convolution as a product of matrices, described by the host for the kernels: for both compilers.
+// Arguments of a convolution as a matrix product. The host's compiler and NVRTC both compile this header.
 #include <cstdint>
 
 namespace hone::cuda {
@@ -32,12 +32,12 @@ struct Window {
   Divisor grid, grid_width;                   ///< as in `Results`
   std::int32_t step, first;
   std::int32_t depth;  ///< channels * taps
-  Divisor inner;       ///< taps, or channels where these are the fast index of the depth
+  Divisor inner;       ///< taps, or channels if these are the innermost index of the depth
   Divisor tap_width;   ///< taps of a row
   std::int32_t tap_row, tap_column, tap_row_step, tap_column_step;
 };
 
-/// A convolution in groups, for the kernels that compute each result by itself.
+/// A convolution with groups, for kernels that compute each result separately.
 struct GroupedConvolution {
   std::int64_t batch;
   std::int32_t channels, height, width, outputs, result_height, result_width;

@@ -1,5 +1,5 @@
-// Convolutions in groups and their gradients, each result by itself: with few channels in a group there is no product of
-// matrices worth the name. Sums are fp32.
+// Convolutions with groups, and their gradients. Each result is computed separately, since groups have too few channels
+// for matrix products to pay off. Sums are fp32.
 #include "convolution_call.cuh"
 #include "groups.cuh"
 #include "hone/kernels/scalar/activation.h"
@@ -14,7 +14,7 @@ using namespace hone::scalar;
 
 inline float activated(float x) { return ACTIVATION; }
 
-// Splits a number: returns the quotient, and leaves the rest.
+// Returns the quotient of `number`, and leaves the remainder in it.
 inline std::int64_t split(std::int64_t& number, std::int64_t by) {
   const std::int64_t whole = quotient(number, by);
   number -= whole * by;
@@ -47,7 +47,7 @@ extern "C" __global__ void grouped(const __grid_constant__ GroupedConvolution s,
   y[number] = from_float<VALUE>(activated(sum));
 }
 
-// The result along one dimension that reads `place` by tap `tap`, or -1.
+// Returns the result along one dimension that reads `place` with tap `tap`, or -1.
 inline int reader(int place, int tap, int results, const GroupedConvolution& s) {
   const int from = place + s.padding - tap * s.dilation;
   return from >= 0 && from % s.stride == 0 && from / s.stride < results ? from / s.stride : -1;

@@ -1,12 +1,13 @@
-// Weight gradients of convolutions as products: dweight (outputs, taps) = dy (outputs, pixels) elements (taps, pixels)^T, whose
-// second matrix is read from the images and never in memory.
+// Weight gradients of convolutions as products: dweight (outputs, taps) = dy (outputs, pixels) elements (taps,
+// pixels)^T. The second matrix is read from the images and never stored.
 #include "convolution.cuh"
 
-// What a block brings to shared memory in one step, and how it multiplies it. Both have `load` for a step, `store` and `add`.
+// How a block loads one step into shared memory, and multiplies it. Both variants have `load` for a step, `store` and
+// `add`.
 #if CHANNELS_LAST
 
-// dy and images have their channels last, so a thread reads chunks of a pixel. In shared memory a row is a pixel, whose chunks
-// change places by pixel, so that eight rows of one chunk lie in different banks, and floats of four rows.
+// dy and images have channels last, so a thread reads chunks of a pixel. In shared memory a row is a pixel. Its chunks
+// are swizzled by pixel, so that eight rows of one chunk are in different banks, and floats of four rows.
 template <int kExtent>
 struct Side {
   static constexpr int kChunks = kExtent / kChunkValues, kTogether = kThreads / kChunks, kOwn = kStep / kTogether;
@@ -122,7 +123,7 @@ struct Steps {
 
 #else
 
-// Neighboring threads read neighboring pixels: a thread brings one word of some rows and of some taps.
+// Adjacent threads read adjacent pixels: a thread loads one word of some rows and of some taps.
 constexpr int kTogether = kThreads / kWords, kOwnRows = kRows / kTogether, kOwnTaps = kColumns / kTogether;
 
 struct Steps {
@@ -186,7 +187,7 @@ struct Steps {
 
 #endif
 
-// Blocks: tiles in x, parts of the pixels of `steps` steps each in z.
+// The grid: tiles in x, parts of the pixels of `steps` steps each in z.
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     weight_gradient(const __grid_constant__ Window window, const __grid_constant__ Results results, int steps,
                     const VALUE* x, const VALUE* dy, VALUE* dweight, float* partials) {

@@ -1,4 +1,4 @@
-// Copies of strided elements, which know bytes alone: UNIT bytes each.
+// Copies strided elements of UNIT bytes, whatever their type.
 #include "numbers.cuh"
 
 #if UNIT == 16
@@ -15,14 +15,14 @@ using Element = std::uint8_t;
 
 constexpr int kMostAxes = 6;
 
-/// Elements in row-major order, and how far apart they lie.
+/// Elements in row-major order, and their strides.
 struct Walk {
   std::int64_t count;
   std::int64_t axes;
   std::int64_t sizes[kMostAxes], from[kMostAxes], to[kMostAxes];
 };
 
-// With divisions of so many bits, for those of 64 are slow.
+// `Index` is the type of divisions, since 64-bit ones are slow.
 template <typename Index>
 void copy(const Walk& walk, const Element* from, Element* to) {
   const std::int64_t number = thread_number();
@@ -47,17 +47,18 @@ extern "C" __global__ void copy_many(const Walk walk, const Element* from, Eleme
   copy<std::uint64_t>(walk, from, to);
 }
 
-/// A matrix that is read along its rows and written along its columns, and others beside it.
+/// Matrices that are read along their rows and written along their columns.
 struct Turn {
-  std::int64_t rows, columns;        // of what is read
-  std::int64_t from_row, to_column;  // the distances that are not 1
-  std::int64_t axes;                 // of matrices
+  std::int64_t rows, columns;        // of the matrix that is read
+  std::int64_t from_row, to_column;  // the strides that are not 1
+  std::int64_t axes;                 // other dimensions
   std::int64_t sizes[kMostAxes], from[kMostAxes], to[kMostAxes];
 };
 
 constexpr int kTile = 32, kTileRows = 8;
 
-// Blocks of (kTile, kTileRows), each for a tile, which is turned in shared memory, so that both sides see neighbours.
+// Each block of (kTile, kTileRows) threads transposes a tile in shared memory, so that reads and writes are both
+// coalesced.
 extern "C" __global__ void copy_turned(const Turn turn, const Element* from, Element* to) {
   __shared__ Element tile[kTile][kTile + 1];
   std::uint32_t rest = blockIdx.x;

@@ -1,4 +1,4 @@
-// Dropout: a thread draws for four neighbours of a row. y may be x.
+// Dropout. A thread processes four adjacent elements of a row. y may be x.
 #include "dropout.cuh"
 
 extern "C" __global__ void dropout(const __grid_constant__ Drops drops, const VALUE* x, VALUE* y,
@@ -9,7 +9,7 @@ extern "C" __global__ void dropout(const __grid_constant__ Drops drops, const VA
   const std::int64_t at = row * drops.length + column;
   const Pack<float, 4> factors =
       four_factors(drops, drops.random(), drops.first_word(row) + column);
-  // Also of infinite values nothing is left.
+  // Infinite values are dropped to 0, too.
   const auto dropped = [](VALUE value, float factor) {
     return from_float<VALUE>(factor != 0 ? to_float(value) * factor : 0.0f);
   };

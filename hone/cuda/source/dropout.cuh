@@ -1,15 +1,15 @@
 #pragma once
-// What elements are multiplied by where some are dropped: see hone/ops/dropout_factors.h.
+// Dropout factors of elements: see hone/ops/dropout_factors.h.
 #include "nest.cuh"
 #include "numbers.cuh"
 #include "random.cuh"
 
-/// Rows of `length` elements that draw one word after the other. A row draws from that of its number in the nest on,
-/// or of the place that it says itself.
+/// Rows of `length` elements that use consecutive random words. A row's first word follows from its index in the nest,
+/// or from its entry in `places`.
 struct Drops {
   const std::int64_t* key;
   std::uint64_t stream;
-  std::uint64_t threshold;  // p 2^32: what draws less is dropped
+  std::uint64_t threshold;  // p 2^32: smaller words drop an element
   float factor;             // 1 / (1 - p)
   const std::int64_t* places;
   std::int64_t length;
@@ -22,7 +22,7 @@ struct Drops {
   float factor_of(std::uint32_t word) const { return word >= threshold ? factor : 0.0f; }
 };
 
-// Of four neighbours, the first of which draws `word`.
+// Returns the factors of four adjacent elements, the first of which uses `word`.
 inline Pack<float, 4> four_factors(const Drops& drops, const RandomStream& random,
                                    std::uint64_t word) {
   std::uint32_t words[8] = {};

@@ -1,5 +1,5 @@
-// Products of OUTPUTS outputs at a time with an input that dropout thins out: what is left of the input never stands
-// in memory. A warp walks along 128 columns, each lane with four neighbours of them, for which it draws at once.
+// Products of OUTPUTS outputs at a time with the result of dropout, which is never stored. A warp processes 128 columns
+// at a time. Each lane has four adjacent ones, whose random words it computes at once.
 #include "dropout.cuh"
 
 constexpr int kLanes = 32;
@@ -8,8 +8,7 @@ constexpr unsigned kAllLanes = 0xffffffffu;
 
 using Four = Pack<float, 4>;
 
-// Of a row's columns [column, column + 4), zeros behind its end. `aligned`: rows have whole fours and lie on their
-// bounds.
+// Reads columns [column, column + 4) of a row, zeros beyond its end. `aligned`: rows consist of whole, aligned fours.
 inline Four read_four(const float* row, std::int64_t column, std::int64_t columns, bool aligned) {
   if (aligned) return *reinterpret_cast<const Four*>(row + column);
   Four values;
@@ -24,8 +23,8 @@ inline Four multiplied(Four values, const Four& factors) {
   return values;
 }
 
-// Sums of 32 values over the lanes of a warp: each lane gets that of its number. Lanes give half of what they have to
-// those that go on with it.
+// Sums 32 values over the lanes of a warp; lane i gets sum i. In each step, a lane passes on half of its values and
+// keeps the other half.
 inline float sum_over_lanes(float (&values)[kLanes]) {
   const int lane = threadIdx.x;
 #pragma unroll
@@ -43,13 +42,13 @@ inline float sum_over_lanes(float (&values)[kLanes]) {
   return values[0];
 }
 
-// y (rows, outputs) = dropped x (rows, columns) weight (outputs, columns)^T: a warp gives kRows rows of OUTPUTS
+// y (rows, outputs) = dropped x (rows, columns) weight (outputs, columns)^T: a warp computes kRows rows of OUTPUTS
 // outputs.
 extern "C" __global__ void product(const __grid_constant__ Drops drops, const float* x,
                                    const float* weight, float* y, std::int64_t rows,
                                    std::int64_t outputs, int aligned) {
   constexpr int kRows = 4;
-  constexpr int kPerSum = kLanes / kRows;  // outputs whose sums a warp ends together
+  constexpr int kPerSum = kLanes / kRows;  // outputs whose sums a warp reduces together
   static_assert(OUTPUTS % kPerSum == 0);
   const std::int64_t columns = drops.length;
   const std::int64_t first_row = (std::int64_t(blockIdx.x) * kWarps + threadIdx.y) * kRows;
@@ -91,9 +90,9 @@ extern "C" __global__ void product(const __grid_constant__ Drops drops, const fl
   }
 }
 
-// dx (rows, columns) = dropped dy (rows, outputs) weight (outputs, columns); dweight (chunks, outputs, columns) =
-// dy^T dropped x, of each chunk of rows. A block takes 128 columns of a chunk, its warps every kWarps-th row; OUTPUTS
-// outputs at a time, so dx grows by those of some more.
+// dx (rows, columns) = dropped dy (rows, outputs) weight (outputs, columns); dweight (chunks, outputs, columns) = dy^T
+// dropped x, for each chunk of rows. A block computes 128 columns of a chunk, its warps every kWarps-th row, for
+// OUTPUTS outputs at a time, which it adds to dx.
 extern "C" __global__ void product_gradient(const __grid_constant__ Drops drops,
                                             const float* __restrict__ x,
                                             const float* __restrict__ weight,

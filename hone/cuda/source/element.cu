@@ -1,6 +1,5 @@
-// Element-wise operations. EXPRESSION says what becomes of the operands x and y and of a number, in float; SECOND is
-// the element type of y, where there is one. `number` comes with the call, or lies in the GPU's memory at
-// `number_at`.
+// Element-wise operations. EXPRESSION computes the result from the operands x and y and a number, in fp32; SECOND is
+// the element type of y, if there is one. `number` is an argument, or is read from GPU memory at `number_at`.
 #include "hone/kernels/scalar/activation.h"
 #include "nest.cuh"
 #include "numbers.cuh"
@@ -32,7 +31,7 @@ inline Pack<VALUE, kCount> results(const Pack<VALUE, kCount>& x, const Pack<SECO
   return z;
 }
 
-// Operands and result lie in the same order without gaps; the result may lie in one of them.
+// Operands and result are dense and have one shape; the result may overwrite an operand.
 template <int kCount>
 inline void run_dense(const VALUE* x, const SECOND* y, const float* number_at, float number,
                       VALUE* to, std::int64_t count) {
@@ -71,7 +70,7 @@ extern "C" __global__ void dense_unaligned(const VALUE* x, const SECOND* y, cons
 
 #ifdef BINARY
 
-// So many elements of the innermost dimension. Several at once are neighbours, or one repeated.
+// Reads kCount elements of the innermost dimension: adjacent ones, or one that is repeated.
 template <int kCount, typename T>
 inline Pack<T, kCount> neighbours(const T* from, std::int64_t stride) {
   if constexpr (kCount > 1) {
@@ -85,7 +84,7 @@ inline Pack<T, kCount> neighbours(const T* from, std::int64_t stride) {
   return *reinterpret_cast<const Pack<T, kCount>*>(from);
 }
 
-// Strided operands, stretched where their stride is 0; the result lies without gaps.
+// Operands are strided, and broadcast where their stride is 0; the result is dense.
 template <int kCount>
 inline void run_broadcast(const LoopNest<2>& nest, const VALUE* x, const SECOND* y, VALUE* to,
                           std::int64_t packs) {

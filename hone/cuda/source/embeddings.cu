@@ -1,4 +1,4 @@
-// What makes one vector of a text's tokens, and of length 1. Sums are taken in double, as there are few texts.
+// Pooling of a text's tokens to one vector, and normalization to length 1. Sums are double, since there are few texts.
 #include "groups.cuh"
 
 // ---- y = x / max(norm, eps), a warp per row
@@ -19,7 +19,7 @@ extern "C" __global__ void normalize(std::int64_t rows, std::int64_t length, dou
     y[row * length + c] = from_float<VALUE>(float(double(to_float(from[c])) / divisor));
 }
 
-// dx = (dy - y sum(y dy)) / norm; dy / eps of rows that are shorter than eps
+// dx = (dy - y sum(y dy)) / norm; dy / eps for rows that are shorter than eps
 extern "C" __global__ void normalize_gradient(std::int64_t rows, std::int64_t length, double eps, const VALUE* x,
                                               const VALUE* dy, VALUE* dx) {
   const std::int64_t row = Warp::group();
@@ -34,10 +34,10 @@ extern "C" __global__ void normalize_gradient(std::int64_t rows, std::int64_t le
 
 // ---- the tokens of x (texts, tokens, width) that the mask sets, a thread per feature of a text
 
-// What is no number counts as the largest, so that it shows.
+// NaN counts as the largest value, so that it propagates.
 inline bool is_larger(float a, float b) { return a > b || (isnan(a) && !isnan(b)); }
 
-// The token of the largest element, of equal ones the first; -1: none is set.
+// Returns the token with the largest element, the first one if several are equal; -1: the mask sets none.
 inline std::int64_t largest(std::int64_t tokens, std::int64_t width, const VALUE* x, const std::int64_t* mask) {
   std::int64_t best = -1;
   float most = 0;
@@ -51,7 +51,7 @@ inline std::int64_t largest(std::int64_t tokens, std::int64_t width, const VALUE
   return best;
 }
 
-// What a token's share in a sum is multiplied by.
+// Returns the weight of a token in a sum.
 inline double weight_of(bool is_mean, std::int64_t set) { return is_mean ? 1 / double(set) : 1 / sqrt(double(set)); }
 
 enum Mode { mean = 0, mean_sqrt_len = 1, max_of_tokens = 2 };
@@ -73,7 +73,7 @@ extern "C" __global__ void pool_tokens(std::int64_t texts, std::int64_t tokens, 
   std::int64_t set = 0;
 #pragma unroll 8
   for (std::int64_t s = 0; s < tokens; ++s) {
-    const double value = double(to_float(from[s * width]));  // which counts where it is set
+    const double value = double(to_float(from[s * width]));  // added only if the token is set
     set += own[s] != 0;
     if (own[s] != 0) sum += value;
   }

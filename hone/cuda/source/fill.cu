@@ -1,4 +1,4 @@
-// One value everywhere, by its bits: WORD is an unsigned number of the size of an element.
+// Fills memory with one value, given by its bits. WORD is an unsigned integer of the size of an element.
 #include "numbers.cuh"
 
 extern "C" __global__ void fill(WORD* to, WORD value, std::int64_t count) {

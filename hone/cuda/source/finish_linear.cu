@@ -1,4 +1,4 @@
-// y = activation(y) + residual, what is left of a linear when cuBLASLt is done with it. ACTIVATION is the expression of x.
+// y = activation(y) + residual: the epilogue of a linear that cuBLASLt does not fuse. ACTIVATION is an expression in x.
 #include "hone/kernels/scalar/activation.h"
 #include "numbers.cuh"
 

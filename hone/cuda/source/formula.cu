@@ -1,5 +1,5 @@
-// Formulas of elements (hone/ir/formula.h). READ makes the floats x0, x1, … of one element of each operand, STEPS what the
-// formulas say of them, and WRITE puts results where element `i` lies.
+// Element-wise formulas (hone/ir/formula.h). READ loads one element of each operand as the floats x0, x1, …, STEPS
+// evaluates the formulas, and WRITE stores results at element `i`.
 #include "nest.cuh"
 #include "numbers.cuh"
 

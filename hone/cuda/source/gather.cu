@@ -1,8 +1,8 @@
-// Rows chosen by ids, and their gradients; what else is made of ids. Copies know bytes alone. An id outside of the
-// table gives a row of which no element is a number; there is no place for its gradient.
+// Gathers rows by ids, computes its gradients, and other functions of ids. Rows are copied as bytes, whatever their
+// type. An id outside of the table gives a row of NaN; its gradient is dropped.
 #include "groups.cuh"
 
-// ---- y[t] = table[ids[t]], a warp each, in units of so many bytes
+// ---- y[t] = table[ids[t]], a warp per row, in units of 16, 4 or 2 bytes
 
 using Unit16 = Pack<std::uint32_t, 4>;
 using Unit4 = Pack<std::uint32_t, 1>;
@@ -11,7 +11,7 @@ using Unit2 = Pack<std::uint16_t, 1>;
 template <typename Unit>
 Unit no_numbers() {
   Unit unit = {};
-  for (auto& part : unit.at) --part;  // all ones: of any type of floats
+  for (auto& part : unit.at) --part;  // all ones: NaN in any floating-point type
   return unit;
 }
 
@@ -44,9 +44,9 @@ extern "C" __global__ void gather_2(std::int64_t count, std::int64_t rows, std::
   gather(count, rows, units, ids, table, y);
 }
 
-// ---- made of ids
+// ---- functions of ids
 
-// A warp goes over a text.
+// One warp per text.
 extern "C" __global__ void token_positions(std::int64_t texts, std::int64_t length, std::int64_t padding,
                                            const std::int64_t* ids, std::int64_t* y) {
   const std::int64_t text = Warp::group();
@@ -66,9 +66,9 @@ extern "C" __global__ void attention_mask(std::int64_t count, const std::int64_t
   if (i < count) y[i] = mask[i] != 0 ? 0.0f : __uint_as_float(0xff7fffffu);  // the lowest float
 }
 
-// ---- dx[rows[b]] += dy[b], in the order of b; dx is zero before
+// ---- dx[places[b]] += dy[b], in the order of b; dx is initialized to zero
 
-// The first of equal rows adds them all. Few are equal, if any.
+// The first of equal places adds all their rows. Few are equal, if any.
 extern "C" __global__ void take_rows_gradient(std::int64_t count, std::int64_t rows, std::int64_t width,
                                               const std::int64_t* places, const VALUE* __restrict__ dy,
                                               VALUE* __restrict__ dx) {
@@ -92,14 +92,14 @@ extern "C" __global__ void take_rows_gradient(std::int64_t count, std::int64_t r
 
 // ---- table[v] = sum over t with ids[t] = v of dy[t]
 
-constexpr int kSlice = 128;  // columns of a block: four of a lane
+constexpr int kSlice = 128;  // columns of a block: four per lane
 
-/// Four columns of a slice: neighbours, read at once, or 32 apart.
+/// Four columns of a slice: adjacent ones, read at once, or 32 apart.
 template <bool kNeighbours>
 struct Columns {
   float at[4];
   static int column(int i) { return kNeighbours ? threadIdx.x * 4 + i : i * 32 + threadIdx.x; }
-  // Of a slice that has `left` columns up to the end of the row.
+  // `left`: the columns from the first of the slice to the end of the row.
   static Columns read(const VALUE* from, std::int64_t left) {
     Columns columns = {};
     if (kNeighbours) {
@@ -116,8 +116,8 @@ struct Columns {
   }
 };
 
-// Of tables of few rows: each warp sums a run of tokens into rows of its own in shared memory, which go to partials
-// (runs, rows, width).
+// For tables of few rows: each warp sums a run of tokens into its own rows in shared memory, and stores these in
+// partials (runs, rows, width).
 template <bool kNeighbours>
 void sum_few_rows(std::int64_t count, std::int64_t rows, std::int64_t width, std::int64_t padding, std::int64_t run,
                   std::int64_t runs, const std::int64_t* __restrict__ ids, const VALUE* __restrict__ dy,
@@ -168,8 +168,8 @@ extern "C" __global__ void sum_few_rows_1(std::int64_t count, std::int64_t rows,
   sum_few_rows<false>(count, rows, width, padding, run, runs, ids, dy, partials);
 }
 
-// Of tables of many rows: marks (rows, words) have a bit for each chunk of tokens in which the row is met, and `met`
-// lists the rows that are, each once. The order of that list is any; what is summed does not depend on it.
+// For tables of many rows: marks (rows, words) have a bit for each chunk of tokens in which the row occurs, and `met`
+// lists the rows that occur, each once. The order of that list is arbitrary; sums do not depend on it.
 constexpr int kWarps = 8, kChunk = kWarps * 32;
 
 extern "C" __global__ void mark_rows(std::int64_t count, std::int64_t rows, std::int64_t padding, std::int64_t words,
@@ -183,13 +183,13 @@ extern "C" __global__ void mark_rows(std::int64_t count, std::int64_t rows, std:
   if (atomicExch(is_met + id, 1u) == 0) met[atomicAdd(number_met, 1u)] = id;
 }
 
-/// The chunks in which a row is met, one after the other.
+/// Iterates over the chunks in which a row occurs.
 struct Marks {
   const std::uint32_t* marks;
   std::int64_t words, word = 0;
   std::uint32_t bits;
   Marks(const std::uint32_t* marks, std::int64_t words) : marks(marks), words(words), bits(marks[0]) {}
-  // -1: no more.
+  // Returns -1 after the last one.
   std::int64_t next() {
     while (bits == 0 && word + 1 < words) bits = marks[++word];
     if (bits == 0) return -1;
@@ -199,8 +199,8 @@ struct Marks {
   }
 };
 
-// Blocks of (32, kWarps), for a slice of a row's columns: all threads look for its tokens, some chunks at a time, and
-// list them in their order; of the list each warp adds every kWarps'th.
+// Blocks of (32, kWarps) threads sum a slice of a row's columns. All threads search for the row's tokens, some chunks
+// at a time, and list them in order. Each warp adds every kWarps-th token of the list.
 template <bool kNeighbours>
 void sum_met_rows(std::int64_t count, std::int64_t width, std::int64_t words, const std::int64_t* __restrict__ ids,
                   const std::uint32_t* __restrict__ all_marks, const std::uint32_t* __restrict__ number_met,
@@ -255,7 +255,7 @@ void sum_met_rows(std::int64_t count, std::int64_t width, std::int64_t words, co
       if (is_last) break;
       if (listed <= kListed - kTogether * kChunk) continue;
       add_listed();
-      __syncthreads();  // before others list more
+      __syncthreads();  // before the list is overwritten
     }
     add_listed();
 #pragma unroll
@@ -268,7 +268,7 @@ void sum_met_rows(std::int64_t count, std::int64_t width, std::int64_t words, co
       for (int k = 1; k < kWarps; ++k) whole += parts[k][column];
       table[id * width + first_column + column] = whole;
     }
-    __syncthreads();  // before the next row's are listed
+    __syncthreads();  // before the list is overwritten
   }
 }
 

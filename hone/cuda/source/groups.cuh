@@ -1,6 +1,6 @@
 #pragma once
-// Threads that work on one row together: a warp, of blocks (32, warps), or a whole block of (threads). What they join,
-// each of them gets, with the same bits, in an order that depends on the number of threads alone.
+// Groups of threads that work on one row: a warp, in blocks of (32, warps), or a whole block of (threads). A reduction
+// returns the same bits to each thread of a group, and its order depends on the number of threads alone.
 #include "numbers.cuh"
 
 struct Add {
@@ -9,7 +9,7 @@ struct Add {
     return a + b;
   }
 };
-// What is no number is passed over: sums that follow show it.
+// Ignores NaN, which the sums that follow propagate.
 struct Larger {
   float operator()(float a, float b) const { return fmaxf(a, b); }
 };
@@ -24,14 +24,14 @@ T joined_in_warp(T value, Join join) {
   return value;
 }
 
-// Of a block of whole warps, 32 at most. All threads call it.
+// Reduces over a block of at most 32 whole warps. All threads must call it.
 template <typename T, typename Join>
 T joined_in_block(T value, Join join, T neutral) {
   __shared__ T parts[32];
   const int thread = threadIdx.y * blockDim.x + threadIdx.x;
   const int warps = blockDim.x * blockDim.y / 32;
   value = joined_in_warp(value, join);
-  __syncthreads();  // some may still read what was joined before
+  __syncthreads();  // threads may still read parts of an earlier call
   if (thread % 32 == 0) parts[thread / 32] = value;
   __syncthreads();
   return joined_in_warp(thread % 32 < warps ? parts[thread % 32] : neutral, join);

@@ -1,6 +1,6 @@
-// Losses and their gradients. Terms are added in double; a loss of many rows is finished by `finish_loss` from what
-// blocks leave: two sums each, of losses and of weights. What no row can be judged by, a label outside the classes or a
-// target that is none, makes a loss that is no number.
+// Losses and their gradients. Terms are added in double. If there are several blocks, each stores two sums, of losses
+// and of weights, from which `finish_loss` computes the loss. A label outside of the classes or an invalid target makes
+// the loss NaN.
 #include "groups.cuh"
 
 constexpr std::int64_t kIgnored = -100;
@@ -9,7 +9,7 @@ struct Sums {
   double loss, weight;
 };
 
-// A row's weight: of its class, 1 without weights of classes, 0 where it does not count.
+// Returns a row's weight: that of its class, 1 without class weights, 0 if the row is ignored.
 inline double weight_of(std::int64_t label, std::int64_t classes, const float* class_weights) {
   if (label == kIgnored) return 0;
   if (label < 0 || label >= classes) return double(not_a_number());
@@ -19,7 +19,7 @@ inline double weight_of(std::int64_t label, std::int64_t classes, const float* c
 inline int thread_of_block() { return threadIdx.y * blockDim.x + threadIdx.x; }
 inline int threads_of_block() { return blockDim.x * blockDim.y; }
 
-// The sum of the weights of all rows, by each block anew or, of many rows, by one block for all.
+// Returns the sum of the weights of all rows. Each block computes it, or, with many rows, one block for all.
 inline double sum_of_weights(std::int64_t rows, std::int64_t classes, const std::int64_t* labels,
                              const float* class_weights) {
   double sum = 0;
@@ -35,7 +35,7 @@ extern "C" __global__ void add_weights(std::int64_t rows, std::int64_t classes, 
   if (thread_of_block() == 0) *sum = all;
 }
 
-// Where a block is alone, its sums are the loss.
+// A single block stores the loss itself.
 inline void leave_sums(Sums sums, Sums* partials, float* loss) {
   sums = {Block::sum(sums.loss), Block::sum(sums.weight)};
   if (thread_of_block() != 0) return;
@@ -56,7 +56,7 @@ extern "C" __global__ void finish_loss(std::int64_t blocks, const Sums* partials
   if (threadIdx.x == 0) *loss = float(sums.loss / sums.weight);
 }
 
-// ---- of rows of classes, by groups: warps for few classes, blocks for many
+// ---- rows of classes, by groups: warps for few classes, blocks for many
 
 struct Exponentials {
   float maximum, sum;
@@ -162,7 +162,7 @@ extern "C" __global__ void soft_row_loss_gradient(std::int64_t rows, std::int64_
   soft_cross_entropy_gradient<GROUP>(rows, classes, logits, targets, labels, dloss, class_weights, weights, dlogits);
 }
 
-// ---- of elements
+// ---- elements
 
 struct SquaredError {
   static bool may_be(double target) { return isfinite(target); }

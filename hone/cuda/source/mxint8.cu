@@ -1,8 +1,8 @@
-// MXINT to values and back (hone/kernels/mxint_element.h), bound by memory. Of values a thread writes 16 bytes at a
-// time, so many that a warp writes whole lines, and has several such pieces on their way.
+// Converts MXINT to values and back (hone/kernels/mxint_element.h), limited by memory bandwidth. A thread writes pieces
+// of 16 bytes of values, so that a warp writes whole lines, and has several pieces in flight.
 //
-// VALUE: float or bfloat16, of what is decoded; BITS: 8 or 4, of a code; MASE: 1 for the dialect of mase-cuda, 0 for
-// that of OCP; RUNS: 1 where a piece lies in one group, whose size is a power of two.
+// VALUE: the type of decoded values, float or bfloat16; BITS: of a code, 8 or 4; MASE: 1 for the dialect of mase-cuda,
+// 0 for that of OCP; RUNS: 1 if each piece is within one group, whose size is a power of two.
 #include "numbers.cuh"
 
 #ifndef BITS
@@ -16,14 +16,14 @@
 #endif
 
 constexpr int kElements = 16 / sizeof(VALUE);  // of a piece
-constexpr int kPieces = 4;                     // of a thread, a block's threads apart
-constexpr int kCodeWords = kElements / 4;      // with the codes of a piece as bytes, four to a word
+constexpr int kPieces = 4;                     // of a thread, a block's width apart
+constexpr int kCodeWords = kElements / 4;      // words that hold the codes of a piece as bytes
 
 struct Codes {
   std::uint32_t words[kCodeWords];
 };
 
-// Codes are read once: they need no place in the first cache.
+// Codes are read once, so they bypass the L1 cache.
 inline std::uint32_t streamed_word(const std::uint8_t* from) {
   std::uint32_t word;
   asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(word) : "l"(from));
@@ -35,8 +35,8 @@ inline std::uint32_t streamed_half(const std::uint8_t* from) {
   return half;
 }
 
-// Four bits to a code as the upper halves of bytes: with the same scale the same element, its unit and its lowest
-// number too.
+// Widens codes of four bits to the upper halves of bytes. With the same scale these are the same elements, including
+// the unit bit and the lowest code.
 inline Codes widened(std::uint32_t codes) {
   const std::uint32_t even = codes << 4 & 0xf0f0f0f0u, odd = codes & 0xf0f0f0f0u;
   Codes wide;
@@ -45,7 +45,7 @@ inline Codes widened(std::uint32_t codes) {
   return wide;
 }
 
-// The codes of the piece from element `i` on, as bytes.
+// Returns the codes of the piece from element `i` on, as bytes.
 inline Codes codes_from(const std::uint8_t* codes, std::int64_t i) {
   if constexpr (BITS == 4)
     return widened(kElements == 8 ? streamed_word(codes + i / 2) : streamed_half(codes + i / 2));
@@ -65,12 +65,12 @@ inline std::uint32_t code_at(const std::uint8_t* codes, std::int64_t i) {
   return codes[i];
 }
 
-// 2^(scale - 133), subnormal below a scale of 7; 255 is none.
+// Returns 2^(scale - 133), subnormal for scales below 7. 255 is not a scale.
 inline float power_of(std::uint32_t scale) {
   return __uint_as_float(scale >= 7 ? (scale - 6) << 23 : 1u << (scale + 16));
 }
 
-// Scales whose elements are no products, or not all.
+// Returns whether some elements with this scale are not products of code and power.
 inline bool is_edge(std::uint32_t scale) { return scale == 255 || (MASE && scale == 0); }
 
 inline float edge_value(std::uint32_t code, std::uint32_t scale) {
@@ -84,8 +84,8 @@ inline float edge_value(std::uint32_t code, std::uint32_t scale) {
   return float(mantissa == -128 ? 0 : mantissa) * power_of(1);
 }
 
-// The code in byte `at` of a word, by the power of its scale. As the last bits of 2^23 its offset binary is a float at
-// once.
+// Returns the code in byte `at` of a word times the power of its scale. In the last bits of 2^23, its offset binary is
+// a float without a conversion.
 inline float product(std::uint32_t word, int at, float power) {
   const std::uint32_t offset_binary = word ^ 0x80808080u;
   float whole = __uint_as_float(__byte_perm(offset_binary, 0x4b000000u, 0x7440 + at)) - 8388736.0f;
@@ -98,7 +98,7 @@ inline float value_of(std::uint32_t word, int at, std::uint32_t scale) {
   return product(word, at, power_of(scale));
 }
 
-// What bfloat16 can hold has nothing in the lower half of a float.
+// Values that bfloat16 can represent have zeros in the lower half of a float.
 inline void put(float value, float* y) { *y = value; }
 inline void put(float value, bfloat16* y) { y->bits = std::uint16_t(__float_as_uint(value) >> 16); }
 
@@ -115,7 +115,7 @@ inline void put_piece(const float (&values)[kElements], VALUE* y) {
   __stcs(reinterpret_cast<uint4*>(y), make_uint4(words[0], words[1], words[2], words[3]));
 }
 
-// One scale for all of a piece.
+// Decodes a piece with one scale.
 inline void decode_run(const Codes& codes, std::uint32_t scale, VALUE* y) {
   float values[kElements];
   if (is_edge(scale)) {
@@ -130,7 +130,7 @@ inline void decode_run(const Codes& codes, std::uint32_t scale, VALUE* y) {
   put_piece(values, y);
 }
 
-// A scale for each element, its groups counted on from the first.
+// Decodes a piece that may span groups.
 inline void decode_any(const Codes& codes, std::uint64_t group, const std::uint8_t* scales,
                        std::int64_t first, VALUE* y) {
   std::uint64_t block = std::uint64_t(first) / group,
@@ -149,7 +149,7 @@ inline void decode_any(const Codes& codes, std::uint64_t group, const std::uint8
   put_piece(values, y);
 }
 
-// `group` is one where RUNS is 0, else its logarithm. Codes and values begin where pieces may.
+// `group` is the size of a group if RUNS is 0, else its logarithm. Codes and values are aligned to pieces.
 extern "C" __global__ void dequantize(std::int64_t count, std::int64_t group,
                                       const std::uint8_t* codes, const std::uint8_t* scales,
                                       VALUE* y) {
@@ -175,8 +175,8 @@ extern "C" __global__ void dequantize(std::int64_t count, std::int64_t group,
   }
 }
 
-// The elements from `begin` on, one by one: what is left behind whole pieces, or all where memory does not begin as
-// those must.
+// Decodes the elements from `begin` on one by one: those after the whole pieces, or all if memory is not aligned to
+// pieces.
 extern "C" __global__ void dequantize_each(std::int64_t begin, std::int64_t count,
                                            std::int64_t group, const std::uint8_t* codes,
                                            const std::uint8_t* scales, VALUE* y) {
@@ -184,10 +184,10 @@ extern "C" __global__ void dequantize_each(std::int64_t begin, std::int64_t coun
     put(value_of(code_at(codes, i), 0, scales[std::uint64_t(i) / std::uint64_t(group)]), y + i);
 }
 
-// ---- back
+// ---- from values to MXINT
 
-// What counts of a value: its magnitude, in `mase` rounded to bfloat16, of which subnormal ones are zero and NaN is
-// infinity.
+// Returns the magnitude of a value that is encoded. In `mase` it is rounded to bfloat16, with subnormals flushed to
+// zero and NaN as infinity.
 inline std::uint32_t magnitude_bits(float x) {
   const std::uint32_t bits = __float_as_uint(x) & 0x7fffffffu;
   if (!MASE) return bits;
@@ -196,8 +196,8 @@ inline std::uint32_t magnitude_bits(float x) {
   return upper < 0x00800000u ? 0u : upper;
 }
 
-// To nearest, ties to even. Scaling up is exact, in two steps where one factor would be too large; what becomes
-// subnormal by scaling down rounds to 0 either way.
+// Rounds to nearest, ties to even. Scaling up is exact, in two steps if one factor would be too large; values that
+// become subnormal by scaling down round to 0 anyway.
 inline std::uint32_t code_of(float x, std::uint32_t scale) {
   if (scale == 255) return 0;
   const float magnitude = __uint_as_float(magnitude_bits(x));
@@ -209,8 +209,8 @@ inline std::uint32_t code_of(float x, std::uint32_t scale) {
 
 inline std::uint32_t scale_of(std::uint32_t largest) { return min(largest >> 23, 255u); }
 
-// Groups of 4 2^k elements, up to 128: each that of 2^k neighbouring threads with four elements of their own. All begin
-// at multiples of 16 bytes, and `count` is one of 4; lanes behind the end hold zeros.
+// Groups of 4 2^k elements, up to 128, each computed by 2^k adjacent threads with four elements each. x is aligned to
+// 16 bytes and codes to 4, and `count` is a multiple of 4. Lanes beyond the end hold zeros.
 extern "C" __global__ void quantize_runs(std::int64_t count, int threads, const float* x,
                                          std::uint8_t* codes, std::uint8_t* scales) {
   const std::int64_t i = thread_number() * 4;
@@ -229,7 +229,7 @@ extern "C" __global__ void quantize_runs(std::int64_t count, int threads, const 
   if (threadIdx.x % threads == 0) scales[i / (4 * threads)] = std::uint8_t(scale);
 }
 
-// Any groups, each that of a warp.
+// Groups of any size, each computed by a warp.
 extern "C" __global__ void quantize_groups(std::int64_t count, std::int64_t group, const float* x,
                                            std::uint8_t* codes, std::uint8_t* scales) {
   const int lane = threadIdx.x % 32;

@@ -9,7 +9,7 @@ struct LoopNest {
   std::int64_t strides[kOperands][6];
 };
 
-// Of numbers that are not negative. Small ones, the usual case, divide much faster.
+// For nonnegative numbers. Small ones, the usual case, divide much faster.
 inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
   return ((a | b) >> 32) == 0 ? std::int64_t(std::uint32_t(a) / std::uint32_t(b)) : a / b;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Element types of values, and how they are read and written: kernels compute in float. VALUE is the type of a program's values:
-// float (the default), bfloat16 or float16.
+// Element types of values, and their conversion to and from float, in which kernels compute. VALUE is the type of a
+// program's values: float (the default), bfloat16 or float16.
 #include "cmath"
 #include "cstdint"
 
@@ -23,7 +23,7 @@ inline float to_float(float16 x) {
   return y;
 }
 
-// To nearest, ties to even.
+// Rounds to nearest, ties to even.
 template <typename T>
 T from_float(float x);
 template <>
@@ -43,7 +43,7 @@ inline float16 from_float<float16>(float x) {
   return y;
 }
 
-/// So many neighbours, read or written at once where their address allows it.
+/// kCount adjacent elements, read or written at once if their address is aligned.
 template <typename T, int kCount>
 struct alignas(sizeof(T) * kCount) Pack {
   T at[kCount];

@@ -1,11 +1,11 @@
-// The values of packed codes (packed_weight.cuh), the bits of `PackedRows`: of all of a matrix in panels, or of some
-// rows of what lies in rows. BITS: of a code; HALF: bfloat16 or float16 where codes are such numbers.
+// Decodes packed codes (packed_weight.cuh) with the same bits as `PackedRows`: a whole matrix in panels, or some rows
+// of one stored by rows. BITS: of a code; HALF: bfloat16 or float16 if codes are such numbers.
 #include "numbers.cuh"
 #include "packed_weight.cuh"
 
 using namespace hone::cuda;
 
-// Behind parameters that threads read at places of their own.
+// Copies in shared memory: threads read different entries, which is slow from parameters.
 struct Tables {
   float units[256];
   float scales[256];
@@ -19,7 +19,7 @@ inline void take_tables(const PackedTables& from, Tables& tables) {
   __syncthreads();
 }
 
-// The values of a quad of a row, written where there are columns.
+// Writes the values of a quad of a row, up to the last column.
 inline void put_values(const PackedWeight& w, const Tables& tables, std::int64_t row,
                        std::int64_t number, const Quad& quad, float* y) {
   const std::int64_t first = 4 * number;
@@ -33,7 +33,7 @@ inline void put_values(const PackedWeight& w, const Tables& tables, std::int64_t
   const bool of_row = w.group >= w.columns;
   std::int64_t block = of_row ? 0 : first / w.group;
   int left = int(min((block + 1) * w.group - first,
-                     std::int64_t(4)));  // of the block, as far as it matters here
+                     std::int64_t(4)));  // columns left in the block, at most 4
   float scale = scale_of(w, tables.scales, row, block),
         offset = adds ? offset_of(w, row, block) : 0.0f;
 #pragma unroll
@@ -58,7 +58,7 @@ inline void put_values(const PackedWeight& w, const Tables& tables, std::int64_t
     if (i < count) y[first + i] = values[i];
 }
 
-// All rows of what lies in panels: a block has 32 rows and 32 times 8 quads; a warp reads and writes whole sectors of
+// Decodes a matrix in panels. A block has 32 rows and 64 quads, 8 at a time; a warp reads and writes whole sectors of
 // 32 bytes, eight rows by four quads.
 extern "C" __global__ void unpack_panels(PackedWeight w, PackedTables given, float* y) {
   __shared__ Tables tables;
@@ -76,7 +76,7 @@ extern "C" __global__ void unpack_panels(PackedWeight w, PackedTables given, flo
   }
 }
 
-// y[i] = row ids[i] of what lies in rows, or row begin + i. What is no row is NaN.
+// y[i] = row ids[i] of a matrix stored by rows, or row begin + i. Rows that do not exist are NaN.
 extern "C" __global__ void gather_rows(PackedWeight w, PackedTables given, std::int64_t count,
                                        const std::int64_t* ids, std::int64_t begin, float* y) {
   __shared__ Tables tables;

@@ -1,22 +1,22 @@
-// Few rows of floats times a weight packed in panels, at the speed at which its codes come from memory. Codes become
-// bfloat16, which holds what they stand for exactly; x is cut into three bfloat16 that are exactly it together; so
-// tensor cores multiply without error, and sum up in fp32.
+// Multiplies few rows of floats by a weight packed in panels, at the speed at which memory delivers its codes. Codes
+// become bfloat16, which represents their values exactly, and x is split into three bfloat16 whose sum is exactly x. So
+// tensor cores multiply without error, and add in fp32.
 //
-// A block has 128 rows of the weight, four panels, and some slices of 256 columns. Its eight warps are four panels by
-// two halves of a slice. A lane copies 16 bytes of a unit, which are the words of four rows, to a ring of its own in shared
-// memory: as fragments of the matrix A they need the columns in another order than in memory, and B, which is x, is laid
-// out in that order in shared memory.
+// A block has 128 rows of the weight, four panels, and some slices of 256 columns. Its eight warps cover four panels by
+// two halves of a slice. A lane copies 16 bytes of a unit, the words of four rows, to its own ring in shared memory. As
+// fragments of the matrix A they need the columns in another order than in memory; B, which is x, is stored in shared
+// memory in that order.
 //
 // Memory is the limit: 4.8 TB/s (H200) at a latency of 1 us need 36 KB in flight on each of 132 multiprocessors. The rings
 // hold 8 copies of 16 bytes per lane, 32 KB per block and 64 KB per multiprocessor, whatever the bits of a code, and no
 // thread waits for another's codes. Per 512 bytes a warp takes about 75 instructions and up to 12 mma.sync, half of what a
 // multiprocessor issues while these bytes come from memory.
 //
-// The block that is the last to finish its rows adds the sums of all blocks along the columns, in the order of the
-// columns. So bits are the same in every run, and no second kernel has to start.
+// The block that finishes its rows last adds the sums of all blocks along the columns, in the order of the columns. So
+// results have the same bits in every run, and no second kernel is launched.
 //
-// BITS: of a code, 1 to 8, or 16 of bfloat16; TILES: 1 or 2 times 8 rows of x; DECODE: what codes stand for; MANTISSA:
-// the bits of small floats; ADDS: 1 where a number is added to codes; BLOCKS: 1 where scales are powers of two of
+// BITS: of a code, 1 to 8, or 16 for bfloat16; TILES: 1 or 2 tiles of 8 rows of x; DECODE: the kind of codes; MANTISSA:
+// the mantissa bits of small floats; ADDS: 1 if a number is added to codes; BLOCKS: 1 if scales are powers of two for
 // blocks along a row.
 #include "hone/kernels/scalar/activation.h"
 #include "numbers.cuh"
@@ -44,11 +44,11 @@ using namespace hone::cuda;
 #define ACTIVATION x
 #endif
 
-// Of DECODE.
+// Values of DECODE.
 #define WHOLE 0        // code - 2^(BITS - 1)
 #define SMALL_FLOAT 1  // sign, exponent, MANTISSA bits of fraction
 #define TABLE 2
-#define BFLOAT16 3  // themselves
+#define BFLOAT16 3  // codes are bfloat16
 #ifndef DECODE
 #define DECODE WHOLE
 #endif
@@ -59,7 +59,7 @@ constexpr int kSlice = 256, kHalf = kSlice / 2;
 constexpr int kPanels = 4, kRows = 32 * kPanels;
 constexpr int kThreads = 2 * kPanels * 32;
 constexpr int kTokens = 8 * TILES;
-// Columns of which a row's words stand together: a lane takes all of these.
+// Columns of a span, which fill whole words in each plane of bits. A lane processes whole spans.
 constexpr int kSpan = BITS == 16 ? 4 : 32 / narrowest(BITS);
 constexpr int kWords = BITS * kSpan / 32;
 constexpr int kSteps = kHalf / (4 * kSpan);  // spans of a lane in its half of a slice
@@ -76,11 +76,11 @@ struct PackedProduct {
   std::int64_t slices;  // of all columns
   std::int64_t block_slices;
   std::int64_t padded_rows;
-  std::int32_t block_shift;  // BLOCKS: the logarithm of the columns of one
+  std::int32_t block_shift;  // BLOCKS: the logarithm of a block's columns
   std::uint32_t factor;      // SMALL_FLOAT: a power of two, twice as bfloat16
 };
 
-// As bfloat16: TABLE and BLOCKS.
+// Values as bfloat16, for TABLE and BLOCKS.
 struct ProductTables {
   std::uint16_t units[256];
   std::uint16_t scales[256];
@@ -115,7 +115,7 @@ inline std::uint32_t both(std::uint32_t bfloat) { return bfloat | bfloat << 16; 
 
 // ---- codes
 
-// Begins to copy the span that starts at column `begin` of a panel to the slot of a lane; zeros behind the last column.
+// Begins to copy the span that starts at column `begin` of a panel to the slot of a lane; zeros beyond the last column.
 inline void copy_span(const PackedWeight& w, const std::uint8_t* panel, std::int64_t begin, std::uint32_t to) {
   const int lane = threadIdx.x % 32;
   const std::int64_t span = begin / kSpan + lane % 4;
@@ -138,7 +138,7 @@ inline std::uint32_t word_of(const uint4& words, int row) {
   return row == 0 ? words.x : row == 1 ? words.y : row == 2 ? words.z : words.w;
 }
 
-// Four codes of a row, a byte each: columns 4 quad to 4 quad + 3 of a span.
+// Returns four codes of a row, a byte each: columns 4 quad to 4 quad + 3 of a span.
 inline std::uint32_t quad_of(const uint4 (&span)[kWords], int row, int quad) {
   std::uint32_t codes = 0;
   int word = 0;
@@ -154,8 +154,8 @@ inline std::uint32_t quad_of(const uint4 (&span)[kWords], int row, int quad) {
   return codes;
 }
 
-// A pair of codes, in the bytes that `select` takes into the lower halves, as bfloat16. As the last bits of 128 a code
-// is a number at once, but for the eighth bit, which chooses what is taken away.
+// Returns a pair of codes as bfloat16. `select` moves their bytes to the lower halves. In the last bits of 128, a code
+// is a number without a conversion, except for its eighth bit, which chooses what is subtracted.
 inline std::uint32_t pair_of(std::uint32_t codes, std::uint32_t select, const Shared& shared,
                              std::uint32_t factor) {
   if constexpr (DECODE == WHOLE) {
@@ -177,7 +177,7 @@ inline std::uint32_t pair_of(std::uint32_t codes, std::uint32_t select, const Sh
 
 // ---- x
 
-// The upper half of a float, and what is left of it: both exact. What is no number is in the first part alone.
+// Split a float exactly into its upper half and the rest. NaN and infinities are in the first part alone.
 inline std::uint32_t upper_pair(float a, float b) {
   return __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x7632);
 }
@@ -190,7 +190,7 @@ inline float usable_value(float value) {
   return value == value ? value : __uint_as_float(0x7fc00000u);
 }
 
-// A warp's share of x in a slice, four neighbouring columns of a row for each lane.
+// A warp's share of x in a slice: four adjacent columns of a row per lane.
 constexpr int kWarpItems = 2 * kProducts * TILES / (kThreads / 32);
 struct XItem {
   int tile, product, half;
@@ -206,7 +206,7 @@ struct XValues {
   float4 of[kWarpItems];
 };
 
-// Columns from `begin` on of the rows from `token` on; zeros where there are none. Nothing waits for them here.
+// Loads the columns from `begin` on of the rows from `token` on, zeros beyond the last. Does not wait for them.
 inline void fetch_x(const float* x, std::int64_t columns, std::int64_t tokens, std::int64_t token,
                     std::int64_t begin, XValues& values) {
   const int lane = threadIdx.x % 32;
@@ -297,7 +297,7 @@ struct PackedEnds {
   float unit;
   const float *bias, *residual;  ///< residual may be null
   float* partial;                ///< (groups of x rows, parts, padded rows of the weight, kTokens)
-  std::int32_t* finished;        ///< blocks along the columns that are done, of each block of rows: zeros before and after
+  std::int32_t* finished;        ///< per block of rows, the finished blocks along the columns: zeros before and after
   float* y;
 };
 
@@ -445,7 +445,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
       }
     }
   }
-  // The two halves of columns meet where x was.
+  // The sums of both halves of a slice are added in the memory of x.
   __syncthreads();
   float* other = reinterpret_cast<float*>(shared.slices[0].x) + threadIdx.x % (32 * kPanels);
   if (half == 1) {
@@ -459,7 +459,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
     for (int i = 0; i < TILES * 8; ++i) {
       const int tile = i / 8, row = i / 2 % 4,
-                odd = i % 2;  // rows 4 g and 4 g + 1 of the first A, then those behind them
+                odd = i % 2;  // rows 4 g and 4 g + 1 of the first A, then the next two
       const std::int64_t of = (first_panel + panel) * 32 + lane / 4 * 4 + row;
       to[of * kTokens + tile * 8 + lane % 4 * 2 + odd] =
           sums[tile][i / 4 % 2][i % 4] + other[i * 32 * kPanels];

@@ -1,6 +1,6 @@
 #pragma once
-// A packed matrix (docs/reference/model-folder.md) as kernels read it: element codes in panels or rows, and what makes values of them
-// (`CodeUnits`). Host and GPUs compile this alike.
+// A packed matrix (docs/reference/model-folder.md) as kernels read it: element codes in panels or rows, and the data to
+// decode them (`CodeUnits`). The host's compiler and NVRTC both compile this header.
 #include <cmath>
 #include <cstdint>
 
@@ -8,12 +8,12 @@
 
 namespace hone::cuda {
 
-/// Where the scale of a group comes from.
+/// The source of a group's scale.
 enum class ScaleSource : std::int32_t {
   constant,   ///< it is 1
   shared,     ///< shared codes
   symmetric,  ///< a state tensor, as `learned_grid` reads it
-  affine,     ///< two of them, with zero points
+  affine,     ///< two state tensors, the second with zero points
   fraction,   ///< a state tensor: 2^-f, f within bounds
 };
 
@@ -25,22 +25,22 @@ struct PackedWeight {
   std::int64_t rows, columns;
   std::int64_t padded_columns;  ///< in panels
   std::int64_t row_bytes;       ///< in rows
-  std::int64_t group;  ///< columns that share a scale: all of a row where one scale is for all
+  std::int64_t group;  ///< columns that share a scale: the whole row if all share one
   std::int64_t
-      row_groups;  ///< from the first group of a row to that of the next; 0: one is for all
-  std::int64_t scale_blocks;  ///< of shared bytes in panels; 0: they lie in their order
-  std::int64_t row_shared;    ///< from the first shared code of a row to that of the next
-  std::int32_t panels;        ///< or rows
-  std::int32_t flip;          ///< of codes, as they are stored
+      row_groups;  ///< groups per row; 0: one scale for all
+  std::int64_t scale_blocks;  ///< blocks of shared codes in panels; 0: these are stored by rows
+  std::int64_t row_shared;    ///< shared codes per row
+  std::int32_t panels;        ///< 1: panels, 0: rows
+  std::int32_t flip;          ///< XORed with stored codes
   std::int32_t shared_bytes;  ///< of a shared code
   ScaleSource source;
-  std::int32_t zero_points;  ///< shared codes come in pairs, the second a zero point, or have one above their scale
-  std::int32_t half_scales;  ///< shared codes are float16, and zero points above their 16 bits
+  std::int32_t zero_points;  ///< shared codes come in pairs with zero points, or have these in their upper bits
+  std::int32_t half_scales;  ///< shared codes are float16, with zero points in the bits above
   std::int32_t divides;
   float lowest, highest;  ///< of fractions; the highest symmetric or affine code
 };
 
-/// What codes and shared codes of up to 8 bits stand for. NaN behind the last.
+/// The values of codes, and of shared codes of up to 8 bits. NaN after the last.
 struct PackedTables {
   float units[256];
   float scales[256];
@@ -61,7 +61,7 @@ inline std::uint32_t bits_of_float(float value) {
 #endif
 }
 
-/// `kernels::usable_scale`
+/// The same as `kernels::usable_scale`.
 inline float usable(float scale, float bound) {
   const float least = float_of_bits(0x00800000u);
   const float most = float_of_bits(bits_of_float(float_of_bits(0x7f7fffffu) / bound) - 1);
@@ -90,12 +90,12 @@ inline float zero_point(const PackedWeight& w, std::int64_t row, std::int64_t bl
 
 #ifdef __CUDACC_RTC__
 #define HONE_APART \
-  __noinline__  // once in a program, not wherever it is asked for: long, and rarely what takes the time
+  __noinline__  // not inlined: long, and rarely what takes the time
 #else
 #define HONE_APART inline
 #endif
 
-/// The scale of a block of a row; `scales` of `PackedTables`.
+/// Returns the scale of a block of a row. `scales` are those of `PackedTables`.
 HONE_APART float scale_of(const PackedWeight& w, const float* scales, std::int64_t row,
                           std::int64_t block) {
   if (w.source == ScaleSource::constant) return 1.0f;
@@ -112,7 +112,7 @@ HONE_APART float scale_of(const PackedWeight& w, const float* scales, std::int64
   return usable(state, fmaxf(zero, w.highest - zero));
 }
 
-/// What is added to the units of a block of a row.
+/// Returns what is added to the units of a block of a row.
 HONE_APART float offset_of(const PackedWeight& w, std::int64_t row, std::int64_t block) {
   if (w.zero_points != 0 && w.half_scales != 0)
     return -fminf(static_cast<float>(shared_code(w, row, block) >> 16), w.highest);
@@ -121,8 +121,8 @@ HONE_APART float offset_of(const PackedWeight& w, std::int64_t row, std::int64_t
   return w.source == ScaleSource::affine ? -zero_point(w, row, block) : 0.0f;
 }
 
-/// Four neighbouring columns of a row, the first a multiple of four, as they are stored: those of up to 8 bits in a
-/// byte each of the first word, those of 16 in halves of both.
+/// The stored codes of four adjacent columns of a row, the first a multiple of four. Codes of up to 8 bits are bytes of
+/// the first word, codes of 16 bits are halves of both.
 struct Quad {
   std::uint32_t words[2];
 };
@@ -139,7 +139,7 @@ inline std::uint32_t word_at(const std::uint8_t* from) {
   return *reinterpret_cast<const std::uint32_t*>(from);
 }
 
-/// Quad `number` of a row in panels, whose words lie at multiples of four bytes.
+/// Returns quad `number` of a row in panels, whose words are aligned to four bytes.
 template <int kBits>
 inline Quad panel_quad(const PackedWeight& w, std::int64_t row, std::int64_t number) {
   const std::uint8_t* plane = w.codes + row / 32 * (4 * w.padded_columns * kBits) + row % 32 * 4;
@@ -161,7 +161,7 @@ inline Quad panel_quad(const PackedWeight& w, std::int64_t row, std::int64_t num
   return quad;
 }
 
-/// The same in rows, a byte after the other: rows begin anywhere.
+/// The same for a matrix stored by rows, read byte by byte, since rows may begin anywhere.
 template <int kBits>
 inline Quad row_quad(const PackedWeight& w, std::int64_t row, std::int64_t number) {
   const std::uint8_t* plane = w.codes + row * w.row_bytes;

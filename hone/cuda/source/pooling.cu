@@ -22,7 +22,8 @@ struct PlacedElement {
   }
 };
 
-// The place in its plane of the first largest value that a window reads. NaN is larger than all numbers.
+// Returns the index in its plane of the largest value of a window: the last NaN, or else the first of the largest
+// numbers.
 inline int largest(const Pooling& p, const VALUE* plane, int i, int j) {
   const int first_row = i * p.stride - p.padding, first_column = j * p.stride - p.padding;
   const int end_row = min(first_row + p.kernel, p.height), end_column = min(first_column + p.kernel, p.width);
@@ -56,7 +57,7 @@ extern "C" __global__ void largest_places(const __grid_constant__ Pooling p, con
   places[number] = largest(p, x + at.plane * p.height * p.width, at.row, at.column);
 }
 
-// Each element of dx: the sum of dy of the windows whose largest value it is.
+// Computes each element of dx as the sum of dy over the windows whose largest value it is.
 extern "C" __global__ void max_pool_gradient(const __grid_constant__ Pooling p, const std::int32_t* places,
                                              const VALUE* dy, VALUE* dx) {
   const std::int64_t number = thread_number();
@@ -64,7 +65,7 @@ extern "C" __global__ void max_pool_gradient(const __grid_constant__ Pooling p, 
   const PlacedElement at(number, p.height, p.width);
   const int place = at.row * p.width + at.column;
   const std::int64_t first = at.plane * p.result_height * p.result_width;
-  const int reach = p.padding - p.kernel + p.stride;  // of the first window whose end is behind a place
+  const int reach = p.padding - p.kernel + p.stride;  // of the first window that ends after a position
   const int end_row = min((at.row + p.padding) / p.stride + 1, p.result_height);
   const int end_column = min((at.column + p.padding) / p.stride + 1, p.result_width);
   float sum = 0;
@@ -76,7 +77,7 @@ extern "C" __global__ void max_pool_gradient(const __grid_constant__ Pooling p, 
   dx[number] = from_float<VALUE>(sum);
 }
 
-// A warp for each plane, of blocks (32, warps).
+// One warp per plane; block dimensions are (32, warps).
 extern "C" __global__ void average_pool(std::int64_t planes, std::int64_t pixels, const VALUE* x, VALUE* y) {
   const std::int64_t plane = Warp::group();
   if (plane >= planes) return;

@@ -1,10 +1,10 @@
-// y = the nearest value of a number format whose blocks share what follows from their largest magnitude. BLOCKS, a
-// struct of hone/kernels/scalar, makes a rounding of the bits of that magnitude.
+// Rounds to the nearest values of a number format whose blocks share constants that follow from their largest
+// magnitude. BLOCKS, a struct of hone/kernels/scalar, makes a rounding from the bits of that magnitude.
 //
-// Largest magnitudes are found as whole numbers, so in any order. Three ways: `round_runs`, a pack of four neighbours
-// for each thread; `round_tiles`, for blocks of any shape that a few threads see twice; and for large blocks, or where
-// what a block of zeros shares depends on all others, `tile_magnitudes` and `round_stored_tiles` with the magnitudes in
-// memory between.
+// Largest magnitudes are compared as integers, so their order does not matter. There are three variants: `round_runs`
+// has a pack of four adjacent values per thread; `round_tiles` reads blocks of any shape twice, with a few threads
+// each; `tile_magnitudes` and `round_stored_tiles` store the magnitudes in between, for large blocks, or if the
+// constants of a block of zeros depend on all other blocks.
 #include "hone/kernels/scalar/block.h"
 #include "hone/kernels/scalar/mase_block.h"
 #include "numbers.cuh"
@@ -14,7 +14,7 @@ using namespace hone;
 constexpr unsigned kAll = 0xffffffff;  // threads of a warp
 constexpr int kThreads = 256;
 
-// Blocks of 4 x `lanes` neighbours, `lanes` a power of two up to 32, one after the other in the whole tensor.
+// Rounds contiguous blocks of 4 x `lanes` values, `lanes` a power of two up to 32.
 extern "C" __global__ void __launch_bounds__(kThreads)
     round_runs(scalar::BLOCKS rule, std::int64_t packs, int lanes, const float* x, float* y) {
   constexpr int kPacks = 2;
@@ -40,9 +40,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Which elements a thread has. Blocks of threads have kThreads / lanes blocks of values each, every one of them the
-// work of `lanes` threads and, where it is large, of `chunks` blocks of threads. Neighbouring threads read neighbouring
-// memory: along the columns, or, where the axis of the blocks is not the last one (`across_lines`), along the lines.
+// The elements of a thread. A block of threads has kThreads / lanes blocks of values. `lanes` threads share a block of
+// values, and `chunks` blocks of threads share a large one. Adjacent threads read adjacent memory: along the columns,
+// or, if the axis of the blocks is not the last one (`across_lines`), along the lines.
 struct Share {
   int lanes;
   unsigned chunks;
@@ -53,12 +53,12 @@ struct Share {
 struct Tile {
   std::int64_t number = 0;
   bool exists = false;
-  int lane = 0;   // of the threads that have this block
-  int place = 0;  // of the block among those of the block of threads
+  int lane = 0;   // among the threads of this block
+  int place = 0;  // of this block in the block of threads
 
   Tile(const scalar::BlockPlaces& places, const Share& share) : places_(places), share_(share) {
     const int together = kThreads / share.lanes;
-    // Side by side, lines lie next to each other, so do elements of a line.
+    // Adjacent threads read adjacent lines: those of adjacent blocks if a block has one line.
     const bool by_line = share.across_lines && places.block_rows == 1;
     lane = by_line ? int(threadIdx.x) / together : int(threadIdx.x) % share.lanes;
     place = by_line ? int(threadIdx.x) % together : int(threadIdx.x) / share.lanes;
@@ -100,10 +100,10 @@ struct Tile {
   const scalar::BlockPlaces& places_;
   const Share& share_;
   std::int64_t height_ = 0, width_ = 0, first_ = 0, first_offset_ = 0;
-  bool even_ = false;  // one distance from each element to the next
+  bool even_ = false;  // elements are equally spaced
 };
 
-// The largest magnitude of what all threads of a block of values have; every thread of the block of threads comes here.
+// Returns the largest magnitude of a block of values. All threads of the block of threads must call it.
 std::uint32_t largest_of(const Tile& tile, const Share& share, const float* x) {
   __shared__ std::uint32_t seen[kThreads];
   std::uint32_t largest = 0;
@@ -128,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   tile.for_elements([&](std::int64_t offset) { y[offset] = round(x[offset]); });
 }
 
-// `largest`, one for each block, is zero before.
+// `largest`, one for each block, is initialized to zero.
 extern "C" __global__ void __launch_bounds__(kThreads)
     tile_magnitudes(scalar::BlockPlaces places, Share share, const float* x,
                     std::uint32_t* largest) {
@@ -137,8 +137,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   if (tile.exists && tile.lane == 0) atomicMax(largest + tile.number, own);
 }
 
-// The smallest of the magnitudes that are not zero, as its complement, which is zero before: 0 if there is none, all
-// ones for NaN.
+// Computes the smallest magnitude that is not zero, as its complement: 0 if there is none, all ones for NaN.
+// `complement` is initialized to zero.
 extern "C" __global__ void smallest_magnitude(std::int64_t blocks, const std::uint32_t* largest,
                                               std::uint32_t* complement) {
   std::uint32_t seen = 0;
@@ -151,7 +151,7 @@ extern "C" __global__ void smallest_magnitude(std::int64_t blocks, const std::ui
   if (threadIdx.x % 32 == 0) atomicMax(complement, seen);
 }
 
-// `complement` null: blocks of zeros are like others.
+// If `complement` is null, blocks of zeros are like others.
 extern "C" __global__ void __launch_bounds__(kThreads)
     round_stored_tiles(scalar::BLOCKS rule, scalar::BlockPlaces places, Share share,
                        const std::uint32_t* largest, const std::uint32_t* complement,

@@ -1,7 +1,6 @@
-// y = the nearest value of a number format, for formats that round every value by itself, or with constants of its
-// group: states, or what quantize_groups.cu has found in the group. ROUND is the rule, a struct of hone/kernels/scalar:
-// such rules are plain functions, which the host calls, too. With DYNAMIC, what a rule of the format int reads is the
-// range of the group.
+// Rounds to the nearest values of a number format, for formats that round each value separately or with constants of
+// its group: states, or computed by quantize_groups.cu. ROUND is the rule, a struct of hone/kernels/scalar, which the
+// host uses, too. With DYNAMIC, the constants of the format int are the range of the group.
 #include "hone/kernels/scalar/fixed_point.h"
 #include "hone/kernels/scalar/logarithm.h"
 #include "hone/kernels/scalar/mase.h"
@@ -12,7 +11,8 @@
 
 using namespace hone;
 
-// The rule with the constants of a group put in; `first` and `second` have one for each group, or are null.
+// Constants of a group, with which `settled` completes a rule. `first` and `second` have one for each group, or are
+// null.
 struct Constants {
   const float* first;
   const float* second;
@@ -31,7 +31,7 @@ scalar::FixedPoint settled(const scalar::FixedPoint& rule, const Constants& of) 
 }
 scalar::ScaledGrid settled(const scalar::IntegerGrids& rule, const Constants& of) {
 #ifdef DYNAMIC
-  const float lowest = of.first[of.group];  // its magnitude
+  const float lowest = of.first[of.group];  // its magnitude is stored
   return rule.of(scalar::ValueRange{lowest == 0 ? 0.0f : -lowest, of.second[of.group]});
 #else
   return rule.of(of.first[of.group], of.second == nullptr ? 0.0f : of.second[of.group]);
@@ -54,7 +54,7 @@ scalar::Ternary settled(const scalar::Ternary& rule, const Constants& of) {
   return {of.first[of.group], of.second[of.group], rule.old};
 }
 
-// Groups of `columns` neighbours, each the work of `chunks` blocks of threads; a thread has 16 elements.
+// Rounds groups of `columns` adjacent values, with `chunks` blocks of threads per group and 16 elements per thread.
 extern "C" __global__ void __launch_bounds__(256)
     round_elements(scalar::ROUND rule, const float* first, const float* second,
                    std::int64_t columns, unsigned chunks, const float* x, float* y) {

@@ -1,6 +1,6 @@
-// dx and the gradients of learned constants, of number formats whose gradients do not pass straight through. RULE is
-// the format's rule, a struct of hone/kernels/scalar. Sums over a group go in chunks, then over the chunks, in double
-// and in a fixed order.
+// Computes dx and the gradients of learned constants, for number formats whose gradients are not straight-through. RULE
+// is the format's rule, a struct of hone/kernels/scalar. Groups are summed in chunks, then the chunks are added, in
+// double and in a fixed order.
 #include "hone/kernels/scalar/scaled_integer.h"
 #include "hone/kernels/scalar/sign.h"
 #include "numbers.cuh"
@@ -10,7 +10,7 @@ using namespace hone;
 constexpr int kThreads = 256;
 constexpr int kMostSums = scalar::ResidualSigns::kMostLevels;
 
-// y = clamp(round(x / s), -bound, bound) s: gradients stop outside.
+// y = clamp(round(x / s), -bound, bound) s: gradients are 0 outside the bounds.
 struct IntegerGradient {
   scalar::ScaledGrid grid;
 
@@ -75,8 +75,8 @@ ResidualSignsGradient gradient_of(const scalar::ResidualSigns& rule, const float
   return {rule, state, group};
 }
 
-// Groups of `columns` neighbours, each the work of `chunks` blocks of threads. `partial` (groups, chunks, count of
-// sums), or null where nothing is learned.
+// Processes groups of `columns` adjacent values, with `chunks` blocks of threads per group. `partial` is (groups,
+// chunks, count of sums), or null if nothing is learned.
 extern "C" __global__ void __launch_bounds__(kThreads)
     gradient_elements(scalar::RULE rule, const float* state, std::int64_t columns, unsigned chunks,
                       std::int64_t chunk_elements, const float* x, const float* dy, float* dx,
@@ -120,8 +120,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// gradient (groups, count of sums) = pace x sum over the chunks, a warp for each. Where values follow |state| it has
-// the state's sign.
+// gradient (groups, count of sums) = pace x sum over the chunks, with a warp per sum. If values depend on |state|, it
+// has the state's sign.
 extern "C" __global__ void gradient_totals(std::int64_t groups, unsigned chunks, int sum_count,
                                            double pace, const float* signs, const double* partial,
                                            float* gradient) {

@@ -1,6 +1,6 @@
-// What rows, slices or whole tensors share: ranges and mean magnitudes, found in the group on every call. Means are
-// those of hone/kernels/magnitude.h to the last bit: element i of a piece goes to lane i % 16, lanes are folded in
-// halves, pieces added in order; those of the old formats are sums from the first element to the last.
+// Constants of rows, slices or whole tensors: ranges and mean magnitudes, computed on every call. Means have the same
+// bits as those of hone/kernels/magnitude.h: element i of a piece is added to lane i % 16, lanes are reduced in halves,
+// pieces are added in order. Means of the old formats are sums from the first element to the last.
 #include "hone/kernels/scalar/row_groups.h"
 #include "hone/kernels/scalar/scaled_integer.h"
 #include "hone/kernels/scalar/sign.h"
@@ -10,7 +10,7 @@ using namespace hone;
 
 constexpr unsigned kAll = 0xffffffff;  // threads of a warp
 
-// Bits of magnitudes, which as whole numbers stand in the order of the magnitudes.
+// Bits of magnitudes, which as integers have the same order as the magnitudes.
 struct Ends {
   unsigned lowest = 0;   // of finite negative values
   unsigned highest = 0;  // of finite positive values
@@ -23,13 +23,13 @@ struct Ends {
     else
       highest = max(highest, magnitude);
   }
-  // Of all threads of the warp.
+  // Returns the ends of all threads of the warp.
   Ends of_warp() const {
     return {__reduce_max_sync(kAll, lowest), __reduce_max_sync(kAll, highest)};
   }
 };
 
-// The largest magnitude, NaN being the largest.
+// The largest magnitude. NaN counts as the largest.
 struct Largest {
   unsigned magnitude = 0;
 
@@ -37,7 +37,7 @@ struct Largest {
   Largest of_warp() const { return {__reduce_max_sync(kAll, magnitude)}; }
 };
 
-// What `first, first + step, …` below `count` has.
+// Returns what was seen in the elements `first, first + step, …` below `count`.
 template <typename Seen>
 Seen seen_in(const float* x, std::int64_t first, std::int64_t step, std::int64_t count) {
   Seen seen;
@@ -46,7 +46,7 @@ Seen seen_in(const float* x, std::int64_t first, std::int64_t step, std::int64_t
   return seen;
 }
 
-// `chunks` blocks of threads for each group; results are zero before.
+// `chunks` blocks of threads for each group; results are initialized to zero.
 template <typename Seen, typename Put>
 void see_groups(const float* x, std::int64_t columns, unsigned chunks, Put put) {
   const std::int64_t group = blockIdx.x / chunks;
@@ -72,7 +72,7 @@ extern "C" __global__ void group_magnitudes(const float* x, std::int64_t columns
   });
 }
 
-// A row for each warp, which reads it twice, the second time from a cache.
+// Rounds a row per warp, which reads it twice, the second time from a cache.
 template <typename Seen, typename RuleOf>
 void round_rows(std::int64_t rows, std::int64_t columns, const float* x, float* y, RuleOf rule_of) {
   const std::int64_t row = thread_number() / 32;
@@ -118,7 +118,7 @@ extern "C" __global__ void round_old_rows(scalar::OldScaledRows rule, std::int64
   });
 }
 
-// A warp for each group of up to `size` neighbours of a row.
+// Rounds a group of up to `size` adjacent elements of a row per warp.
 template <typename Rule>
 void round_groups(Rule rule, std::int64_t rows, std::int64_t columns, std::int64_t size, const float* x, float* y) {
   const std::int64_t per_row = (columns + size - 1) / size, group = thread_number() / 32;
@@ -131,7 +131,7 @@ void round_groups(Rule rule, std::int64_t rows, std::int64_t columns, std::int64
   const float lowest = ends.lowest == 0 ? 0.0f : -scalar::float_of(ends.lowest), highest = scalar::float_of(ends.highest);
   bool negative = ends.lowest > ends.highest;
   if (ends.lowest == ends.highest) {
-    unsigned before = 0;  // how far from the end the first of both ends is
+    unsigned before = 0;  // the distance from the end to the first element with the largest magnitude
     for (std::int64_t i = lane; i < count; i += 32)
       if (scalar::magnitude_bits(x[i]) == ends.highest) before = max(before, unsigned(count - i));
     before = __reduce_max_sync(kAll, before);
@@ -157,8 +157,8 @@ struct Magnitudes {
   double mean() const { return count == 0 ? 0 : sum / double(count); }
 };
 
-// Of one piece, by one warp: finite magnitudes above the threshold. The upper 16 threads load for the lower 16, the
-// lanes.
+// Sums the finite magnitudes above the threshold of one piece, with one warp. The upper 16 threads load for the lower
+// 16, the lanes.
 Magnitudes piece_magnitudes(float threshold, const float* x, std::int64_t count) {
   constexpr int kLoads = 16;
   const int thread = threadIdx.x % 32;
@@ -187,14 +187,14 @@ Magnitudes piece_magnitudes(float threshold, const float* x, std::int64_t count)
   return {__shfl_sync(kAll, lane, 0), std::int64_t(__reduce_add_sync(kAll, seen))};
 }
 
-// Of a group, by a block with a warp for each of its pieces.
+// Does the same for a group, with a block that has a warp for each piece.
 Magnitudes group_magnitudes_above(float threshold, const float* x, std::int64_t columns,
                                   std::int64_t piece) {
   __shared__ Magnitudes pieces[16];
   const int warp = threadIdx.x / 32;
   const std::int64_t begin = warp * piece, left = columns - begin;
   const Magnitudes own = piece_magnitudes(threshold, x + begin, left < piece ? left : piece);
-  __syncthreads();  // what the call before left has been read
+  __syncthreads();  // threads may still read pieces of an earlier call
   if (threadIdx.x % 32 == 0) pieces[warp] = own;
   __syncthreads();
   Magnitudes all = pieces[0];
@@ -205,7 +205,7 @@ Magnitudes group_magnitudes_above(float threshold, const float* x, std::int64_t 
   return all;
 }
 
-// A block of threads for each group.
+// One block of threads per group.
 extern "C" __global__ void __launch_bounds__(512)
     binary_constants(const float* x, std::int64_t columns, std::int64_t piece, float* alpha) {
   x += blockIdx.x * columns;
@@ -226,8 +226,8 @@ extern "C" __global__ void __launch_bounds__(512)
   alpha[blockIdx.x] = scale;
 }
 
-// Magnitudes above a threshold, all of them for a negative one, from the first to the last; every thread of the warp
-// has the sum.
+// Sums magnitudes above a threshold, or all if it is negative, from the first to the last. Every thread of the warp has
+// the sum.
 Magnitudes old_magnitudes(float threshold, const float* x, std::int64_t columns) {
   const int thread = threadIdx.x % 32;
   Magnitudes all;
@@ -247,7 +247,7 @@ Magnitudes old_magnitudes(float threshold, const float* x, std::int64_t columns)
   return all;
 }
 
-// A warp for each group.
+// One warp per group.
 extern "C" __global__ void old_binary_constants(const float* x, std::int64_t groups,
                                                 std::int64_t columns, float* alpha) {
   const std::int64_t group = thread_number() / 32;
@@ -266,7 +266,7 @@ extern "C" __global__ void old_ternary_constants(const float* x, std::int64_t gr
   const float least = float(scalar::kTernaryThreshold) * mean;
   float scale = 1;
   if (scaled) {
-    // none is above NaN
+    // No magnitude is above NaN.
     const Magnitudes above =
         scalar::is_nan(least) ? Magnitudes{} : old_magnitudes(least, x, columns);
     scale = float(above.sum / double(above.count));

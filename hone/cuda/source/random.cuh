@@ -1,5 +1,5 @@
 #pragma once
-// Random words by counter, as hone/base/random.h has them: Philox4x32-10 of (block, stream) under key seed.
+// Counter-based random words, the same as in hone/base/random.h: Philox4x32-10 of (block, stream) under key seed.
 #include "cstdint"
 
 struct RandomStream {

@@ -1,7 +1,7 @@
 // Softmax, layer norm and their gradients on rows that fit into the registers of a warp: read once, written once. Lane
 // l of a warp has the packs l, l + 32, ... of a row, WIDTH elements each. Blocks are (32, warps).
 //
-// Results may lie in the memory of an operand: a row is read before any of it is written.
+// Results may overwrite an operand: a row is read before any of it is written.
 #include "groups.cuh"
 #include "row_codes.cuh"
 
@@ -16,7 +16,7 @@ struct Row {
   float at[PACKS][WIDTH];
 };
 
-/// Which packs of rows of so many a lane has.
+/// The packs of a lane in rows of `packs` packs.
 struct Lane {
   int packs;
   bool has(int p) const { return p * 32 + int(threadIdx.x) < packs; }
@@ -95,8 +95,8 @@ extern "C" __global__ void softmax_gradient(std::int64_t rows, int length, const
   write(lane, row, dx + number * length);
 }
 
-// Makes a row xhat = (x - mean) / sqrt(variance + eps), and returns what it was multiplied by. The variance is taken
-// around the mean, so it loses nothing to cancellation.
+// Computes xhat = (x - mean) / sqrt(variance + eps) of a row and returns the factor 1 / sqrt(variance + eps). The
+// variance is taken around the mean, so it does not suffer from cancellation.
 inline float standardize(Lane lane, int length, float eps, Row& row) {
   float sum = 0, squares = 0;
   for_elements(lane, [&](int p, int i) { sum += row.at[p][i]; });
@@ -110,10 +110,10 @@ inline float standardize(Lane lane, int length, float eps, Row& row) {
   return factor;
 }
 
-// The layer norm of a row.
+// Returns the layer norm of a row.
 inline Row normalized(Lane lane, int length, const VALUE* x, const float* gamma, const float* beta, float eps) {
   Row row = read(lane, x);
-  // Before they are needed, so that nothing waits for them.
+  // Loaded early to hide their latency.
   const Row gain = read(lane, gamma), bias = read(lane, beta);
   standardize(lane, length, eps, row);
   for_elements(lane, [&](int p, int i) { row.at[p][i] = fmaf(row.at[p][i], gain.at[p][i], bias.at[p][i]); });
@@ -128,7 +128,7 @@ extern "C" __global__ void layer_norm(std::int64_t rows, int length, const VALUE
   write(lane, normalized(lane, length, x + number * length, gamma, beta, eps), y + number * length);
 }
 
-// The same, and the row rounded to codes before it is rounded to VALUE.
+// The same, and rounds the row to codes before it is rounded to VALUE.
 extern "C" __global__ void layer_norm_codes(std::int64_t rows, int length, const VALUE* x, const float* gamma,
                                             const float* beta, float eps, VALUE* y,
                                             const __grid_constant__ hone::cuda::CodedRows to,
@@ -159,10 +159,10 @@ extern "C" __global__ void layer_norm_codes(std::int64_t rows, int length, const
 
 constexpr int kGradientWarps = 4;
 
-// The sum of what the warps of a block have, in their order, into memory.
+// Stores the sum over the warps of a block, in their order.
 inline void add_warps(Lane lane, int length, const Row& row, float* to) {
   __shared__ float parts[kGradientWarps][PACKS * 32 * WIDTH];
-  __syncthreads();  // some may still read what was added before
+  __syncthreads();  // threads may still read parts of an earlier call
   for_elements(lane, [&](int p, int i) { parts[threadIdx.y][lane.pack(p) * WIDTH + i] = row.at[p][i]; });
   __syncthreads();
   for (int c = threadIdx.y * 32 + threadIdx.x; c < length; c += kGradientWarps * 32) {
@@ -173,8 +173,8 @@ inline void add_warps(Lane lane, int length, const Row& row, float* to) {
   }
 }
 
-// With g = dy gamma: dx = (g - mean(g) - xhat mean(g xhat)) / sqrt(variance + eps). Warps go over rows and keep the
-// sums of dy xhat and of dy over theirs, those of a block go to partials (blocks, 2, length).
+// With g = dy gamma: dx = (g - mean(g) - xhat mean(g xhat)) / sqrt(variance + eps). Warps iterate over rows and keep
+// their sums of dy xhat and of dy; the sums of a block are stored in partials (blocks, 2, length).
 extern "C" __global__ void __launch_bounds__(kGradientWarps * 32)
     layer_norm_gradient(std::int64_t rows, int length, const VALUE* x, const float* gamma, float eps, const VALUE* dy,
                         VALUE* dx, float* partials) {

@@ -1,5 +1,5 @@
-// Sums over dimensions, of VALUE to RESULT. A block sums a chunk of terms for some results, its threads in a fixed tree; where there are
-// several chunks, `to` are (chunks, results), and the columns of that are summed in turn.
+// Sums over dimensions, from VALUE to RESULT. A block sums a chunk of terms for some results, its threads in a fixed
+// tree. With several chunks, `to` is (chunks, results), and its columns are summed by another launch.
 #include "nest.cuh"
 #include "numbers.cuh"
 
@@ -22,8 +22,8 @@ inline void for_terms(const LoopNest<1>& terms, std::int64_t begin, std::int64_t
   }
 }
 
-// Results lie side by side, `columns` of them for each element of `outer`: threads (x, y) take column x and every
-// (number of y)th term.
+// Results are adjacent, `columns` of them for each element of `outer`. Thread (x, y) sums every blockDim.y-th term of
+// column x.
 template <int kCount>
 inline void run_columns(const LoopNest<1>& outer, const LoopNest<1>& terms, const VALUE* x,
                         RESULT* to, std::int64_t columns, std::int64_t tiles, std::int64_t results,
@@ -75,7 +75,7 @@ extern "C" __global__ void sum_columns_unaligned(const __grid_constant__ LoopNes
   run_columns<1>(outer, terms, x, to, columns, tiles, results, term_count, terms_per_chunk);
 }
 
-// Terms lie side by side: threads (x, y) take result y and every (number of x)th term.
+// Terms are adjacent. Thread (x, y) sums every blockDim.x-th term of result y.
 extern "C" __global__ void sum_rows(const __grid_constant__ LoopNest<1> kept,
                                     const __grid_constant__ LoopNest<1> terms, const VALUE* x,
                                     RESULT* to, std::int64_t results, std::int64_t term_count,

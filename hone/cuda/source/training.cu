@@ -1,7 +1,7 @@
-// What a training step does with parameters, gradients and moments.
+// Operations of a training step on parameters, gradients and moments.
 #include "numbers.cuh"
 
-// ---- sum = sum + x, or x where `first` is not 0
+// ---- sum = sum + x, or x if `first` is not 0
 
 template <int kCount>
 inline void run_accumulate(float* sum, const float* x, const std::int64_t* first,
@@ -43,7 +43,7 @@ struct Tensors {
   std::int64_t first_chunks[kTensors];
 };
 
-// The sum over the threads of a block, whose number is a power of two, for its first thread.
+// Returns the sum over the threads of a block, whose number is a power of two, to its first thread.
 inline double sum_of_block(double value) {
   __shared__ double sums[1024];
   sums[threadIdx.x] = value;
@@ -59,7 +59,7 @@ inline double add_square(double sum, float x) { return __fma_rn(double(x), doubl
 
 extern "C" __global__ void sum_squares(const __grid_constant__ Tensors tensors, double* sums) {
   const std::int64_t chunk = blockIdx.x;
-  int tensor = 0;  // the last that begins no later
+  int tensor = 0;  // the last that begins no later than the chunk
   for (int step = kTensors / 2; step > 0; step /= 2) {
     const int next = tensor + step;
     if (next < tensors.count && tensors.first_chunks[next] <= chunk) tensor = next;
@@ -125,7 +125,7 @@ inline AdamWFactors factors_of(const AdamWOptions& options, double norm, double 
           float(options.eps)};
 }
 
-// 0 in place of what is too small for a normal float.
+// Flushes subnormal numbers to 0.
 inline float normal_or_zero(float x) { return fabsf(x) < 1.17549435e-38f ? 0.0f : x; }
 
 template <int kCount>
@@ -170,7 +170,7 @@ inline void run_adamw(const AdamWOptions& options, float* parameter, const float
   const auto read_state = [&] {
     if (at < whole) state = {read(gradient, at), read(parameter, at), read(m, at), read(v, at)};
   };
-  read_state();  // on its way while one thread finds out the factors
+  read_state();  // loads while one thread computes the factors
 
   __shared__ AdamWFactors shared_factors;
   if (threadIdx.x == 0)
@@ -186,7 +186,7 @@ inline void run_adamw(const AdamWOptions& options, float* parameter, const float
     at += stride;
     read_state();
   }
-  // What is left is less than one at a time of the first threads.
+  // The first threads process the rest, which is less than one pack.
   const std::int64_t i = whole + thread_number();
   if (i >= count) return;
   const AdamWState<1> last =

@@ -1,11 +1,11 @@
 #pragma once
-// Names for the instructions that bring matrices from memory to the tensor cores of a warp (sm_80 and up).
+// Wrappers of the instructions that bring matrices from memory to the tensor cores of a warp (sm_80 and up).
 #include "cstdint"
 
 inline std::uint32_t shared_address(const void* x) { return std::uint32_t(__cvta_generic_to_shared(x)); }
 
-// Four 8 x 8 matrices, of whose rows lanes 8 i to 8 i + 7 say addresses of matrix i. A lane gets the columns 2 c and
-// 2 c + 1 of row g of each; turned, the rows 2 c and 2 c + 1 of column g.
+// Loads four 8 x 8 matrices; lanes 8 i to 8 i + 7 pass the addresses of the rows of matrix i. Lane 4 g + c gets the
+// columns 2 c and 2 c + 1 of row g of each, or, transposed, the rows 2 c and 2 c + 1 of column g.
 inline void load_matrices(std::uint32_t (&x)[4], std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
@@ -19,12 +19,12 @@ inline void load_turned_matrices(std::uint32_t (&x)[4], std::uint32_t address) {
                : "memory");
 }
 
-// 16 bytes of global memory into shared memory, or zeros. A thread's copies are done when it has waited for all but the
-// latest `kPending` commits.
+// Begins to copy 16 bytes of global memory, or zeros, to shared memory. A thread's copies are done when it has waited
+// for all but the latest `kPending` commits.
 inline void begin_copy(std::uint32_t to, const void* from, bool is_there) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0) : "memory");
 }
-// The same of 4 bytes.
+// The same for 4 bytes.
 inline void begin_word_copy(std::uint32_t to, const void* from, bool is_there) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(is_there ? 4 : 0) : "memory");
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Names for the instructions by which a warp multiplies matrices of 16-bit numbers, or of floats as TF32, on tensor cores
-// (sm_80 and up). Lane 4 g + c of a warp has, of a 16 x 8 block of sums, the columns 2 c and 2 c + 1 of the rows g ([0], [1])
-// and g + 8 ([2], [3]).
+// Wrappers of the instructions with which a warp multiplies matrices of 16-bit numbers, or of floats as TF32, on tensor
+// cores (sm_80 and up). Lane 4 g + c of a warp has, of a 16 x 8 block of sums, the columns 2 c and 2 c + 1 of the rows
+// g ([0], [1]) and g + 8 ([2], [3]).
 #include "numbers.cuh"
 #include "warp_copies.cuh"
 
@@ -25,7 +25,7 @@ inline void multiply_add(float (&sum)[4], const std::uint32_t (&a)[4], std::uint
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Two neighbours of the type of values.
+// Packs two values of type VALUE into a word.
 inline std::uint32_t packed(float low, float high) {
   std::uint32_t both;
   asm("cvt.rn." TYPE "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));

@@ -1,4 +1,4 @@
-// What rows.cu has, on rows of any length: a block per row, which it reads anew for each sum.
+// The kernels of rows.cu for rows of any length: one block per row, which reads it again for each sum.
 #include "groups.cuh"
 
 // Calls body(c) for the columns of a thread.
@@ -56,7 +56,7 @@ extern "C" __global__ void layer_norm(std::int64_t length, const VALUE* x, const
   });
 }
 
-// A block goes over rows, and adds to its partials, where each thread has its columns.
+// A block iterates over rows and adds to its partials, in which each thread has its own columns.
 extern "C" __global__ void layer_norm_gradient(std::int64_t rows, std::int64_t length, const VALUE* x,
                                                const float* gamma, float eps, const VALUE* dy, VALUE* dx,
                                                float* partials) {

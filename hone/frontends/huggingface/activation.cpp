@@ -13,8 +13,8 @@ Activation activation_of_formula(std::string_view name, const char* formula) {
   return {name, "elementwise", {{"formula", std::string(formula)}}};
 }
 
-// x sigmoid(a x) = x (1 + tanh(a x / 2)) / 2, and x tanh(log(1 + exp x)) by t = tanh(x / 2): neither overflows, nor do their
-// derivatives.
+// x sigmoid(a x) = x (1 + tanh(a x / 2)) / 2, and x tanh(log(1 + exp x)) with t = tanh(x / 2). Neither overflows, nor
+// do their derivatives.
 constexpr const char *kSilu = "x0 * (0.5 + 0.5 * tanh(0.5 * x0))",
                      *kQuickGelu = "x0 * (0.5 + 0.5 * tanh(0.851 * x0))",
                      *kMish =

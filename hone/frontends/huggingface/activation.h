@@ -8,14 +8,14 @@
 
 namespace hone {
 
-/// What an activation is computed by.
+/// The operation and attributes that compute an activation.
 struct Activation {
   std::string_view name;  ///< in a config.json
   std::string_view op;
   Attributes attributes;
 };
 
-/// Null for a name that is none.
+/// Returns null for an unknown name.
 const Activation* find_activation(std::string_view name);
 
 std::vector<std::string> activation_names();

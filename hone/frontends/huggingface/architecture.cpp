@@ -27,7 +27,7 @@ const Architecture& find_architecture(std::string_view model_type, std::string_v
     if (row.model_type() == model_type) return row;
     known.emplace_back(row.model_type());
   }
-  // No slip is looked for: programs write this name, and a near one belongs to another architecture.
+  // No suggestion: programs write this name, so a similar one belongs to another architecture.
   fail("{}: model_type '{}' is not supported; supported are {}", where, model_type,
        fmt::join(known, ", "));
 }

@@ -6,9 +6,8 @@
 
 #include "hone/base/byte_reader.h"
 
-// The layout is PKWARE's APPNOTE.TXT 6.3: local headers with the contents, then the central
-// directory that lists them, then the end record that says where the directory is. Only the
-// directory is believed for sizes.
+// The layout is PKWARE's APPNOTE.TXT 6.3: local headers with the contents, then the central directory that lists them,
+// then the end record with the position of the directory. Sizes are taken only from the directory.
 namespace hone {
 namespace {
 
@@ -19,7 +18,7 @@ constexpr std::uint32_t kZip64Locator = 0x07064b50;
 constexpr std::uint32_t kZip64End = 0x06064b50;
 constexpr std::size_t kEndBytes = 22;
 constexpr std::size_t kZip64LocatorBytes = 20;
-constexpr std::uint32_t kInZip64 = 0xffffffff;  // the true number stands in the zip64 record
+constexpr std::uint32_t kInZip64 = 0xffffffff;  // the actual number is in the zip64 record
 constexpr std::uint16_t kZip64Extra = 1;
 
 void expect_signature(ByteReader& reader, std::uint32_t expected, std::string_view what) {
@@ -29,7 +28,7 @@ void expect_signature(ByteReader& reader, std::uint32_t expected, std::string_vi
              what, at, signature);
 }
 
-// The end record is the last one whose comment reaches exactly to the end of the file.
+// The end record is the last one whose comment ends exactly at the end of the file.
 std::size_t find_end(std::string_view bytes) {
   constexpr std::size_t kMaxComment = 0xffff;
   for (std::size_t comment = 0; comment <= kMaxComment && comment + kEndBytes <= bytes.size();
@@ -71,8 +70,7 @@ Directory find_directory(std::string_view bytes) {
   return directory;
 }
 
-// The three numbers of a directory entry that move to its zip64 extra field, in this order, when
-// they are large.
+// The three numbers of a directory entry that large entries store in the zip64 extra field, in this order.
 struct Extent {
   std::uint64_t size_bytes = 0;
   std::uint64_t packed_bytes = 0;
@@ -91,8 +89,7 @@ void read_zip64_extra(std::string_view extra, Extent& extent) {
   }
 }
 
-// Where the content begins: behind the local header, whose own name and extra fields may have other
-// lengths.
+// The content starts after the local header, whose own name and extra fields may have other lengths.
 std::string_view packed_bytes(std::string_view bytes, const Extent& extent) {
   ByteReader local(bytes, extent.offset);
   expect_signature(local, kLocalHeader, "an entry");

@@ -23,7 +23,7 @@ void refuse_pointer(const fs::path& path) {
   refuse_git_lfs_pointer(path, MappedFile(path).text(), "weights");
 }
 
-/// The files that tensors of one shard index are spread over.
+/// A shard index: the files that contain the tensors.
 struct Index {
   std::map<std::string, std::string> file_of;  // by tensor
   std::set<std::string> files;
@@ -76,7 +76,7 @@ Safetensors read_shards(const fs::path& index_path, ReadFile read) {
 
 struct WeightSource {
   std::string_view file;
-  bool index;  // names the files that hold the tensors
+  bool index;  // lists the files that contain the tensors
   ReadFile read;
 };
 

@@ -19,7 +19,7 @@ bool is_wrapper(std::string_view module) {
   return std::ranges::find(kWrappers, module) != std::end(kWrappers);
 }
 
-// "LayerNorm.gamma" of old checkpoints is "LayerNorm.weight" today.
+// "LayerNorm.gamma" of old checkpoints is now "LayerNorm.weight".
 std::string modern_name(std::string name) {
   const auto replace_suffix = [&](std::string_view old_suffix, std::string_view new_suffix) {
     if (name.ends_with(old_suffix))
@@ -59,7 +59,7 @@ class Renamer {
     rename(result_.masks, modern_name);
   }
 
-  // Removes what precedes the landmark, if it precedes every name.
+  // Removes what precedes the landmark if it precedes every name.
   void remove_prefix(std::string_view encoder, std::string_view landmark) {
     const std::string whole = fmt::format("{}.{}", encoder, landmark);
     std::optional<std::string> found = prefix_of(whole);
@@ -131,7 +131,7 @@ class Renamer {
     result_.masks.emplace(name, std::move(kept));
   }
 
-  // Returns what precedes these last names in the only tensor that has them; "" if several have.
+  // Returns what precedes `names` in the only tensor name that ends with it; "" if there are several.
   std::optional<std::string> prefix_of(std::string_view names) const {
     std::optional<std::string> prefix;
     for (const auto& [name, tensor] : result_.tensors) {

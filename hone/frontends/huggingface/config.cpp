@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMaxLabels = 10'000;
 
-/// An object with the name of the file it is from; absent keys and null are alike.
+/// A JSON object and the name of its file. A null value counts as an absent key.
 struct Source {
   const Json& json;
   std::string_view where;
@@ -54,7 +54,7 @@ std::string string(const Source& source, const char* key, const Json& value) {
   return value.get<std::string>();
 }
 
-// "1" and, as Python reads them, "01" and " 1".
+// Also accepts "01" and " 1", as Python does.
 std::optional<std::int64_t> id_of_key(std::string_view key) {
   key = trim(key);
   std::int64_t id = 0;
@@ -63,7 +63,7 @@ std::optional<std::int64_t> id_of_key(std::string_view key) {
   return whole && id >= 0 ? std::optional(id) : std::nullopt;
 }
 
-// A name for tables, messages and file names of figures; booleans as Python prints them.
+// Returns a label's name for tables, messages and file names; booleans as Python prints them.
 std::string label(const Source& source, const char* key, const Json& value) {
   constexpr std::size_t kMostBytes = 1000;
   if (!value.is_string() && !value.is_number() && !value.is_boolean())
@@ -75,8 +75,8 @@ std::string label(const Source& source, const char* key, const Json& value) {
   return name;
 }
 
-// id2label: {"0": "negative", "1": "positive"}; the ids in any order. There are as many classes as names, as in
-// transformers: one whose number has no name keeps its default.
+// id2label: {"0": "negative", "1": "positive"}, with the ids in any order. The number of names is the number of
+// classes, as in transformers; a class without a name keeps its default.
 std::vector<std::string> labels_by_id(const Source& source, const Json& json) {
   constexpr const char* kKey = "id2label";
   if (!json.is_object() || json.empty())
@@ -93,8 +93,8 @@ std::vector<std::string> labels_by_id(const Source& source, const Json& json) {
   return labels;
 }
 
-// The names win over the number, as in Hugging Face; a contradiction is an error there and here.
-// label2id names no class there, with id2label and without.
+// The names override the number, as in Hugging Face, and a contradiction is an error in both. label2id never names a
+// class in Hugging Face, with or without id2label.
 std::vector<std::string> read_labels(const Source& source) {
   const Json* names = source.find("id2label");
   const Json* count = source.find("num_labels");
@@ -154,7 +154,6 @@ std::optional<Task> read_problem_type(const Source& source) {
   source.refuse("problem_type", fmt::format("{}", fmt::join(task_names(), ", ")), *value);
 }
 
-// [64, 128]
 std::vector<std::int64_t> whole_numbers(const Source& source, const char* key, const Json& value) {
   constexpr std::size_t kMost = 64;
   constexpr double kLargest = 65536;

@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// DistilBERT (Sanh et al., 2019): BERT with half of the layers, without types of tokens.
+/// DistilBERT (Sanh et al., 2019): BERT with half of the layers and without token types.
 Architecture distilbert();
 
 }  // namespace hone

@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// ELECTRA (Clark et al., 2020), the discriminator: BERT whose embeddings may be narrower than its layers.
+/// ELECTRA (Clark et al., 2020), the discriminator: BERT with embeddings that may be narrower than the layers.
 Architecture electra();
 
 }  // namespace hone

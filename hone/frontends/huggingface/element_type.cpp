@@ -5,7 +5,7 @@
 namespace hone {
 namespace {
 
-// The older name is that of transformers before 4.56.
+// transformers before 4.56 uses the older name.
 constexpr const char *kElementType = "dtype", *kOldElementType = "torch_dtype";
 
 }  // namespace

@@ -5,13 +5,14 @@
 #include "hone/base/file.h"
 #include "hone/base/json.h"
 
-/// Keys that name the type that other programs load weights as. They round weights where the files hold another one.
+/// Config keys for the element type as which other programs load weights. They convert weights if the files contain
+/// another type.
 namespace hone {
 
-/// Names a type in a config.json, by default fp32, the type that hone writes.
+/// Names a type in a config.json, by default fp32, which is what hone writes.
 void name_element_type(Json& config, std::string_view type = "float32");
 
-/// Removes the type from what the files of sentence-transformers in a written folder pass on to transformers.
+/// Removes the type from the sentence-transformers files of a written folder, which pass it to transformers.
 void remove_element_type(const fs::path& folder);
 
 }  // namespace hone

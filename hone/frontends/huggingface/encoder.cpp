@@ -10,7 +10,7 @@ namespace {
 const Dim kBatch = Dim::of_symbol('B');
 const Dim kSequence = Dim::of_symbol('S');
 
-/// From the inputs up to the last layer; one function per module.
+/// Builds the graph from the inputs to the last layer, with one function per module.
 class EncoderBuilder {
  public:
   EncoderBuilder(ModuleBuilder& builder, const EncoderModules& modules, const EncoderConfig& config)
@@ -54,7 +54,7 @@ class EncoderBuilder {
     token_type_ids_ = input_or_full(read && inputs.token_type_ids, "token_type_ids", 0.0);
   }
 
-  // Embeddings of all tokens by their numbers, with a table of `rows`; the row `padding` is not trained.
+  // Looks up rows by `numbers` in a table of `rows` rows; the row `padding` is not trained.
   Value look_up(Value numbers, const std::string& name, std::int64_t rows,
                 std::optional<std::int64_t> padding) {
     const Value table = builder_.weight(name, {rows, config_.embedding_width()});
@@ -62,7 +62,7 @@ class EncoderBuilder {
     if (padding) attributes.set("padding", *padding);
     return graph_.add("embedding", {numbers, table}, attributes, name);
   }
-  // (B, S, H), or (S, H) where they are the same in all rows
+  // (B, S, H), or (S, H) if they are the same for all texts
   Value positions(const std::string& name) {
     const std::int64_t rows = config_.max_position_embeddings;
     if (modules_.positions_behind_padding) {
@@ -156,7 +156,7 @@ class EncoderBuilder {
   const EncoderConfig& config_;
   const InputLimits limits_;
   Value input_ids_, attention_mask_, token_type_ids_, mask_;
-  std::string layer_;  // the one that is being built
+  std::string layer_;  // the one being built
 };
 
 }  // namespace

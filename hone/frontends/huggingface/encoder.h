@@ -9,26 +9,26 @@
 #include "hone/frontends/huggingface/module_builder.h"
 #include "hone/metrics/task.h"
 
-/// The encoder of "Attention is all you need" (Vaswani et al., 2017) as BERT (Devlin et al., 2019) and those made after it
-/// have it: embeddings, then layers of self-attention and feed-forward, each of them added to what it read and normalised.
+/// The encoder of "Attention is all you need" (Vaswani et al., 2017) in the variant of BERT (Devlin et al., 2019) and
+/// its successors: embeddings, then layers of self-attention and feed-forward, each added to its input and normalized.
 ///
 ///     x = LayerNorm(words + types + positions)
 ///     x = LayerNorm(x + W_o softmax(Q K^T / sqrt(D)) V),  Q, K, V = W_q x, W_k x, W_v x in N heads of size D
 ///     x = LayerNorm(x + W_2 activation(W_1 x))
 ///
-/// What architectures differ in are values: how modules are called in checkpoints, and which there are.
+/// Architectures differ only in values: the module names in checkpoints, and which modules exist.
 namespace hone {
 
-/// Where a module's result is added to what it read. Names stand below that of the layer.
+/// The modules that add a result to the input it was computed from. Names are relative to the layer.
 struct ResidualModules {
-  std::string_view dropout;  ///< of the result; empty: there is none
+  std::string_view dropout;  ///< of the result; empty: none
   std::string_view sum;
   std::string_view norm;
 };
 
-/// The modules of a layer, by their names below its own.
+/// The modules of a layer, by names relative to the layer.
 struct LayerModules {
-  std::string_view attention = "attention.self";  ///< its scores and their softmax stand below
+  std::string_view attention = "attention.self";  ///< parent of the scores and their softmax
   std::string_view query = "attention.self.query";
   std::string_view key = "attention.self.key";
   std::string_view value = "attention.self.value";
@@ -43,39 +43,38 @@ struct LayerModules {
 
 /// The modules of an encoder.
 struct EncoderModules {
-  std::string_view name;  ///< of all of it, in front of every other: "bert"
+  std::string_view name;  ///< prefix of all other names: "bert"
   std::string_view layers = "encoder.layer";
   LayerModules layer = {};
-  bool token_types = true;  ///< tokens have types, with embeddings of their own
-  /// Where there is one type alone, tokens are of it, and none are given.
+  bool token_types = true;  ///< tokens have types, with their own embeddings
+  /// If there is only one type, all tokens have it and no types are given.
   bool lone_type_implied = false;
-  /// Positions count the tokens that are no padding, from pad_token_id + 1 on; all padding is at pad_token_id. Else the
-  /// first token of a row is at 0.
+  /// Positions count the tokens that are not padding, starting at pad_token_id + 1; all padding is at pad_token_id.
+  /// Otherwise the first token of a row is at 0.
   bool positions_behind_padding = false;
-  /// From embeddings to layers where their sizes differ; empty: they may not.
+  /// From embeddings to layers of another size; empty: both must have the same size.
   std::string_view projection = {};
 };
 
-/// Which inputs a graph has besides `input_ids` i64[B, S].
+/// The inputs of a graph besides `input_ids` i64[B, S].
 struct GraphInputs {
   bool attention_mask =
-      true;  ///< i64[B, S], 1 for text, 0 for padding; without it everything is text
-  bool token_type_ids =
-      true;  ///< i64[B, S], for an encoder that reads them; without them all are 0
-  /// The task whose labels are given, see `labels_type`; with them there is a second output, `loss` f32[].
+      true;  ///< i64[B, S], 1 for text, 0 for padding; without it, everything is text
+  bool token_type_ids = true;  ///< i64[B, S], for encoders with token types; without it, all are 0
+  /// The task of the input `labels`, see `labels_type`; adds the output `loss` f32[].
   std::optional<Task> labels = {};
 };
 
-/// What a model with this encoder can be given.
+/// Returns the input limits of a model with this encoder.
 InputLimits input_limits(const EncoderModules& modules, const EncoderConfig& config);
 
-/// The parameter that holds the embeddings of tokens.
+/// Returns the name of the token embedding table.
 std::string word_table(const EncoderModules& modules);
 
-/// The parameter that holds the embeddings of positions.
+/// Returns the name of the position embedding table.
 std::string position_table(const EncoderModules& modules);
 
-/// Adds the inputs and the encoder; returns the hidden states f32[B, S, H].
+/// Adds the inputs and the encoder. Returns the hidden states f32[B, S, H].
 Value add_encoder(ModuleBuilder& builder, const EncoderModules& modules,
                   const EncoderConfig& config, const GraphInputs& inputs);
 

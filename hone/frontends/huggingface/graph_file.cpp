@@ -9,7 +9,8 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kHeader = "hone graph 1\n";
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // a hundred times the largest known
+constexpr std::size_t kMostBytes = std::size_t{64}
+                                   << 20;  // a hundred times the largest known graph
 
 }  // namespace
 
@@ -19,7 +20,7 @@ Graph parse_graph_file(std::string_view text, const OpTable& ops, const FormatTa
   user_check(text.starts_with(kHeader),
              "expected '{}' on the first line; another version of this program wrote it, or none",
              trim(kHeader));
-  // The header counts as a line where errors are placed.
+  // The header counts as a line in error positions.
   return parse_graph(text.substr(kHeader.size() - 1), ops, formats);
 }
 

@@ -44,7 +44,7 @@ std::string with_every(std::string text, std::string_view part, std::string_view
   return text;
 }
 
-// The models of the cache by the names of the hub.
+// Returns the cached models by their hub names.
 Names models_in(const fs::path& cache) {
   Names models;
   for (const std::string& name : names_in(cache))
@@ -66,14 +66,14 @@ bool are_parts(const std::string& text, std::size_t most) {
   return !parts.empty() && parts.size() <= most && std::all_of(parts.begin(), parts.end(), is_part);
 }
 
-// Snapshots whose hash begins like this.
+// Returns the snapshots whose hash starts with `begin`.
 Names snapshots_like(const fs::path& snapshots, const std::string& begin) {
   Names found = names_in(snapshots);
   std::erase_if(found, [&](const std::string& hash) { return !hash.starts_with(begin); });
   return found;
 }
 
-// The models of the cache that can be opened.
+// Returns the cached models that can be loaded.
 Names models_to_open(const fs::path& cache) {
   Names models = models_in(cache);
   std::erase_if(models, [&](const std::string& name) {
@@ -92,7 +92,7 @@ fs::path folder_in(const fs::path& cache, const HubName& name) {
   return cache / (std::string(kModels) + with_every(name.repository, "/", kSlash));
 }
 
-// ", nor a folder small" where that is missing, too.
+// ", nor a folder small" if the parent is also missing.
 std::string missing_parent(const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
   std::error_code error;

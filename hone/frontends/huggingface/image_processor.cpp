@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// From here on Hugging Face's processor of ConvNeXT, which is ResNet's, takes whole pictures.
+// From this size on, Hugging Face's ConvNeXT processor, which ResNet uses, does not crop.
 constexpr std::int64_t kWholePictures = 384;
 constexpr double kUsualCrop = 0.875;
 constexpr std::int64_t kMostPixels = 16384;  // of an edge
@@ -38,7 +38,7 @@ double positive_number(const Json& file, const char* key, double otherwise,
   return value->get<double>();
 }
 
-// A number for each channel; one number stands for all.
+// Reads a number per channel; a single number applies to all.
 std::vector<float> channel_numbers(const Json& file, const char* key,
                                    const std::vector<float>& otherwise, std::string_view where) {
   const Json* value = value_at(file, key);
@@ -60,7 +60,7 @@ std::optional<std::int64_t> whole(const Json* value) {
   return value->get<std::int64_t>();
 }
 
-// A size as one number, {"shortest_edge": …}, or the same {"height": …, "width": …}.
+// Reads a size given as one number, {"shortest_edge": …}, or equal {"height": …, "width": …}.
 std::optional<std::int64_t> square_size(const Json& value) {
   if (!value.is_object()) return whole(&value);
   if (const Json* edge = value_at(value, "shortest_edge")) return whole(edge);
@@ -158,7 +158,7 @@ Json to_json(const ImagePreparation& preparation) {
     return file;
   }
   file["size"] = {{"shortest_edge", size.height}};
-  // Of which the whole part of the quotient is `edge`.
+  // The quotient is `edge` after truncation.
   file["crop_pct"] = static_cast<double>(size.height) / (static_cast<double>(edge) + 0.25);
   if (edge == static_cast<std::int64_t>(static_cast<double>(size.height) / kUsualCrop))
     file["crop_pct"] = kUsualCrop;

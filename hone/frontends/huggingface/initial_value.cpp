@@ -21,7 +21,7 @@ void fill_with_sines(Tensor& table) {
   }
 }
 
-// The row of a table of embeddings that stands for padding, and is not trained.
+// Returns the embedding row for padding, which is not trained.
 std::optional<std::int64_t> padding_row(const Node& parameter) {
   for (const Node* user : parameter.users()) {
     const Attribute* row = user->attributes().find("padding");
@@ -32,7 +32,7 @@ std::optional<std::int64_t> padding_row(const Node& parameter) {
   return std::nullopt;
 }
 
-// What a parameter of a model of images is drawn by, or begins as.
+// Returns the initial value of a parameter of an image model.
 Tensor initial_image_value(const Node& parameter, std::uint64_t seed, ThreadPool& pool) {
   const Shape& shape = parameter.types()[0].shape;
   for (const Node* user : parameter.users()) {

@@ -7,14 +7,15 @@
 
 namespace hone {
 
-/// What a checkpoint lacks of the head of a model.
+/// Describes the head parameters that a checkpoint lacks.
 struct MissingHead {
-  bool is_half = false;  ///< the checkpoint has a part of it
+  bool is_half = false;  ///< the checkpoint has part of the head
   /// "m/model.safetensors has no classifier.weight, classifier.bias; it has the tensors cls.predictions.bias and 8 more"
   std::string text;
 };
 
-/// Looks for the head of a model whose head was drawn at random (`Model::drawn`) in the folder that it was read from.
+/// Checks the checkpoint in `folder` for the head parameters that `model`, loaded from it, initialized at random
+/// (`Model::drawn`).
 MissingHead missing_head(const Model& model, const fs::path& folder);
 
 }  // namespace hone

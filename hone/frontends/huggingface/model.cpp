@@ -29,7 +29,7 @@ bool is_head(const Architecture& arch, const std::string& name) {
                              [&](std::string_view head) { return name.starts_with(head); });
 }
 
-// Whether the head was trained for other answers than the data's.
+// Returns whether the head was trained for other labels than the data's.
 bool is_of_other_labels(const ModelFacts& facts, const LabelScheme& labels) {
   if (labels.task != facts.task() || labels.names.size() != facts.labels.size()) return true;
   return labels.names != facts.labels && !facts.unnamed();
@@ -43,8 +43,8 @@ std::string outputs_text(Task task, const std::vector<std::string>& labels) {
                      list_some(labels));
 }
 
-// Gives the model the labels of the data. A trained head for others goes, with a warning, or is an error. Returns the
-// names of the parameters that went.
+// Gives the model the labels of the data. A head trained for other labels is removed, with a warning, or is an error.
+// Returns the names of the removed parameters.
 std::vector<std::string> adopt_labels(ModelFacts& facts, const LabelScheme& labels, HeadFit head,
                                       bool own_graph, WeightMatcher& weights,
                                       const fs::path& folder, std::vector<std::string>& warnings) {
@@ -77,7 +77,7 @@ std::vector<std::string> adopt_labels(ModelFacts& facts, const LabelScheme& labe
   return dropped;
 }
 
-// Versions before graph.hone took every parameter of rank 1 for a bias: a layer norm's gain is its weight now.
+// Versions before graph.hone treated every rank-1 parameter as a bias; a layer norm's gain is now its weight.
 void name_gains(const Graph& graph, QuantizationPlan& plan) {
   for (auto& [name, formats] : plan) {
     const Node* node = graph.find(name);
@@ -88,12 +88,12 @@ void name_gains(const Graph& graph, QuantizationPlan& plan) {
   }
 }
 
-// In training mode, with all inputs.
+// Builds the graph in training mode, with all inputs.
 Graph built_graph(const OpTable& ops, const Architecture& arch, const ModelFacts& facts) {
   return build_graph(ops, arch, config_of(facts), {.labels = facts.task()});
 }
 
-// The graph of the folder: its own, or what the config builds.
+// Returns the graph stored in the folder, or the one that the config builds.
 Graph graph_of(const fs::path& folder, const Architecture& arch, const ModelFacts& facts,
                std::optional<Quantization>& quantization, const OpTable& ops,
                const FormatTable& formats) {
@@ -145,7 +145,7 @@ void warn(std::vector<std::string> initialised, const std::vector<std::string>& 
         fmt::format("in the checkpoint but not in the model, dropped: {}", list_some(dropped)));
 }
 
-// What the graph's parameters show of a size of the config: those of layers where all are alike.
+// Returns the number of rows of matching parameters, or nothing if they differ (for config sizes).
 std::optional<std::int64_t> shown_rows(const Graph& graph, const std::string& front,
                                        const std::string& behind) {
   std::optional<std::int64_t> rows;
@@ -158,7 +158,7 @@ std::optional<std::int64_t> shown_rows(const Graph& graph, const std::string& fr
   return rows;
 }
 
-// How many layers there are, 0, 1, … of them, whose parameters stand below `layers`.
+// Returns the number of consecutive layers 0, 1, … with parameters under `layers`.
 std::optional<std::int64_t> shown_layers(const Graph& graph, const std::string& layers) {
   const std::vector<Node*> parameters = graph.of_kind(NodeKind::parameter);
   std::int64_t count = 0;
@@ -179,7 +179,7 @@ double bytes_of_parameters(const Graph& graph) {
   return bytes;
 }
 
-// A pass that lets rows, neurons or layers go leaves a model that another config builds.
+// Updates the config's sizes after a pass removed rows, neurons or layers.
 void follow_sizes(Model& model) {
   const Architecture& arch = architecture_of(model.facts);
   if (arch.of_images()) return;
@@ -201,8 +201,8 @@ void follow_sizes(Model& model) {
   model.facts.limits = input_limits(modules, config);
 }
 
-// Beside its parameters, what any command does with a model touches more of the program and takes small pieces. Codes stay
-// in their file until they are run.
+// Besides the parameters, every command needs memory for code pages and small allocations. Codes stay in their file
+// until they are executed.
 void predict_parameters(const Graph& graph) {
   constexpr double kBeside = 1 << 20;
   double codes = 0;
@@ -234,7 +234,7 @@ void check_none_missing(const std::vector<std::string>& missing, const Graph& gr
       list_some(missing), others);
 }
 
-// Those of torch.nn.utils.prune.
+// Applies the masks of torch.nn.utils.prune.
 void take_masks(Model& model, const WeightMatcher& weights) {
   std::size_t count = 0;
   for (Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
@@ -247,7 +247,7 @@ void take_masks(Model& model, const WeightMatcher& weights) {
     model.facts.history.passes.push_back(fmt::format("torch_prune(parameters={})", count));
 }
 
-// Hugging Face has it in the file that prepares images.
+// Hugging Face stores the image size in the preprocessing config.
 void take_image_size(Json& config, const fs::path& folder) {
   const fs::path file = folder / kImageProcessorFile;
   if (!config.is_object() || config.contains("image_size") || !path_exists(file)) return;
@@ -281,7 +281,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   facts.history = read_history(file, own_graph, where);
   const std::vector<std::string> dropped_head =
       adopt_labels(facts, labels, head, own_graph, weights, folder, warnings);
-  // Nothing reads it, so it may be of any task and size.
+  // The head is unused, so it may have any task and size.
   if (head == HeadFit::unused && !own_graph && weights.has_head_of_other_size(facts.class_count()))
     weights.drop_head();
   Graph graph = graph_of(folder, arch, facts, quantization, ops, formats);
@@ -314,7 +314,8 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
     with_context(folder.string(),
                  [&] { check_packed_weights(model.graph, model.parameters, alone); });
   }
-  // Only now: without the weights, config.json alone vouches for sizes that may be beyond all memory.
+  // This must come after loading the weights: before that, only config.json determines sizes, which may exceed all
+  // memory.
   const EncoderConfig config = config_of(model.facts);
   for (const std::string& name : initialised)
     model.parameters.set(name, initial_value(*model.graph.find(name), arch, config, seed, alone));

@@ -12,7 +12,7 @@ bool ModelFacts::unnamed() const { return are_unnamed(labels); }
 
 void take_labels(ModelFacts& facts, const LabelScheme& labels) {
   facts.labels = labels.names;
-  // Classes are what is found by several labels without a key.
+  // A classification task is the default for several labels, so it needs no key.
   if (labels.task != Task::single_label || facts.task() != Task::single_label)
     facts.problem_type = labels.task;
 }

@@ -9,27 +9,27 @@
 #include "hone/data/image_set.h"
 #include "hone/metrics/task.h"
 
-/// What a graph cannot say of its model, whatever the architecture.
+/// Facts about a model that its graph does not contain, for any architecture.
 namespace hone {
 
-/// What a model can be given: images where `image` says so, each of which counts as a text of one token; else texts.
+/// The inputs that a model accepts: images if `image` is set, each of which counts as a text of one token; else texts.
 struct InputLimits {
   std::optional<ImageSize> image = {};
-  std::int64_t tokens = 0;      ///< of the longest text, special ones included
-  std::int64_t vocabulary = 0;  ///< numbers of tokens lie below
-  /// The types that tokens may have; 0: none are read, and the texts of a pair are told apart by the token between them.
+  std::int64_t tokens = 0;      ///< maximum length of a text, including special tokens
+  std::int64_t vocabulary = 0;  ///< token ids are below this
+  /// The number of token types; 0: none, and only the separator token divides the texts of a pair.
   std::int64_t token_types = 0;
-  /// The number that padding must have, where positions depend on it; none: any.
+  /// The id that padding must have if positions depend on it; empty: any.
   std::optional<std::int64_t> padding = {};
 
-  /// Whether pairs of texts can be given: with one type there is none for the second text.
+  /// Returns whether pairs of texts are supported; with one type, the second text has none.
   bool pairs() const { return token_types != 1; }
 };
 
-/// The passes that made a model's graph of the one its config builds.
+/// The passes that produced a model's graph from the one its config builds.
 struct History {
   std::vector<std::string> passes = {};  ///< in order, as they print and parse (passes/pass.h)
-  /// false: before them the graph was changed by a version of this program that kept no history
+  /// false: a version of this program without history changed the graph before these passes
   bool complete = true;
 
   bool operator==(const History&) const = default;
@@ -37,25 +37,26 @@ struct History {
 
 struct ModelFacts {
   std::string architecture;  ///< its model_type
-  Json config;               ///< config.json as it was read, with keys that nobody here knows
+  Json config;               ///< config.json as it was read, including unknown keys
   std::vector<std::string>
-      labels;  ///< names of what it says, by number; those of the config until data has others
+      labels;  ///< names of the outputs in order; from the config, or from the data if it has others
   InputLimits limits;
-  std::optional<Task> problem_type = {};  ///< of the config; none: see `task`
+  std::optional<Task> problem_type = {};  ///< of the config; empty: see `task`
   History history = {};
-  /// Its fp32 weights are stored without zeros (hone/tensor/bitmaps.h), so that hone alone reads them.
+  /// The fp32 weights are stored without zeros (hone/tensor/bitmaps.h), so only hone can read them.
   bool stored_without_zeros = false;
-  std::string activation_file = {};  ///< that has the activation of its scores; empty: config.json
+  std::string activation_file = {};  ///< file with the activation of the scores; empty: config.json
 
   std::int64_t class_count() const { return static_cast<std::int64_t>(labels.size()); }
-  /// The problem_type; without one a single number is a regression, as in transformers, and several outputs are classes.
+  /// Returns the problem_type. Without one, a single output is a regression, as in transformers, and several are
+  /// classes.
   Task task() const;
   LabelScheme scheme() const { return {task(), labels}; }
-  /// Whether the labels only repeat their numbers, as those of `default_labels` do.
+  /// Returns whether the labels are only numbered, as in `default_labels`.
   bool unnamed() const;
 };
 
-/// Gives a model without a trained head the task and the labels of data.
+/// Gives a model without a trained head the task and the labels of the data.
 void take_labels(ModelFacts& facts, const LabelScheme& labels);
 
 }  // namespace hone

@@ -10,14 +10,14 @@
 namespace hone {
 namespace {
 
-// "1_Pooling", as sentence-transformers calls it, whatever it was called before.
+// Returns sentence-transformers' usual folder name, such as "1_Pooling", whatever the current name is.
 std::string usual_folder(std::size_t number, const ListedModule& module) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const bool plain = std::ranges::all_of(module.name(), is_letter);
   return fmt::format("{}_{}", number, plain ? module.name() : "Module");
 }
 
-// The files below a folder, by their paths in it. Those of the hub's cache are links.
+// Returns the files under a folder as relative paths. Those of the hub cache are links.
 std::vector<fs::path> all_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -34,8 +34,8 @@ std::string fetched(const fs::path& file) {
   return content;
 }
 
-// That of a cross-encoder is in its config.json, which follows what is done to the model (see
-// score_activation.h), and this file would go before it.
+// The activation of a cross-encoder is written to its config.json, which is kept up to date (see score_activation.h);
+// this file would override it.
 std::string without_activation(const std::string& settings) {
   Json content = parse_json(settings, kPromptsFile);
   return content.is_object() && content.erase("activation_fn") > 0 ? to_document(content)
@@ -117,7 +117,7 @@ std::vector<std::string> copy_modules(const fs::path& folder, const fs::path& ou
   if (modules.empty()) return written;
   const auto write = [&](const fs::path& file, const std::string& content) {
     std::error_code error;
-    fs::create_directories((output / file).parent_path(), error);  // else writing fails
+    fs::create_directories((output / file).parent_path(), error);  // if this fails, so does writing
     write_file(output / file, content);
     written.push_back(file.string());
   };
@@ -128,7 +128,7 @@ std::vector<std::string> copy_modules(const fs::path& folder, const fs::path& ou
     const bool apart = !module.is_encoder() && !module.folder.empty();
     const std::string name = apart ? usual_folder(i, module) : "";
     list[i]["path"] = name;
-    // Of a module without numbers there may be no folder: git keeps no empty ones.
+    // A module without parameters may have no folder, because git stores no empty ones.
     if (apart && is_folder(folder / module.folder))
       for (const fs::path& file : all_files(folder / module.folder))
         write(name / file, fetched(folder / module.folder / file));

@@ -45,7 +45,7 @@ bool all_equal(const std::vector<std::int64_t>& counts) {
   return std::ranges::adjacent_find(counts, std::not_equal_to<>()) == counts.end();
 }
 
-// Without what other programs leave out, or do in training alone.
+// Removes what other programs do not have, or do only in training.
 Graph comparable(Graph graph) {
   keep_outputs(graph, {"logits"});
   unpack_weights(graph);
@@ -55,7 +55,7 @@ Graph comparable(Graph graph) {
   return graph;
 }
 
-// The sizes of layers that the config has no key for; "": it has one for all.
+// Describes layer sizes that the config cannot express; "" if there are none.
 std::string odd_shapes(const EncoderShapes& own, const EncoderShapes& built) {
   std::vector<std::string> layers;
   for (std::size_t i = 0; i < std::min(own.heads.size(), built.heads.size()); ++i)
@@ -72,7 +72,7 @@ std::string odd_shapes(const EncoderShapes& own, const EncoderShapes& built) {
   return "";
 }
 
-// The first operation that only one of them has; "" where names do not differ.
+// Returns the first operation that only one of them has; "" if the names are the same.
 std::string odd_operation(const Graph& own, const Graph& built) {
   const auto first_missing = [](const Graph& from, const Graph& in) {
     for (const Node* node : from.of_kind(NodeKind::operation))
@@ -86,7 +86,7 @@ std::string odd_operation(const Graph& own, const Graph& built) {
   return name.empty() ? "" : fmt::format("its graph lacks {}, which its config builds", name);
 }
 
-// Why the config does not build the graph; "": it does.
+// Explains why the config does not build the graph; "" if it does.
 std::string difference(const Graph& own, const ModelFacts& facts) {
   const Graph built = comparable(config_graph(facts, own.ops()));
   if (to_string(own) == to_string(built)) return "";

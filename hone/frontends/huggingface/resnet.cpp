@@ -3,7 +3,7 @@
 namespace hone {
 namespace {
 
-// Adds modules below the path of one: `resnet.encoder.stages.0.layers.0`, …
+// Adds modules under a path: `resnet.encoder.stages.0.layers.0`, …
 class NetworkBuilder {
  public:
   NetworkBuilder(ModuleBuilder& builder, const EncoderConfig& config)
@@ -29,7 +29,7 @@ class NetworkBuilder {
  private:
   Graph& graph() { return builder_.graph(); }
 
-  // A convolution that keeps the size but for its stride, its norm, and an activation where one is named.
+  // A convolution that changes the size only by its stride, its norm, and an optional activation.
   Value convolved(Value x, const std::string& path, std::int64_t outputs, std::int64_t kernel,
                   std::int64_t stride, std::string_view activation) {
     x = builder_.convolution(x, path + ".convolution", outputs, kernel, stride, kernel / 2);
@@ -37,7 +37,7 @@ class NetworkBuilder {
     return activation.empty() ? x : builder_.activation(x, path + ".activation", activation);
   }
 
-  // activation(layers(x) + shortcut(x)); the shortcut is x itself where nothing changes its shape.
+  // activation(layers(x) + shortcut(x)); the shortcut is x itself if the shape stays the same.
   Value residual_layer(Value x, const std::string& path, std::int64_t outputs,
                        std::int64_t stride) {
     Value shortcut = x;
@@ -50,7 +50,7 @@ class NetworkBuilder {
                                path + ".activation", config_.hidden_act);
   }
 
-  // Between the convolutions of a layer stands relu, whatever the config says of the activation behind it.
+  // The convolutions of a layer are separated by relu, whatever activation the config has for the end of the layer.
   Value basic(Value x, const std::string& path, std::int64_t outputs, std::int64_t stride) {
     x = convolved(x, path + ".0", outputs, 3, stride, "relu");
     return convolved(x, path + ".1", outputs, 3, 1, "");

@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// RoBERTa (Liu et al., 2019): BERT whose positions begin behind the number of padding.
+/// RoBERTa (Liu et al., 2019): BERT whose positions start after the padding id.
 Architecture roberta();
 
 }  // namespace hone

@@ -15,7 +15,7 @@ constexpr const char* kSection = "sentence_transformers";
 constexpr const char* kActivation = "activation_fn";
 constexpr std::string_view kCrossEncoder = "CrossEncoder";
 constexpr const char* kOldActivation = "sbert_ce_default_activation_function";  // before 4.0
-constexpr std::string_view kSoftmax = "torch.nn.modules.activation.Softmax";    // of several labels
+constexpr std::string_view kSoftmax = "torch.nn.modules.activation.Softmax";  // for several labels
 
 struct ActivationRow {
   ScoreActivation activation;
@@ -41,7 +41,7 @@ bool gives_one_number(const ModelFacts& facts) {
   return facts.task() == Task::regression && facts.labels.size() == 1;
 }
 
-// Where the config says it, the newer place first.
+// Looks the activation up in the config, newer location first.
 Json recent(const Json& config) { return text_at(config.value(kSection, Json()), kActivation); }
 
 Json said(const Json& config) {
@@ -87,7 +87,7 @@ ScoreActivation score_activation(const ModelFacts& facts) {
   const std::string_view name = std::string_view(text).substr(text.rfind('.') + 1);
   for (const ActivationRow& row : kActivations)
     if (text.starts_with("torch.") && row.name == name) return row.activation;
-  // Of several it is that of their task.
+  // For several labels, the task's own activation is used.
   const bool one = gives_one_number(facts);
   if (name == "Softmax" && !one) return ScoreActivation::none;
   std::vector<std::string_view> supported;
@@ -103,7 +103,7 @@ void use_raw_scores(ModelFacts& facts) {
   if (is_cross_encoder(facts))
     say(facts.config, row_of(ScoreActivation::identity).path);
   else if (gives_one_number(facts))
-    facts.problem_type = Task::regression;  // transformers says it when it trains, too
+    facts.problem_type = Task::regression;  // as transformers does in training
 }
 
 double apply(ScoreActivation activation, double number) {

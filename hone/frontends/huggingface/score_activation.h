@@ -7,41 +7,39 @@
 #include "hone/frontends/huggingface/model_facts.h"
 #include "hone/frontends/huggingface/module_list.h"
 
-/// What a cross-encoder of sentence-transformers does to its texts, and to its numbers before they
-/// are scores.
+/// The prompt and the activation of sentence-transformers' cross-encoders, which convert logits to scores.
 namespace hone {
 
 enum class ScoreActivation {
-  none,  ///< the scores are those of the task
+  none,  ///< scores are computed as for the task
   identity,
   sigmoid,
   tanh
 };
 
-/// Puts what config_sentence_transformers.json in `folder` says of the activation where older
-/// versions have it, into the config: there it goes along with the model. The file counts beside a
-/// modules.json alone. A cross-encoder of one label that says nothing has a sigmoid. Keeps which file
-/// has the activation.
+/// Copies the activation from config_sentence_transformers.json in `folder` into the config, where older versions have
+/// it, so that it is saved with the model. The file counts only next to a modules.json. A cross-encoder of one label
+/// without an activation gets a sigmoid. Stores which file has the activation.
 void take_score_activation(ModelFacts& facts, const fs::path& folder, const JsonReader& read);
 
-/// What the cross-encoder in `folder` puts in front of the first text of each example: the default
-/// prompt of config_sentence_transformers.json. Empty where there is none, and for other models.
+/// Returns the text that the cross-encoder in `folder` puts before the first text of each example: the default prompt
+/// of config_sentence_transformers.json. Empty without one, and for other models.
 std::string read_score_prompt(const fs::path& folder, const JsonReader& read);
 
-/// Whether the config says an activation, as those of cross-encoders do.
+/// Returns whether the config has an activation, as cross-encoders do.
 bool is_cross_encoder(const ModelFacts& facts);
 
-/// The activation that the config says, of each number alone. Else, of one number, a sigmoid, as
-/// CrossEncoder and the pipelines of transformers have it, unless its problem_type is a regression.
-/// Throws `UserError`, with the file, for one that is not supported.
+/// Returns the activation in the config, applied to each number separately. Without one, a single number gets a
+/// sigmoid, as in CrossEncoder and the pipelines of transformers, unless its problem_type is regression. Throws
+/// `UserError` with the file for an unsupported activation.
 ScoreActivation score_activation(const ModelFacts& facts);
 
-/// Says that the model's numbers are the scores themselves, as after training with a loss of them.
+/// Marks the model's outputs as the scores themselves, as after training with a loss on scores.
 void use_raw_scores(ModelFacts& facts);
 
 double apply(ScoreActivation activation, double number);
 
-/// "Sigmoid"; "" of none and identity.
+/// "Sigmoid"; "" for none and identity.
 std::string_view title(ScoreActivation activation);
 
 }  // namespace hone

@@ -16,12 +16,12 @@ namespace {
 
 struct PoolingRow {
   Pooling pooling;
-  std::string_view name;  ///< under "pooling_mode", which newer files have
-  const char* key;        ///< of older ones, for true or false
-  std::string_view mode;  ///< of `pool_tokens`; empty: the first token is taken
+  std::string_view name;  ///< for "pooling_mode", the key of newer files
+  const char* key;        ///< boolean key of older files
+  std::string_view mode;  ///< of `pool_tokens`; empty: takes the first token
 };
 
-// In the order in which older files join several.
+// In the order in which older files concatenate several.
 constexpr PoolingRow kPoolings[] = {
     {Pooling::cls, "cls", "pooling_mode_cls_token", ""},
     {Pooling::max, "max", "pooling_mode_max_tokens", "max"},
@@ -34,7 +34,7 @@ const PoolingRow& row_of(Pooling pooling) {
   return *std::ranges::find(kPoolings, pooling, &PoolingRow::pooling);
 }
 
-// The value of a key, null where there is none.
+// Returns the value of a key, null if it is missing.
 Json member(const Json& object, const char* key) {
   return object.is_object() && object.contains(key) ? object[key] : Json();
 }
@@ -57,7 +57,7 @@ struct JsonFile {
   std::optional<std::int64_t> size(const char* key, std::int64_t least) const {
     const Json found = value(key);
     if (found.is_null()) return std::nullopt;
-    // What stands for "no limit" is beyond all integers.
+    // The value for "no limit" exceeds all integers.
     constexpr double kMost = 1e9;
     if (!found.is_number() || found.get<double>() < static_cast<double>(least))
       refuse(key, fmt::format("a number from {}", least), found);
@@ -65,7 +65,7 @@ struct JsonFile {
   }
 };
 
-// Empty where it is not there.
+// Returns an empty object if the file does not exist.
 JsonFile read_object(const fs::path& path, const JsonReader& read) {
   JsonFile file{path, read(path).value_or(Json::object())};
   user_check(file.content.is_object(), "{}: expected an object, got {}", path.string(),
@@ -126,7 +126,7 @@ void read_pooling(const fs::path& folder, const JsonReader& read, SentenceModule
     file.refuse("include_prompt", "true, for all tokens are pooled", false);
 }
 
-// The first of kEncoderFiles that says something.
+// Returns the first of kEncoderFiles with content.
 JsonFile read_encoder_file(const fs::path& folder, const JsonReader& read) {
   JsonFile file;
   for (const char* name : kEncoderFiles) {
@@ -137,13 +137,13 @@ JsonFile read_encoder_file(const fs::path& folder, const JsonReader& read) {
 }
 
 std::optional<TokenLimit> read_limit(const JsonFile& file, const char* key) {
-  constexpr std::int64_t kFewest = 3;  // one beside the special tokens of BERT
+  constexpr std::int64_t kFewest = 3;  // the special tokens of BERT and one more
   const std::optional<std::int64_t> tokens = file.size(key, kFewest);
   if (!tokens) return std::nullopt;
   return TokenLimit{*tokens, fmt::format("{} of {}", key, file.path.string())};
 }
 
-// Whose hidden states are pooled.
+// Checks that the last hidden states are pooled.
 void check_hidden_states(const JsonFile& file) {
   if (const Json task = file.value("transformer_task");
       !task.is_null() && task != "feature-extraction")
@@ -154,7 +154,7 @@ void check_hidden_states(const JsonFile& file) {
     file.refuse("method_output_name", "\"last_hidden_state\"", output);
 }
 
-// Normalize may be asked to do so with the hidden states of each token.
+// Normalize can also be configured to normalize the hidden states of tokens.
 void check_normalizes_vectors(const fs::path& folder, const JsonReader& read) {
   const JsonFile file = read_object(folder / "config.json", read);
   for (const char* key : {"module_input_name", "module_output_name"})
@@ -162,7 +162,7 @@ void check_normalizes_vectors(const fs::path& folder, const JsonReader& read) {
       file.refuse(key, "\"sentence_embedding\"", name);
 }
 
-// Of vectors (B, W) the first numbers, or all where there are fewer.
+// Returns the first `count` numbers of vectors (B, W), or all if there are fewer.
 Value first_numbers(Graph& graph, const Value& vectors, std::int64_t count) {
   const Dim width = vectors.type().dim(1);
   if (width.symbol == 0 && width.size <= count) return vectors;
@@ -170,7 +170,7 @@ Value first_numbers(Graph& graph, const Value& vectors, std::int64_t count) {
                    "pooling.first_numbers");
 }
 
-// The last hidden states of an encoder that a head stands behind.
+// Returns the last hidden states of an encoder with a head.
 Value hidden_states_in(const Graph& graph, const Architecture& architecture) {
   const std::string name = fmt::format("{}.first_token", architecture.head.name);
   const Node* first = graph.find(name);

@@ -10,69 +10,70 @@
 #include "hone/frontends/huggingface/model.h"
 #include "hone/frontends/huggingface/module_list.h"
 
-/// Sentence embeddings: a vector for a text, made of the hidden states of its tokens behind an encoder, as the folders of
-/// sentence-transformers say (Reimers and Gurevych, "Sentence-BERT: Sentence embeddings using Siamese BERT-networks", 2019).
+/// Sentence embeddings: a vector for a text, computed from the hidden states of its tokens as configured in the folders
+/// of sentence-transformers (Reimers and Gurevych, "Sentence-BERT: Sentence embeddings using Siamese BERT-networks",
+/// 2019).
 ///
 ///     const SentenceModules modules = read_sentence_modules("all-MiniLM-L6-v2");
 ///     const Model model = load_model(modules.encoder.folder, ops, formats, seed, {}, HeadFit::unused);
 ///     const Graph graph = embedding_graph(model, modules);
 namespace hone {
 
-/// What becomes of the hidden states of a text's tokens, padding aside.
+/// How the hidden states of a text's tokens, without padding, become one vector.
 enum class Pooling {
-  cls,           ///< the first one's
-  max,           ///< the largest, feature by feature
+  cls,           ///< that of the first token
+  max,           ///< the maximum of each feature
   mean,          ///< their mean
-  mean_sqrt_len  ///< their sum over the root of their number
+  mean_sqrt_len  ///< their sum divided by the square root of their number
 };
 
-/// Where a folder says that texts are cut.
+/// The maximum length of texts that a folder sets.
 struct TokenLimit {
-  std::int64_t tokens = 0;  ///< special ones included
+  std::int64_t tokens = 0;  ///< including special tokens
   std::string source =
       {};  ///< the key and its file: "max_seq_length of m/sentence_bert_config.json"
 };
 
-/// The encoder of a folder, whether a head or a pooling stands behind it, and what is done to its texts.
+/// The encoder of a folder, with a head or a pooling, and the preprocessing of its texts.
 struct SentenceEncoder {
   fs::path folder = {};   ///< with its config.json and weights
   bool is_listed = true;  ///< in a modules.json
   std::optional<TokenLimit> limit = {};
-  bool lowercase = false;  ///< of texts, whatever the tokenizer does
+  bool lowercase = false;  ///< texts are lowercased, whatever the tokenizer does
 };
 
-/// Reads what there is of modules.json, sentence_bert_config.json and the model_max_length of tokenizer_config.json: of a
-/// folder of sentence-transformers, where the encoder may stand below it, or of any other. Throws `UserError` with the
-/// path for files that are none.
+/// Reads modules.json, sentence_bert_config.json and the model_max_length of tokenizer_config.json, as far as they
+/// exist. In a folder of sentence-transformers, the encoder may be in a subfolder. Throws `UserError` with the path for
+/// invalid files.
 SentenceEncoder read_sentence_encoder(const fs::path& folder);
-/// The same of files that are read by `read`.
+/// The same, with files read by `read`.
 SentenceEncoder read_sentence_encoder(const fs::path& folder, const JsonReader& read);
 
-/// What modules.json lists, and what stands in the files that it names.
+/// The modules of modules.json, with the settings in their files.
 struct SentenceModules {
   SentenceEncoder encoder = {};
-  /// At least one; the vectors of several are joined in this order.
+  /// At least one; several vectors are concatenated in this order.
   std::vector<Pooling> pooling = {Pooling::mean};
-  std::optional<std::int64_t> token_width = {};  ///< of the hidden states, where that is said
-  bool normalize = false;                        ///< vectors get the length 1
-  std::string prompt = {};                       ///< stands in front of every text
-  /// Only so many numbers of a vector are kept, the first ones (`truncate_dim`); none: all.
+  std::optional<std::int64_t> token_width = {};  ///< of the hidden states, if given
+  bool normalize = false;                        ///< vectors are scaled to length 1
+  std::string prompt = {};                       ///< precedes every text
+  /// The number of leading numbers of a vector that are kept (`truncate_dim`); empty: all.
   std::optional<std::int64_t> kept_width = {};
 };
 
-/// Reads the same, 1_Pooling/config.json and config_sentence_transformers.json. Throws `UserError` with the path for modules
-/// other than Transformer, Pooling and Normalize in this order, for poolings that we do not know, and for files that are
-/// none.
+/// Reads the same files, 1_Pooling/config.json and config_sentence_transformers.json. Throws `UserError` with the path
+/// for modules other than Transformer, Pooling and Normalize in this order, for unsupported poolings, and for invalid
+/// files.
 SentenceModules read_sentence_modules(const fs::path& folder);
-/// The same of files that are read by `read`.
+/// The same, with files read by `read`.
 SentenceModules read_sentence_modules(const fs::path& folder, const JsonReader& read);
 
-/// "mean", "cls+max": as the files name them.
+/// "mean", "cls+max": the names in the files.
 std::string to_string(const std::vector<Pooling>& pooling);
 
-/// The graph for embeddings: the model's encoder, with quantizers where it has them, pooled; in training mode (see
+/// Returns the graph for embeddings: the model's encoder, with its quantizers, and the pooling, in training mode (see
 /// `remove_dropout`). Output `embedding` f32[B, W]; with `hidden_states` also `last_hidden_state` f32[B, S, H]. Throws
-/// `UserError` where the width of the hidden states is another than the modules say, and for a graph that is not built of an
+/// `UserError` if the modules expect hidden states of another width, and for a graph that does not consist of an
 /// encoder and a head.
 Graph embedding_graph(const Model& model, const SentenceModules& modules,
                       bool hidden_states = false);

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-/// The elements of a storage, of as many bytes as its record says.
+/// Returns the elements of a storage, with the number of bytes in its record.
 using FindStorage = std::function<StoragePointer(const StorageRecord&)>;
 
 std::uint64_t size_bytes(const StorageRecord& storage) {
@@ -37,7 +37,7 @@ const PickleDict& state_dict(const PickleValue& root) {
   return inner_dict == nullptr ? *dict : *inner_dict;
 }
 
-// Shared storages are found once. Of one storage as several types PyTorch itself refuses to write.
+// Shared storages are looked up once. PyTorch itself does not write one storage with several types.
 class StorageCache {
  public:
   explicit StorageCache(const FindStorage& find) : find_(find) {}
@@ -78,8 +78,8 @@ TensorMap make_tensors(const PickleDict& dict, std::uint64_t file_bytes, const F
     const StoragePointer storage = storages(record.storage);
     Tensor tensor =
         Tensor::view_of(storage, record.storage.dtype, record.sizes, record.strides, record.offset);
-    // Views and strides of 0 repeat elements without end at no cost in the file, but with cost for
-    // whoever copies the tensors.
+    // Views and strides of 0 repeat elements without limit. That costs nothing in the file, but copying the tensors
+    // does.
     const std::uint64_t limit = kMaxExpansion * file_bytes;
     user_check(
         tensor.size_bytes() <= limit - tensor_bytes,
@@ -143,8 +143,8 @@ void check_system(const Pickle& system) {
              "expected little_endian: True in the description of the writing machine");
 }
 
-// Behind the pickles the storages follow in the order of `keys`, each after its 8-byte count of
-// elements. Their element types stand in the main pickle.
+// After the pickles come the storages in the order of `keys`, each after its 8-byte element count. The main pickle
+// contains their element types.
 std::map<std::string_view, std::string_view> locate_storages(const Pickle& main, const Pickle& keys,
                                                              std::string_view bytes,
                                                              std::size_t position) {
@@ -169,8 +169,7 @@ std::map<std::string_view, std::string_view> locate_storages(const Pickle& main,
   return places;
 }
 
-// Pickles one after the other: magic number, protocol, the writing machine, the tensors, the keys
-// of the storages.
+// Consecutive pickles: magic number, protocol, the writing machine, the tensors, the keys of the storages.
 TensorMap read_legacy(const SharedBytes& file) {
   const std::string_view bytes = file.text;
   std::size_t position = 0;

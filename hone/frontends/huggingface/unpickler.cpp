@@ -8,18 +8,16 @@
 #include "hone/base/byte_reader.h"
 #include "hone/tensor/mapped.h"
 
-// The machine is that of CPython's Lib/pickle.py: a stack of values, marks in it, and a memo of
-// numbered values.
+// The machine of CPython's Lib/pickle.py: a stack of values, marks in it, and a memo of numbered values.
 namespace hone {
 namespace {
 
 class Unpickler;
-constexpr std::size_t kMaxValues = 1'000'000;  // of the stack, the memo and everything together
+constexpr std::size_t kMaxValues = 1'000'000;  // on the stack, in the memo, and in total
 
 }  // namespace
 
-/// A name that a pickle may refer to: a storage type, or a function that makes a value of
-/// arguments.
+/// A name that a pickle may refer to: a storage type, or a function that builds a value from arguments.
 struct PickleCallable {
   std::string_view module;
   std::string_view name;
@@ -35,7 +33,7 @@ class Unpickler {
 
   void run();
 
-  // What opcodes are made of.
+  // Building blocks of the opcodes.
   ByteReader& reader() { return reader_; }
   template <typename T>
   PickleValue* make(T&& data) {
@@ -88,7 +86,7 @@ class Unpickler {
     push(found->second);
   }
   void stop() { pickle_.root = pop(); }
-  // A tuple of sizes may be used for tensor after tensor, at a few bytes each.
+  // Many tensors may share a tuple of sizes, at a few bytes each.
   void count_dimensions(std::size_t count) {
     dimensions_ += count;
     user_check(dimensions_ <= kMaxValues, "the tensors have more than {} dimensions together",
@@ -123,7 +121,7 @@ Sizes expect_sizes(PickleValue* value, std::string_view what) {
   return sizes;
 }
 
-// The last element it reaches, offset + sum((size - 1) * stride), lies inside of the storage.
+// Checks that the last reachable element, offset + sum((size - 1) * stride), is inside the storage.
 void check_bounds(const TensorRecord& tensor) {
   std::int64_t last = tensor.offset;
   bool empty = false;
@@ -212,13 +210,12 @@ void push_callable(Unpickler& machine, std::string_view module, std::string_view
       module, name);
 }
 
-// Module and name on a line each.
 void global(Unpickler& machine) {
   const std::string_view module = machine.reader().line();
   push_callable(machine, module, machine.reader().line());
 }
 
-// INST calls what it names; saved tensors have no use for it, whatever the name.
+// INST calls the named function; saved tensors never use it, whatever the name.
 void instance(Unpickler& machine) {
   global(machine);
   fail("opcode INST is none that saved tensors need");
@@ -239,14 +236,13 @@ void reduce(Unpickler& machine) {
   machine.push(callable.call(machine, arguments));
 }
 
-// The state of a state dict is its version numbers, of no use here.
+// The state of a state dict is its version numbers, which are not needed.
 void build(Unpickler& machine) {
   expect<PickleDict>(machine.pop(), "BUILD", "a dict");
   expect<PickleDict>(machine.top(), "BUILD", "a dict to add to");
 }
 
-// ("storage", type, key, location, count), and a view of another storage or None in the older
-// layout.
+// ("storage", type, key, location, count), and a view of another storage or None in the older layout.
 void persistent_id(Unpickler& machine) {
   constexpr std::string_view kWhat = "persistent id";
   const PickleItems& id = expect<PickleTuple>(machine.pop(), kWhat, "a tuple").items;
@@ -278,13 +274,13 @@ void set_all(Unpickler& machine, const PickleItems& pairs) {
   items.insert(items.end(), pairs.begin(), pairs.end());
 }
 
-// LONG1: two's complement of the length given.
+// LONG1: an integer in two's complement with the given length.
 void long1(Unpickler& machine) {
   const std::string_view bytes = machine.reader().take(machine.reader().number<std::uint8_t>());
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const bool negative = !bytes.empty() && byte(bytes.size() - 1) >= 0x80;
   std::uint64_t value = negative ? ~std::uint64_t{0} : 0;
-  // What leaves at the top must be copies of the sign.
+  // The bits shifted out at the top must be copies of the sign.
   for (std::size_t i = bytes.size(); i-- > 0;) {
     if (value >> 56 != (negative ? 0xffu : 0u)) return machine.push_new(PickleBigInteger{bytes});
     value = value << 8 | byte(i);

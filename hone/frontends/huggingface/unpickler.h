@@ -12,20 +12,19 @@
 
 /// Python pickles as `torch.save` writes them, and nothing more.
 ///
-/// A pickle is a program: unpickling may call any function by name. This reader knows the handful
-/// of names that state dicts need, which only build values, and refuses every other by its name
-/// before anything is done. Elements are not in the pickle: it describes where they are.
+/// A pickle is a program: unpickling may call any function by name. This reader supports only the few names that state
+/// dicts need, which just build values, and rejects all others by name before anything is executed. The pickle does not
+/// contain the elements, only their locations.
 namespace hone {
 
-/// A run of elements that the file holds under `key`.
+/// A run of elements stored in the file under `key`.
 struct StorageRecord {
   std::string_view key;
   DType dtype = DType::f32;
   std::int64_t count = 0;  ///< in elements; never negative
 };
 
-/// A strided view of a storage. Every element it reaches lies inside, as far as `storage.count` is
-/// true.
+/// A strided view of a storage. Every element that it reaches is inside, provided that `storage.count` is correct.
 struct TensorRecord {
   StorageRecord storage;
   Sizes sizes;
@@ -38,7 +37,7 @@ struct PickleValue;
 using PickleItems = std::vector<PickleValue*>;
 
 struct PickleNone {};
-/// An integer of more than 64 bits: its little-endian bytes.
+/// An integer of more than 64 bits, as its little-endian bytes.
 struct PickleBigInteger {
   std::string_view bytes;
 };
@@ -49,8 +48,7 @@ struct PickleList {
   PickleItems items;
 };
 struct PickleDict {
-  PickleItems
-      items;  ///< key, value, key, value, …; a key that comes again replaces the earlier one
+  PickleItems items;  ///< key, value, key, value, …; a repeated key replaces the earlier one
 };
 
 struct PickleValue {
@@ -59,7 +57,7 @@ struct PickleValue {
                std::unique_ptr<const TensorRecord>>
       data;
 
-  /// The value as a `T`, or null when it is something else.
+  /// Returns the value as a `T`, or null if it has another type.
   template <typename T>
   const T* as() const {
     return std::get_if<T>(&data);
@@ -68,17 +66,16 @@ struct PickleValue {
   std::string_view kind() const;
 };
 
-/// The values of one pickle. Strings and keys view the bytes it was read from; pointers point into
-/// `values`, so cycles are possible and harmless, and nothing here is walked or freed recursively.
+/// The values of one pickle. Strings and keys are views of the input bytes. Pointers refer to `values`, so cycles are
+/// possible but harmless, because nothing here is walked or freed recursively.
 struct Pickle {
   std::deque<PickleValue> values;
   const PickleValue* root = nullptr;
   std::size_t size_bytes = 0;  ///< length of the pickle in the bytes it was read from
 };
 
-/// Reads the pickle at the beginning of `bytes`: protocols 2 to 5, at most a million values and 64
-/// dimensions. Throws `UserError` with the byte that is at fault, and the name of what it refuses
-/// to call.
+/// Reads the pickle at the beginning of `bytes`: protocols 2 to 5, at most a million values and 64 dimensions. Throws
+/// `UserError` with the offset of the invalid byte, and the name of a function that may not be called.
 Pickle unpickle(std::string_view bytes);
 
 }  // namespace hone

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-// NaN and infinities, which spread over everything that is computed.
+// Rejects NaN and infinities, which would propagate to all results.
 void check_finite(const Tensor& tensor, std::string_view source, std::string_view name) {
   const std::span<const float> values = tensor.values<float>();
   const auto odd = [](float value) {
@@ -32,7 +32,7 @@ void check_finite(const Tensor& tensor, std::string_view source, std::string_vie
       first - values.begin(), *first);
 }
 
-// By the name of a parameter, or that without the prefix of the encoder.
+// Looks up a parameter's name, then the name without the encoder's prefix.
 template <typename Tensors>
 auto find_tensor(Tensors& tensors, const std::string& name, const std::string& prefix) {
   const auto found = tensors.find(name);

@@ -15,13 +15,13 @@
 namespace hone {
 namespace {
 
-// What is searched, and how it is measured, as a search has it.
+// Returns the equivalent search job.
 SearchJob search_of(const AllocateJob& job) {
   SearchJob search{.model = job.model, .recipe = {}, .output = {}};
   search.data = job.data;
   search.training.eval_batch_size = job.calibration.batch_size;
   search.calibration = job.calibration;
-  // All that is made of the model, layers alone and whole models, takes ranges from the same look at it.
+  // All variants of the model share one calibration run.
   search.calibration.observed = std::make_shared<ObservedValues>();
   search.split = job.split;
   search.seed = job.seed;
@@ -57,7 +57,7 @@ std::optional<double> latency_budget(const AllocateJob& job) {
   return std::nullopt;
 }
 
-// Times, measured once for a study: what goes on with it goes on with the same.
+// Measures latencies once per study, so that a resumed run continues with the same ones.
 void time_layers_into(LayerCosts& costs, const AllocateJob& job, const TrialSubject& subject,
                       AllocationTrials& trials, Context& context) {
   const std::optional<double> most = latency_budget(job);
@@ -73,7 +73,7 @@ void time_layers_into(LayerCosts& costs, const AllocateJob& job, const TrialSubj
   take_latency(costs, latency_from(table), *most);
 }
 
-/// An allocation on its way.
+/// An allocation run in progress.
 class Allocating {
  public:
   Allocating(const AllocateJob& job, const TrialSubject& subject, const LayerCosts& costs,
@@ -114,7 +114,7 @@ class Allocating {
     }));
   }
 
-  // What decides on what is found on the sample.
+  // The cache key of a finding on the sample: everything that affects it.
   Json finding_of(const char* what, const Json& around) const {
     Json of = spelled(job_.request);
     of.erase("budgets");
@@ -125,7 +125,7 @@ class Allocating {
     return of;
   }
 
-  // The least divergence of those within the budgets; of equal ones the first.
+  // Returns the point with the least divergence within the budgets; the first one on ties.
   std::size_t best_of(const std::vector<MeasuredPoint>& points) const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < points.size(); ++i)
@@ -137,22 +137,22 @@ class Allocating {
     return *best;
   }
 
-  // Swaps that were measured before an interruption are left out, and failed points are not there.
+  // A resumed study may contain swaps already; this removes them.
   static std::vector<MeasuredPoint> of_front(std::vector<MeasuredPoint> points) {
     std::erase_if(points,
                   [](const MeasuredPoint& point) { return point.kind != PointKind::front; });
     return points;
   }
 
-  /// Layers that take the same option, taking another one.
+  /// A change of option for one group of tied layers.
   struct Move {
     std::size_t group = 0;
     Allocation allocation;
-    double gain = 0;  // of divergence, around the best
+    double gain = 0;  // in divergence, around the best point
   };
 
-  // The nearest in cost on both sides of the group's own, of those that no other one is as good as: of a dozen formats most lie farther off
-  // than a swap goes, and measuring all of them would take longer than all else.
+  // Returns the Pareto-optimal options nearest in cost to the group's own, on both sides. Most formats cost too much
+  // more or less for a swap, and measuring all of them would dominate the run time.
   std::vector<std::size_t> near_options(const AllocationFindings& found,
                                         const std::vector<std::size_t>& group,
                                         std::size_t own) const {
@@ -196,8 +196,8 @@ class Allocating {
     return moves;
   }
 
-  // Around the best: what each layer's other options do there, by which pairs of them are ranked.
-  // Swaps that were measured before an interruption change nothing.
+  // Ranks pairs of moves by the sum of their gains, each measured around the best front point. Swaps that were measured
+  // before an interruption do not affect the result.
   std::vector<WantedPoint> best_swaps(const AllocationFindings& found) {
     const std::vector<MeasuredPoint> front = of_front(found.points);
     const Allocation& from = front[best_of(front)].allocation;
@@ -206,7 +206,7 @@ class Allocating {
     for (const Move& move : moves) allocations.push_back(move.allocation);
     const std::vector<double> around = divergences_around(allocations);
     for (std::size_t i = 0; i < moves.size(); ++i) moves[i].gain = around[0] - around[i + 1];
-    std::vector<std::pair<double, Allocation>> swaps;  // by their gain
+    std::vector<std::pair<double, Allocation>> swaps;  // (gain, allocation)
     for (std::size_t i = 0; i < moves.size(); ++i)
       for (std::size_t j = 0; j < i; ++j) {
         const double gain = moves[i].gain + moves[j].gain;
@@ -261,7 +261,7 @@ void check_timed(const AllocateJob& job, const Model& model) {
              job.timed.tokens);
 }
 
-// Refuses an unreachable budget before anything is measured.
+// Rejects an unreachable budget before anything is measured.
 LayerCosts checked_costs(const AllocateJob& job, Context& context) {
   const Model model = open_model(job.model, context, job.seed).model;
   check_reads_texts(model.facts, job.model, "an allocation");
@@ -291,7 +291,7 @@ JobResult allocate_formats(const AllocateJob& job, Context& context) {
       .title = fmt::format("{}: formats within {}", job.model, job.request.budgets[0].text)};
   OutputFolder output(job.output.folder, job.output.resumable({.resume = job.resume}));
   const SearchJob search = search_of(job);
-  // Every trial has the architecture and the weights of the model.
+  // All trials keep the model's architecture and weights.
   const SearchRecipe nothing{.where = {}, .text = {}, .objectives = {}};
   LayerCosts costs = checked_costs(job, context);
   const TrialSubject subject = open_subject(search, nothing, context, document.notes);
@@ -300,7 +300,7 @@ JobResult allocate_formats(const AllocateJob& job, Context& context) {
   AllocationTrials trials(subject, costs, job.request,
                           allocation_space(job.request, costs.layers, context.library.formats),
                           output.path() / "study.db", job.cache, context);
-  // An unreachable budget of bytes or times is refused before damages are measured.
+  // The check below rejects unreachable byte and latency budgets before damages are measured.
   if (prunes(job.request.options))
     leave_out_zeros(costs, job.request.options,
                     stored_bits(subject.parent.model, costs.layers, job.request.options,

@@ -16,7 +16,7 @@ LatencyTable measure_latency(const Model& model, const std::vector<std::string>&
                              const std::vector<LayerOption>& options, const EncodedSplits& data,
                              const CalibrationRun& calibration, const BatchSize& batch,
                              Context& context) {
-  // The model as it is comes last: the rest is what it takes beside its linears in full precision.
+  // The baseline comes last; its linears in full precision are subtracted to get the rest.
   std::vector<Model> models;
   for (const LayerOption& option : options)
     models.push_back(packed_in(model, layers, option, data, calibration, context));

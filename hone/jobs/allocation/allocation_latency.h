@@ -10,20 +10,21 @@
 #include "hone/models/encoding.h"
 #include "hone/train/calibration.h"
 
-/// How long linears take in each option on this machine, as costs that add up. Times are of the moment: another run measures others.
+/// Latencies of linears in each option on this machine, as costs that add up. They vary between runs.
 namespace hone {
 
 struct LatencyTable {
   BatchSize batch = {};
-  /// (layers, options), of one text. Where linears alone, in full precision, take longer than the whole model does, all are scaled
-  /// so that these take as long.
+  /// (layers, options), per text. If the linears in full precision take longer in sum than the whole model, all values
+  /// are scaled so that the sums agree.
   std::vector<std::vector<double>> ms;
-  double whole_ms = 0;  ///< the model as it is, of one text
-  double rest_ms = 0;   ///< the same without its linears: a constant
+  double whole_ms = 0;  ///< the baseline, per text
+  double rest_ms = 0;   ///< the baseline without its linears, per text
 };
 
-/// Times every linear in every option, native where a kernel takes it: packed, alone, in turn with the others, linears of one shape once;
-/// and the model as it is as a whole. Formats that want ranges take them from `data.train`. A scaled table is told as a note. Throws `Interrupted`.
+/// Times every linear in every option: packed, alone, in turn with the others, with native kernels where one supports
+/// it. Linears of the same shape are timed once. Also times the whole baseline. Formats that need ranges are
+/// calibrated on `data.train`. Prints a note if the table was scaled. Throws `Interrupted`.
 LatencyTable measure_latency(const Model& model, const std::vector<std::string>& layers,
                              const std::vector<LayerOption>& options, const EncodedSplits& data,
                              const CalibrationRun& calibration, const BatchSize& batch,
@@ -32,11 +33,11 @@ LatencyTable measure_latency(const Model& model, const std::vector<std::string>&
 Json to_json(const LatencyTable& table);
 LatencyTable latency_from(const Json& json);
 
-/// Both models whole, as `time_models`, `chosen` packed.
+/// Times both whole models as `time_models` does, `chosen` packed.
 ModelTimes time_whole(const Model& model, const Model& chosen, const BatchSize& batch,
                       Context& context);
 
-/// Of the validation part, rounded.
+/// Returns the average length of the validation texts, rounded, at least 1.
 std::int64_t mean_tokens(const EncodedSplits& data);
 
 }  // namespace hone

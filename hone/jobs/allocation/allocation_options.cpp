@@ -67,7 +67,7 @@ std::vector<LayerOption> parse_options(const std::vector<std::string>& texts,
       for (const Operand operand : operands)
         (*option.formats)[operand] = parse_format(name, formats);
     }
-    // "int(bits=8)" and "int(bits=8,per=tensor)" are one format.
+    // "int(bits=8)" and "int(bits=8,per=tensor)" are the same format.
     for (const LayerOption& other : options)
       user_check(other.formats != option.formats, "option {} stands twice", option.text);
     options.push_back(std::move(option));

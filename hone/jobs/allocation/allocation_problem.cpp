@@ -48,17 +48,16 @@ std::int64_t sum_of(const std::vector<std::vector<std::int64_t>>& bits, const Al
   return sum;
 }
 
-// Bytes are whole ones.
 std::int64_t bytes_of(std::int64_t bits) { return (bits + 7) / 8; }
 
-// The most that all layers may cost, in bits or pieces.
+// Returns the maximum cost of all layers, in bits or pieces.
 std::int64_t most_cost(const LayerCosts& costs, const AllocationBudget& budget) {
   if (budget.figure == BudgetFigure::latency_ms)
     return static_cast<std::int64_t>(std::floor(budget.most / costs.piece_ms)) - costs.rest_pieces;
   if (budget.figure == BudgetFigure::packed_bytes)
     return static_cast<std::int64_t>(std::floor(std::min(budget.most, 1e15))) * 8 -
            costs.other_bits;
-  // Decimal bits of many weights: what a product rounds off is no bit.
+  // The tolerance keeps rounding in the product from costing a whole bit.
   const double bits = std::min(budget.most, 64.0) * static_cast<double>(costs.weights);
   return static_cast<std::int64_t>(std::floor(bits * (1 + 1e-14)));
 }
@@ -75,7 +74,7 @@ double value_of(const LayerCosts& costs, BudgetFigure figure, std::int64_t cost)
   return 0;
 }
 
-// Rounded up: a budget of that is met.
+// Rounds up, so that a budget of the printed value can be met.
 std::string value_text(BudgetFigure figure, double value) {
   if (figure == BudgetFigure::packed_bytes) return grouped(static_cast<std::int64_t>(value));
   if (figure == BudgetFigure::latency_ms)
@@ -97,10 +96,10 @@ const std::vector<std::vector<std::int64_t>>& costs_for(const LayerCosts& costs,
   return costs.latency_pieces;
 }
 
-/// The options that layers have, for the solver, and the least that all of them together cost.
+/// The options of the layers, as the solver takes them.
 struct Problem {
   AllocationProblem numbers;
-  std::vector<std::vector<std::size_t>> options;  // as they are numbered outside
+  std::vector<std::vector<std::size_t>> options;  // our option indices, by layer
 };
 
 Problem problem_of(const LayerCosts& costs, const std::vector<std::vector<double>>& damages,
@@ -110,7 +109,7 @@ Problem problem_of(const LayerCosts& costs, const std::vector<std::vector<double
   for (std::size_t i = 0; i < damages.size(); ++i)
     for (std::size_t o = 0; o < damages[i].size(); ++o)
       if (!std::isfinite(damages[i][o])) gone.emplace(i, o);
-  for (const std::vector<std::size_t>& group : tied)  // what one of them cannot take none can
+  for (const std::vector<std::size_t>& group : tied)  // an option must suit all tied layers
     for (const std::size_t i : group)
       for (std::size_t o = 0; o < damages[i].size(); ++o)
         if (!std::isfinite(damages[i][o]))
@@ -135,7 +134,7 @@ Problem problem_of(const LayerCosts& costs, const std::vector<std::vector<double
   return problem;
 }
 
-// Of one budget, whatever the others are.
+// Throws unless the budget can be met on its own.
 void check_can_be_met(const LayerCosts& costs, const Problem& problem,
                       const AllocationBudget& budget) {
   AllocationProblem alone = problem.numbers;
@@ -149,7 +148,7 @@ void check_can_be_met(const LayerCosts& costs, const Problem& problem,
              budget.text, value_text(budget.figure, value_of(costs, budget.figure, least)));
 }
 
-// Of budgets that can be met each by itself.
+// Explains budgets that can each be met, but not together.
 std::string unmet_text(const LayerCosts& costs, const std::vector<AllocationBudget>& budgets,
                        const BudgetedFront& solved) {
   std::vector<std::string> texts;
@@ -207,7 +206,7 @@ void take_latency(LayerCosts& costs, LatencyTable latency, double most_ms) {
   costs.piece_ms = most_ms / static_cast<double>(kLatencyPieces);
   const auto pieces = [&](double ms) {
     constexpr double kMost =
-        1LL << 50;  // beyond any budget, and sums of it are whole numbers still
+        1LL << 50;  // beyond any budget; sums of it do not overflow
     return static_cast<std::int64_t>(std::min(std::ceil(ms / costs.piece_ms), kMost));
   };
   costs.latency_pieces.clear();

@@ -11,98 +11,98 @@
 #include "hone/jobs/recipe.h"
 #include "hone/search/allocation.h"
 
-/// Formats for the linears of a model within a budget, as the numbers that the solver takes (hone/search/allocation.h).
+/// The allocation problem in the numbers that the solver takes (hone/search/allocation.h).
 namespace hone {
 
-/// An option for each layer, by its number.
+/// The index of an option for each layer.
 using Allocation = std::vector<std::size_t>;
 
-/// What layers take in each option, in bits.
+/// The cost of each option for each layer.
 struct LayerCosts {
   std::vector<std::string> layers;  ///< linears, in the order of the graph
-  /// (layers, options): of the weights that stay; where some go, a bit for each that tells which.
+  /// (layers, options): bits of the remaining weights, plus one per block of a pruned layer for their positions.
   std::vector<std::vector<std::int64_t>> weight_bits;
-  /// Of weights and biases, with all zeros until `leave_out_zeros`.
+  /// Bits of weights and biases; zeros count until `leave_out_zeros`.
   std::vector<std::vector<std::int64_t>> packed_bits;
   std::int64_t weights = 0;       ///< elements of the weights of all layers
-  std::int64_t other_bits = 0;    ///< of all other parameters, in fp32
-  bool leaves_out_zeros = false;  ///< packed ones, of pruned options
+  std::int64_t other_bits = 0;    ///< all other parameters, in fp32
+  bool leaves_out_zeros = false;  ///< whether `packed_bits` exclude the zeros of pruned options
 
   double average_bits(const Allocation& allocation) const;
   std::int64_t packed_bytes(const Allocation& allocation) const;
-  /// Of one layer.
+  /// Returns bits per weight of one layer.
   double average_bits(std::size_t layer, std::size_t option) const;
-  /// Milliseconds, of costs with times.
+  /// Returns milliseconds; requires `take_latency`.
   double latency_ms(const Allocation& allocation) const;
-  /// What one layer costs in a figure: bits, or milliseconds.
+  /// Returns the cost of one layer in a quantity: bits or milliseconds.
   double cost(BudgetFigure figure, std::size_t layer, std::size_t option) const;
-  /// A figure of an allocation.
+  /// Returns a quantity of a whole allocation, in the unit of its budget.
   double figure(BudgetFigure figure, const Allocation& allocation) const;
 
   std::vector<std::int64_t> elements = {};  ///< of the weight of each layer
 
-  // Of costs with times:
+  // Set by `take_latency`:
   LatencyTable latency = {};
-  double piece_ms = 0;                                         ///< that times are counted in
+  double piece_ms = 0;                                         ///< unit of the integer latencies
   std::vector<std::vector<std::int64_t>> latency_pieces = {};  ///< (layers, options), rounded up
-  std::int64_t rest_pieces = 0;                                ///< of the rest, rounded up
+  std::int64_t rest_pieces = 0;                                ///< `latency.rest_ms`, rounded up
 };
 
-/// Takes the zeros that files of packed models leave out off `packed_bits`: an option that prunes takes as much less than the same one
-/// that does not as `stored`, (layers, options) of `stored_bits`, says.
+/// Subtracts from `packed_bits` the zeros that files of packed models leave out. The saving of a pruned option over the
+/// same option unpruned is that of `stored`, the (layers, options) from `stored_bits`.
 void leave_out_zeros(LayerCosts& costs, const std::vector<LayerOption>& options,
                      const std::vector<std::vector<std::int64_t>>& stored);
 
-/// So many pieces make a budget of milliseconds: what an allocation takes is counted too high by less than one piece for each layer and
-/// one for the rest.
+/// Pieces in a latency budget. Rounding overestimates by less than one piece per layer, and one for the rest.
 inline constexpr std::int64_t kLatencyPieces = std::int64_t{1} << 20;
 
-/// Puts times beside the other costs, in pieces of this budget.
+/// Adds latencies to the costs, in pieces of this budget.
 void take_latency(LayerCosts& costs, LatencyTable latency, double most_ms);
 
-/// `graph` is without quantizers.
+/// Returns costs without latencies. `graph` must not contain quantizers.
 LayerCosts layer_costs(const Graph& graph, const std::vector<LayerOption>& options);
 
-/// The formats of an allocation.
 QuantizationPlan allocated_plan(const LayerCosts& costs, const std::vector<LayerOption>& options,
                                 const Allocation& allocation);
 
-/// The sparsities of an allocation, of layers that have one.
+/// Returns the sparsities of the layers that an allocation prunes.
 LayerSparsities allocated_sparsities(const LayerCosts& costs,
                                      const std::vector<LayerOption>& options,
                                      const Allocation& allocation);
 
-/// The front of damage against the figure of the first budget, among allocations within the others.
+/// The front of damage against the quantity of the first budget, among allocations within the other budgets.
 struct BudgetedFront {
   BudgetFigure figure = BudgetFigure::average_bits;
   AllocationFront front = {};
-  std::size_t best = 0;  ///< the point of least damage within all budgets
+  std::size_t best = 0;  ///< the point with the least damage within all budgets
   std::vector<std::vector<std::size_t>> numbers =
-      {};  ///< of what the solver calls options, by layer
+      {};  ///< by layer: our option index of each option of the solver
 
   Allocation allocation(std::size_t point) const;
-  /// The figure of a point's cost.
+  /// Converts the cost of a point to the unit of the budget.
   double value(const LayerCosts& costs, std::int64_t cost) const;
 };
 
-/// `damages` are (layers, options); an option whose damage is no number is not there for that layer. `tied`: lists of layers that take
-/// the same option. Throws `UserError` for budgets that nothing meets, naming the least that could be met, a layer without any
-/// option, and as `allocation_front`.
+/// Solves for the front and its best point. `damages` are (layers, options); NaN or infinity excludes an option for
+/// that layer. `tied` lists layers that take the same option. Throws `UserError` for budgets that no allocation meets,
+/// with the least that can be met, for a layer without any option, and as `allocation_front` does.
 BudgetedFront solve_allocation(const LayerCosts& costs,
                                const std::vector<std::vector<double>>& damages,
                                const std::vector<AllocationBudget>& budgets,
                                const std::vector<std::vector<std::size_t>>& tied);
 
-/// Whether an allocation is within all budgets.
+/// Returns whether an allocation is within all budgets.
 bool within(const LayerCosts& costs, const std::vector<AllocationBudget>& budgets,
             const Allocation& allocation);
 
-/// So many points of a front, or all: one half spread over all of it, both ends included, the other over the upper half of the way from the
-/// cheapest to the best within the budget, which is the last of them. In the order of the front.
+/// Returns at most `count` points of a front in its order, always with `best`. The first half is spread by cost over
+/// the whole front, ends included. The other half is spread over the upper half of the cost range from the cheapest
+/// point to `best`.
 std::vector<std::size_t> spread_points(const AllocationFront& front, std::size_t best,
                                        std::size_t count);
 
-/// The layers that each glob names, lists of at least two. Throws `UserError` for a glob that names fewer.
+/// Returns the layers that each glob matches. Throws `UserError` for a glob that matches fewer than two, and for a
+/// layer that two globs match.
 std::vector<std::vector<std::size_t>> tied_layers(const std::vector<std::string>& layers,
                                                   const std::vector<std::string>& globs);
 

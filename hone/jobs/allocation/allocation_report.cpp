@@ -21,7 +21,7 @@
 namespace hone {
 namespace {
 
-// As many decimals as tell the smallest from each other, six at least: of 8 bits and more divergences are of millionths.
+// Returns enough decimals to distinguish the smallest values, at least six: divergences at 8 bits are around 1e-6.
 int digits_for(const std::vector<double>& values) {
   constexpr int kLeast = 6, kMost = 12;
   int digits = kLeast;
@@ -37,14 +37,14 @@ std::string made_on(const AllocationFindings& f) {
 
 bool is_timed(const AllocationFindings& f) { return !f.costs.latency_pieces.empty(); }
 
-/// Another option of a layer, beside the one that it has.
+/// Another option of a layer, relative to its own.
 struct Neighbour {
   std::size_t option = 0;
-  double bits = 0;        // more than it has
-  double divergence = 0;  // the same
+  double bits = 0;        // difference to its own option
+  double divergence = 0;  // difference to its own option
 };
 
-// Of the options that cost less, or do less damage, the nearest in bits; among equals the one that does the least damage.
+// Returns the option nearest in bits among those with fewer bits, or with more bits and less damage.
 std::optional<Neighbour> neighbour(const AllocationFindings& f, std::size_t layer, bool cheaper) {
   const std::size_t own = f.best().allocation[layer];
   std::optional<Neighbour> nearest;
@@ -87,7 +87,7 @@ std::vector<AllocatedLayer> allocated_layers(const AllocationFindings& f) {
   return rows;
 }
 
-// "none, 50% pruned" for people: "full precision, 50% pruned".
+// Turns "none, 50% pruned" into "full precision, 50% pruned".
 std::string option_in_words(const std::string& option) {
   const std::size_t end = std::min(option.find(','), option.size());
   return format_in_words(option.substr(0, end)) + option.substr(end);
@@ -102,7 +102,7 @@ Table layer_table(std::vector<AllocatedLayer> layers) {
   return headed_table(layers);
 }
 
-// All that were evaluated, by their cost.
+// Returns all evaluated points by rising cost.
 std::vector<EvaluatedAllocation> allocation_points(const AllocationFindings& f) {
   std::vector<const MeasuredPoint*> sorted;
   for (const MeasuredPoint& point : f.points) sorted.push_back(&point);
@@ -172,7 +172,7 @@ std::string_view axis_text(BudgetFigure figure) {
   return "";
 }
 
-// The predicted front, what was measured of it, the swaps, and what was chosen.
+// Plots the predicted front, its measured points, the swaps and the chosen point.
 Figure front_figure(const AllocationFindings& f, const std::string& title) {
   const auto x_of = [&](const Allocation& allocation) {
     return f.costs.figure(f.solved.figure, allocation);

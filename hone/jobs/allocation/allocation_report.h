@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// The format of a layer, and its neighbours in bits, in results.
+/// The format of a layer and its neighbours in bits, in results.
 struct AllocatedLayer {
   std::string layer, format;
   std::optional<double> sparsity = {};
@@ -35,7 +35,7 @@ struct EvaluatedAllocation {
 };
 const Fields& fields_of(const EvaluatedAllocation*);
 
-/// Times of layers added up against those of the whole model, in results.
+/// Predicted latency (sum over layers) and measured latency of the whole model, in results.
 struct AllocationLatency {
   std::string device = {};
   double predicted_ms = 0;
@@ -45,7 +45,7 @@ struct AllocationLatency {
 };
 const Fields& fields_of(const AllocationLatency*);
 
-/// The result for programs.
+/// The machine-readable result.
 struct AllocateFields {
   SubjectResult subject;
   std::vector<std::string> options = {};
@@ -74,8 +74,8 @@ struct AllocateFields {
 };
 const Fields& fields_of(const AllocateFields*);
 
-/// Evaluates the chosen model once on the reported split, against its baseline, and writes allocation.csv, the figure, the recipe and
-/// the report into the folder, whose `best` contains the model. `document` has the title and notes.
+/// Evaluates the chosen model once on the reported split, against its baseline. Writes allocation.csv, the figure, the
+/// recipe and the report into the folder, whose `best` contains the model. `document` has the title and notes.
 JobResult report_allocation(const AllocationFindings& findings, const TrialModel& made,
                             Document document, OutputFolder& output, Context& context);
 

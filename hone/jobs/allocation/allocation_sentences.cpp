@@ -11,9 +11,9 @@
 namespace hone {
 namespace {
 
-constexpr double kWellRanked = 0.8;  // Spearman's r below which layers cannot be told apart
+constexpr double kWellRanked = 0.8;  // least Spearman correlation that counts as a good ranking
 
-// Losses of the figure by rising prediction.
+// Fits the drop of the metric by rising prediction.
 void fit_losses(const std::vector<MeasuredPoint>& points, double figure, PredictionCheck& check) {
   std::vector<const MeasuredPoint*> front;
   for (const MeasuredPoint& point : points)
@@ -100,7 +100,6 @@ std::string cheaper_text(const AllocationFindings& f) {
       divergence_text(point.divergence));
 }
 
-// What zeros save.
 std::string zeros_text(const AllocationFindings& f) {
   return prunes(f.job.request.options)
              ? "Pruning: the bits of pruned layers count the remaining weights and one bit per "
@@ -118,7 +117,7 @@ std::string store_text(const AllocationFindings& f) {
                            f.from_store, std::ssize(f.points));
 }
 
-// Of a front that was too large to be had whole.
+// Describes a front that was too large to solve completely.
 std::string costs_text(const AllocationFindings& f) {
   const AllocationFront& front = f.solved.front;
   const AllocationPoint& best = front.points[f.solved.best];
@@ -134,12 +133,12 @@ std::string costs_text(const AllocationFindings& f) {
              best.damage, best.bound);
 }
 
-// What costs of the front's points may be too high, in the figure's own unit.
+// Reports the size of the front and its cost error, in the unit of the budget.
 std::string size_text(const AllocationFindings& f) {
   if (f.solved.front.solved_costs > 0) return costs_text(f);
   const std::string points = grouped(std::ssize(f.solved.front.points));
   if (f.solved.figure == BudgetFigure::latency_ms) {
-    // Each layer's and the rest's were rounded up to whole pieces.
+    // The latency of each layer and of the rest was rounded up to whole pieces.
     const auto pieces = f.solved.front.cost_error + std::ssize(f.costs.layers) + 1;
     return fmt::format("Front: {} points, each within {:.2g} ms of the cost of an exact one.",
                        points, static_cast<double>(pieces) * f.costs.piece_ms);
@@ -151,7 +150,7 @@ std::string size_text(const AllocationFindings& f) {
                                        grouped(f.solved.front.cost_error)));
 }
 
-// What layers' times added up to, and what the whole took.
+// Compares the predicted latency with the measured one.
 std::string latency_text(const AllocationFindings& f) {
   if (!f.timed) return "";
   const BatchSize& batch = f.costs.latency.batch;

@@ -19,7 +19,7 @@ namespace hone {
 namespace {
 
 constexpr const char* kStudyName = "allocation";
-// User attributes of trials beside those of a search.
+// User attributes of trials, in addition to those of a search.
 constexpr const char *kKind = "kind", *kPredicted = "predicted", *kDivergence = "divergence",
                      *kMetric = "metric";
 
@@ -123,7 +123,7 @@ std::int64_t AllocationTrials::from_store() {
       table, [](const auto& trial) { return trial->user_attributes.contains(kCachedAttribute); });
 }
 
-// Of its parameters: that of the group which names it, or itself.
+// The prefix of a layer's parameters: its group's name, or its own.
 std::string AllocationTrials::name_of(const std::string& layer) const {
   for (const std::string& glob : request_.together)
     if (glob_match(glob, layer)) return PrecisionGroup{.layers = {glob}}.name();
@@ -137,7 +137,7 @@ Json AllocationTrials::meant_values(const Allocation& allocation) const {
   for (std::size_t i = 0; i < allocation.size(); ++i) {
     const std::string name = name_of(costs_.layers[i]);
     const LayerSparsity& sparsity = request_.options[allocation[i]].sparsity;
-    // Options are all formats, then all of them with the first sparsity, and so on.
+    // Options list all formats, then all of them with the first sparsity, and so on.
     if (formats.size() > 1) values[name + ".format"] = formats[allocation[i] % formats.size()].name;
     if (group.sparsity.varies()) values[name + ".sparsity"] = sparsity.share;
     if (group.structure.varies() && sparsity.share > 0)
@@ -180,7 +180,7 @@ std::string AllocationTrials::search_recipe() {
   return text;
 }
 
-// Waiting trials with these values, of those that there are none of.
+// Adds waiting trials for the allocations that the study does not contain yet.
 void AllocationTrials::enqueue(const std::vector<WantedPoint>& wanted) {
   TrialTable table;
   storage_->read_trials(study_.id, table);
@@ -311,7 +311,7 @@ std::vector<MeasuredPoint> AllocationTrials::measure(const std::vector<WantedPoi
                     trial.values.empty() ? "" : fmt::format("divergence {:.3g}", trial.values[0]));
   };
   callbacks.on_warning = [&](const std::string& sentence) { tell_warnings(context_, {sentence}); };
-  // All values are given: the sampler is never asked.
+  // All values are fixed, so the sampler is never called.
   const auto sampler = random_sampler({.seed = subject_.seed});
   run_search(
       *storage_, *sampler, *no_pruner(), [&](TrialRun& trial) { return run(trial); }, options,

@@ -8,68 +8,70 @@
 #include "hone/search/search.h"
 #include "hone/study/layer_sensitivity.h"
 
-/// Allocations made and measured, each a trial of a study as a search over the formats of each layer has them.
+/// Evaluates allocations as trials of a study, in the form of a search over the formats of each layer.
 namespace hone {
 
 /// Why an allocation is measured.
 enum class PointKind : std::uint8_t {
   front,  ///< a point of the exact front
-  swap,   ///< one layer takes more bits than in the best of these, another fewer
+  swap,   ///< the best front point, with two layers changed
 };
 std::span<const EnumWord> enum_words(PointKind);
 inline std::string_view to_string(PointKind kind) { return word_of(kind); }
 
-/// What is to be measured.
+/// An allocation to measure.
 struct WantedPoint {
   PointKind kind = PointKind::front;
   Allocation allocation;
-  double predicted = 0;  ///< the sum of what each layer does alone
+  double predicted = 0;  ///< sum of the divergences of single layers
 };
 
-/// What was.
+/// A measured allocation.
 struct MeasuredPoint {
   std::int64_t trial = 0;  ///< its number
   PointKind kind = PointKind::front;
   Allocation allocation;
   double predicted = 0;
-  Divergence divergence = {};  ///< on the part that choices are made on
-  double figure = 0;           ///< by which the task is judged, there
+  Divergence divergence = {};  ///< on the split used for choices
+  double figure = 0;           ///< the task's metric on the same split
   Interval figure_interval = {};
   double average_bits = 0;
   std::int64_t packed_bytes = 0;
-  double latency_ms = 0;  ///< as layers add up; 0: no budget is of it
+  double latency_ms = 0;  ///< sum over layers; 0: no budget limits it
 };
 
-/// The search in which each linear takes one of the options, those that a glob names the same one, for the least divergence within the
-/// budgets: parameters are "LAYER.format", "LAYER.sparsity" and "LAYER.structure", or "GLOB.format".
+/// Returns the recipe of a search that minimizes the divergence within the budgets. Each linear takes one of the
+/// options; linears that one glob matches share it. Parameters are "LAYER.format", "LAYER.sparsity" and
+/// "LAYER.structure", or "GLOB.format".
 SearchRecipe allocation_space(const AllocationRequest& request,
                               const std::vector<std::string>& layers, const FormatTable& formats);
 
-/// Measures allocations in a study of two objectives, divergence and the figure of the first budget; budgets are constraints. What a
-/// study has measured already is not measured again.
+/// Measures allocations in a study of two objectives, divergence and the quantity of the first budget; the budgets are
+/// constraints. Allocations that the study contains already are not measured again.
 class AllocationTrials {
  public:
-  /// All that it refers to must outlive it. Opens the study in this file, or makes it; `recipe` is that of `allocation_space`, `cache` a store
-  /// of trials, or empty.
+  /// Opens or creates the study in `file`. `recipe` comes from `allocation_space`; `cache` is a trial cache or empty.
+  /// Every referenced object must outlive this one.
   AllocationTrials(const TrialSubject& subject, const LayerCosts& costs,
                    const AllocationRequest& request, SearchRecipe recipe, const fs::path& file,
                    const fs::path& cache, Context& context);
 
-  /// What was remembered under this key; null: nothing.
+  /// Returns the study attribute under this key; null if there is none.
   Json remembered(const std::string& key);
   void remember(const std::string& key, const Json& value);
-  /// What the study remembers, else what the store of trials has of it, else found now; remembered and kept.
+  /// Returns the value that the study remembers under `key`, else the one that the trial cache has for `of`, else
+  /// `find()`. Stores it in both.
   Json found(const std::string& key, const Json& of, const std::function<Json()>& find);
-  /// How many whole models came from the store of trials.
+  /// Returns how many whole models came from the trial cache.
   std::int64_t from_store();
-  /// The recipe of a search that begins with the points of the front that were measured.
+  /// Returns the recipe of a search that starts from the measured points of the front.
   std::string search_recipe();
 
-  /// All that have been measured by then, those that failed left out, by number. Throws `Interrupted`, and `UserError` when
-  /// none could be measured, saying why the first could not.
+  /// Measures these, and returns all allocations measured so far by trial number, without failed ones. Throws
+  /// `Interrupted`, and `UserError` with the first failure if none could be measured.
   std::vector<MeasuredPoint> measure(const std::vector<WantedPoint>& wanted);
 
-  /// The model of an allocation: the best within the budgets of those that were made here, else made again to the same bits.
+  /// Returns the model of an allocation. Only the best one within the budgets is kept; others are rebuilt, bit for bit.
   TrialModel model_of(const Allocation& allocation);
   void close() { storage_->close(); }
 

@@ -5,52 +5,53 @@
 #include "hone/jobs/allocation/allocation_problem.h"
 #include "hone/study/layer_sensitivity.h"
 
-/// What each option does to each layer of a model alone, and the allocation that is best by their sums.
+/// The divergence of each option on each single layer, and the allocation with the smallest sum.
 namespace hone {
 
 using AloneDivergences = std::vector<std::vector<Divergence>>;  ///< (layers, options)
 
-/// So many texts of a part, drawn by the seed; 0: all.
+/// Returns `samples` random texts of a split; 0: all.
 EncodedSet allocation_sample(const EncodedSet& part, std::int64_t samples, std::uint64_t seed);
 
-/// What tells what options do to layers alone.
+/// Texts for measuring options on single layers.
 struct AllocationTexts {
-  EncodedSet sample;           ///< whose answers are compared
-  CalibrationRun calibration;  ///< which texts of the training part formats take ranges from
+  EncodedSet sample;           ///< texts whose predictions are compared
+  CalibrationRun calibration;  ///< selects the training texts that calibrate the formats
 };
-/// The usual ones: a sample of the validation part, and ranges from texts that the seed draws.
+/// Returns a random sample of the validation split, and a calibration that draws its texts with the same seed.
 AllocationTexts allocation_texts(const EncodedSplits& data, std::int64_t samples,
                                  CalibrationRun calibration, std::uint64_t seed);
 
-/// What the solver takes for changes of layers.
+/// Converts options to the changes that `measure_sensitivity` takes.
 std::vector<LayerChange> changes_of(const std::vector<LayerOption>& options);
 
-/// Of the answers on `sample`; formats that want ranges take them from `training`.
+/// Measures the divergence of the predictions on `sample`. Formats that need ranges are calibrated on `training`.
 AloneDivergences measure_alone(const Model& model, const std::vector<LayerOption>& options,
                                const EncodedSet& sample, const EncodedSet& training,
                                const CalibrationRun& calibration, const VariantRuns& runs,
                                Context& context);
 
-/// Their means, as `solve_allocation` takes them.
+/// Returns the means, for `solve_allocation`.
 std::vector<std::vector<double>> damages_of(const AloneDivergences& alone);
 
-/// An allocation as formats and sparsities by layer, and what it costs.
+/// An allocation as formats and sparsities by layer, and its cost.
 struct BestAllocation {
   QuantizationPlan plan;
   LayerSparsities sparsities;
   double average_bits = 32;
-  double predicted = 0;  ///< the sum of what layers do alone
+  double predicted = 0;  ///< sum of the divergences of single layers
 };
 
-/// The exact best by sums for this model, within the budgets. The same model, request and texts give the same. `alone`, where given, is what
-/// the options do alone to this model on these texts: measured and kept there where it is empty. Throws `UserError` as `solve_allocation` and
-/// `tied_layers` do, and for an option that a layer cannot take.
+/// Returns the allocation within the budgets whose sum of divergences is the smallest, exactly. Deterministic for the
+/// same model, request and texts. `alone`, if given, holds the divergences for this model and these texts; an empty one
+/// is measured and filled. Throws `UserError` for an option that a layer cannot take, and as `solve_allocation` and
+/// `tied_layers` do.
 BestAllocation best_allocation(const Model& model, const AllocationRequest& request,
                                const AllocationTexts& texts, const EncodedSet& training,
                                Context& context, AloneDivergences* alone = nullptr);
 
-/// Throws `UserError` for an option that some layer cannot take, and budgets that nothing meets. Budgets of times and of bytes without
-/// zeros are looked at once `costs` have these.
+/// Throws `UserError` for an option that some layer cannot take, and for budgets that no allocation meets. Latency
+/// budgets, and byte budgets of pruned options, are checked only once `costs` contain them.
 void check_request(const Model& model, const AllocationRequest& request, const LayerCosts& costs);
 
 }  // namespace hone

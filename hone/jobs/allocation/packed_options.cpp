@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Of the codes and scales of a layer's weight, or of its values; 0 of a format without a packed form.
+// Counts codes and scales of a layer's weight, or its fp32 values; 0 for a format without a packed form.
 std::int64_t stored_bits(const Model& packed, const std::string& layer, bool has_format) {
   const Node& weight = *product_weight(*packed.graph.find(layer)).node;
   if (has_format && !is_unpacked(weight)) return 0;

@@ -6,13 +6,13 @@
 
 namespace hone {
 
-/// The plan of low precision as it is run: linears with weights in `weight` and inputs in `input`, the format that makes
-/// products of codes (`native_input`), and tables of embeddings and positions with weights in `weight`, for they are only
-/// read. In the order of the graph, which is an unquantized one.
+/// Returns the plan of native quantization, in the order of the unquantized `graph`: linears with weights in `weight`
+/// and inputs in `input`, the format that native products need (`native_input`); embedding and position tables
+/// with weights in `weight` only, since they are not multiplied.
 QuantizationPlan native_plan(const Graph& graph, const Format& weight, const Format& input);
 
-/// A packed copy of the model, called `name`, by that plan and by rounding alone. Throws `UserError` for a model that is quantized already, and where there is no such
-/// format.
+/// Returns a packed copy of the model, quantized by that plan with plain rounding. `name` is used in errors. Throws
+/// `UserError` for a quantized model, and as `native_input` does.
 Model native_copy(const Model& model, const std::string& name, const Format& weight,
                   Context& context);
 

@@ -11,7 +11,6 @@
 namespace hone {
 namespace {
 
-// The quantizers of what is computed: inputs of layers.
 std::vector<const Node*> input_quantizers(const Graph& graph) {
   std::vector<const Node*> found;
   for (const Node* node : graph.of_kind(NodeKind::operation))
@@ -109,7 +108,7 @@ Model NativeCopies::make(const QuantizationPlan& plan) const {
   std::set<std::string> settled;
   for (const Node* quantizer : input_quantizers(graph)) settled.insert(quantizer->name());
   calibrate(graph, copy.parameters, text_examples(texts_), run_, session, settled);
-  copy.parameters = copy.parameters.on(cpu());  // where they are packed
+  copy.parameters = copy.parameters.on(cpu());  // packing runs on the CPU
   if (methods_.bias_correction) correct(copy);
   transform(copy, "pack", session);
   return copy;

@@ -14,30 +14,31 @@
 
 namespace hone {
 
-/// What is done beside rounding.
+/// Methods that reduce the error of rounding.
 struct NativeMethods {
   bool smooth_scales = true;    ///< study/smooth_scales.h
   bool bias_correction = true;  ///< models/correct_biases.h
 };
 
-/// Makes native copies of one model by several plans, of which it looks at texts once:
+/// Makes native copies of one model by several plans from one calibration:
 ///
-///     const NativeCopies copies(model, native_plan(plain_graph(model), weight, input), data.train, calibration, {}, context);
+///     const QuantizationPlan plan = native_plan(plain_graph(model), weight, input);
+///     const NativeCopies copies(model, plan, data.train, calibration, {}, context);
 ///     Model native = copies.make(plan);      // all layers of the plan, or some, or in other formats of weights
 ///
-/// Model, texts and context must outlive it.
+/// `model`, `texts` and `context` must outlive it.
 class NativeCopies {
  public:
-  /// Ranges and means of inputs, and smooth scales, come from the texts that calibration looks at; `plan` names all layers and
+  /// Computes ranges and means of inputs, and smooth scales, on the calibration texts. `plan` contains all layers and
   /// their formats. Throws `UserError` as `calibrate` does.
   NativeCopies(const Model& model, const QuantizationPlan& plan, const EncodedSet& texts,
                const CalibrationRun& run, const NativeMethods& methods, Context& context);
 
-  /// The copy whose layers have the formats of this plan, packed; inputs have those of the constructor's plan. Scales are put
-  /// in for groups of which any linear has formats.
+  /// Returns the packed copy with this plan; the formats of inputs must be those of the constructor's plan. Applies
+  /// smooth scales to each group with at least one planned linear.
   Model make(const QuantizationPlan& plan) const;
 
-  /// The groups of linears with the scales that were found; none where nobody asked for them.
+  /// Returns the groups of linears with their scales; empty without `NativeMethods::smooth_scales`.
   const std::vector<SmoothScales>& smooth_scales() const { return scales_; }
 
  private:
@@ -50,10 +51,10 @@ class NativeCopies {
   CalibrationRun run_;
   NativeMethods methods_;
   Context& context_;
-  /// Of what layers read, by the name of the value, that of a product by scales too.
+  /// Means of the layers' inputs by the name of the value, smoothed values included.
   std::map<std::string, std::vector<double>> means_;
   std::vector<SmoothScales> scales_;
-  /// States of the quantizers of inputs, by the value that they read and their format.
+  /// States of the input quantizers, by the value that they read and their format.
   std::map<std::pair<std::string, std::string>, std::vector<Tensor>> states_;
 };
 

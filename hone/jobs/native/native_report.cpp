@@ -39,13 +39,14 @@ std::string names_text(const std::vector<std::string>& names) {
   return text;
 }
 
-// Layers and embedding tables in the requested format.
+// Counts layers and embedding tables in the requested format.
 std::ptrdiff_t count_as_asked(const NativeFindings& found) {
   return std::ranges::count_if(found.layers,
                                [](const NativeLayer& layer) { return layer.reason.empty(); });
 }
 
-// "16 of 17 layers (embedding tables included) have the requested format.", "classifier stays in fp32: …", grouped by reason.
+// "16 of 17 layers (embedding tables included) have the requested format.", "classifier stays in fp32: …", grouped by
+// reason.
 std::vector<std::string> format_lines(const NativeFindings& found) {
   std::vector<std::pair<std::string, std::vector<std::string>>> others;
   for (const NativeLayer& layer : found.layers) {
@@ -109,7 +110,6 @@ std::string smooth_text(const NativeFindings& found) {
                             low == high ? low : fmt::format("{} to {}", low, high));
 }
 
-// Layers with this product that are native.
 std::vector<std::string> native_layers(const NativeFindings& found, const ProductTimes& product) {
   std::vector<std::string> names;
   for (const NativeLayer& layer : found.layers)
@@ -119,13 +119,13 @@ std::vector<std::string> native_layers(const NativeFindings& found, const Produc
   return names;
 }
 
-// The verdict on the chosen plan, on the split that decides; none if the plan is all fp32, which is not measured.
+// Returns the verdict on the chosen plan, on the split that decides; none if it is all fp32, which is not measured.
 const GateVerdict* verdict_of_choice(const Widening& widening) {
   const auto taken = std::ranges::find(widening.tried, widening.steps, &TriedWidening::steps);
   return taken == widening.tried.end() ? nullptr : &taken->verdict;
 }
 
-// "Wider formats, chosen on validation, n = 2,000: 3 of 15 steps, costliest layers first; 5 plans tried. The chosen plan: …"
+// "Wider formats, chosen on validation, n = 2,000: 3 of 15 steps, costliest layers first; 5 plans tried. …"
 std::string widening_text(const Widening& widening) {
   std::string text =
       fmt::format("Wider formats, chosen on {}: ",
@@ -154,7 +154,7 @@ Table smooth_table(const NativeFindings& found) {
   return table;
 }
 
-// How many layers skip zeros, and the bytes that zeros save.
+// Lists how many layers skip zeros, and the bytes that zeros save.
 std::vector<std::string> zeros_lines(const NativeFindings& found) {
   if (!found.skipping) return {};
   std::vector<std::string> lines = lines_of(*found.skipping);
@@ -164,7 +164,6 @@ std::vector<std::string> zeros_lines(const NativeFindings& found) {
   return lines;
 }
 
-// Latencies and bytes.
 std::vector<std::string> size_lines(const NativeFindings& found) {
   std::vector<std::string> lines;
   for (const ModelTimes& times : found.times) lines.push_back(times_line(times, found.threads));
@@ -173,7 +172,7 @@ std::vector<std::string> size_lines(const NativeFindings& found) {
   return lines;
 }
 
-// What was done to which layers.
+// Lists formats and methods by layer.
 std::vector<std::string> layer_lines(const NativeFindings& found) {
   std::vector<std::string> lines = format_lines(found);
   std::ranges::move(input_lines(found), std::back_inserter(lines));

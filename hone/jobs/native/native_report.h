@@ -20,13 +20,13 @@
 /// The report of `quantize_native_job`.
 namespace hone {
 
-/// The format of a layer that could be native, and why.
+/// The format of a layer that can be native, and the reason for it.
 struct NativeLayer {
   std::string name;
   LayerFormats formats;  ///< none: it stays in fp32
   /// SNR of the outputs with this layer alone in the requested format (jobs/native/widening.h); none: not measured.
   std::optional<double> snr_db = {};
-  bool widened = false;     ///< because of it
+  bool widened = false;     ///< wider than requested, to pass the gates
   bool slower = false;      ///< stays in fp32 for its speed
   std::string reason = {};  ///< why its formats are not the requested ones; empty: they are
 };
@@ -36,17 +36,17 @@ struct NativeFindings {
   std::vector<ProductTimes> products = {};
   std::vector<NativeLayer> layers = {};
   NativeMethods methods = {};
-  std::vector<SmoothScales> smooth = {};  ///< of all groups that could have scales
-  std::optional<Widening> widening = {};  ///< where a gate asks for it
+  std::vector<SmoothScales> smooth = {};  ///< for all groups that support scales
+  std::optional<Widening> widening = {};  ///< only with gates
   std::vector<ModelTimes> times = {};
   int threads = 1;  ///< used for all timings
   ModelSize size_before = {}, size = {};
   LinearZeros zeros_before = {};              ///< in the baseline
-  std::optional<ZeroSkipping> skipping = {};  ///< of the native model, where the baseline is pruned
+  std::optional<ZeroSkipping> skipping = {};  ///< of the native model, if the baseline is pruned
   std::int64_t left_out_bytes = 0;            ///< zeros that its file leaves out
 };
 
-/// What the baseline's weights are: "fp32", "fp32, 80.0% of the linear weights zero (blocks of 1x4)".
+/// Describes the weights of the baseline: "fp32", "fp32, 80.0% of the linear weights zero (blocks of 1x4)".
 std::string baseline_text(const NativeFindings& findings);
 
 /// The requested format, and how many layers have a wider one: "int(bits=4,per=row,scale=static), 3 of 17 wider".
@@ -55,7 +55,7 @@ std::string format_text(const NativeFindings& findings, const Format& asked);
 /// " in 8 of 17 layers, 2 wider"; "": all layers have the requested format.
 std::string coverage_text(const NativeFindings& findings);
 
-/// {"Layers", "40 of 41 in the requested format; …"}, with what `keep_slower`, the name of an option, does.
+/// {"Layers", "40 of 41 in the requested format; …"}. `keep_slower` is the name of the option to mention.
 Fact layers_figure(const NativeFindings& findings, const std::string& keep_slower);
 
 /// `comparison_table` of fp32 and native, in this order, with their sizes, in memory too, and median latencies.
@@ -66,7 +66,7 @@ Table products_table(const NativeFindings& findings);
 
 /// Sentences on latency, bytes, methods, and the layers that stay in fp32.
 std::vector<std::string> lines_of(const NativeFindings& findings);
-/// Warnings that the model or a native layer is slower than fp32, and that there were too few examples to choose wider layers.
+/// Warns if the model or a native layer is slower than fp32, and if there were too few examples to widen layers.
 std::vector<std::string> native_concerns(const NativeFindings& findings);
 
 /// The folded sections of a page: size and latency, layers and methods, products, smooth scales.
@@ -79,7 +79,7 @@ struct NativeLayerResult {
   std::optional<double> snr_db = {};
   std::optional<std::string> reason = {};
 };
-/// Layers that could have smooth scales in results.
+/// A group of layers that supports smooth scales, in results.
 struct SmoothGroupResult {
   std::string value;
   std::vector<std::string> linear_layers = {};

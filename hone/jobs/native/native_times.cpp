@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char *kAloneInput = "alone.input", *kAloneOutput = "alone.output";
 
-/// A layer alone, ready to run.
+/// A single layer, ready to run.
 struct LayerAlone {
   Graph graph;
   ParameterStore parameters;
@@ -41,7 +41,7 @@ struct LayerAlone {
   void run(const Tensor& x) { executable->run({{kAloneInput, x}}, parameters); }
 
  private:
-  // In front of the quantizer of its input, if it has one, stands an input of the graph.
+  // Replaces what the layer reads, or the quantizer of its input if it has one, by an input of the graph.
   void cut_out(const std::string& layer) {
     Node& node = *graph.find(layer);
     Node* reader = &node;
@@ -71,7 +71,7 @@ Tensor random_values(const Sizes& sizes) {
   return Tensor::of<float>(sizes, values);
 }
 
-// Layers of which one product tells of all: kind and shape of what they read.
+// Kind, operand types and formats of a product. Layers with the same key are timed once.
 using ShapeKey = std::tuple<std::string, std::string, std::string, std::string>;
 ShapeKey shape_key(const Graph& graph, const std::string& layer, const LayerFormats& formats) {
   const Node& node = *graph.find(layer);

@@ -12,38 +12,40 @@
 #include "hone/jobs/times_in_turn.h"
 #include "hone/runtime/context.h"
 
-/// How fast the layers of a native model are beside those of the fp32 model it was made of, to say which are worth it.
+/// Timings of single layers, native against fp32, to decide which to convert.
 namespace hone {
 
-/// In which each kind of product is timed: they are short, and what a busy machine does to some rounds must not decide.
+/// Rounds for each kind of product. Products are short, and some slow rounds on a busy machine must not decide.
 inline constexpr std::int64_t kProductRounds = 30;
 
-/// The layers whose product is of one kind and shape, each alone: rounding of its input and product against that of fp32.
+/// Timings of a kind and shape of product that several layers share: native, input rounding included, against fp32.
 struct ProductTimes {
   std::vector<std::string> layers;
-  std::int64_t rows = 0;  ///< of the input, in the batch that was timed
+  std::int64_t rows = 0;  ///< of the input, in the timed batch
   std::int64_t inputs = 0, outputs = 0;
-  std::optional<TimesInTurn> times = {};  ///< nothing: this version has no native kernel for it
+  std::optional<TimesInTurn> times = {};  ///< none: no native kernel supports it
 };
-/// Whether products of codes exist for so many outputs: packed weights lie in panels of `kernels::kPackedRows`.
+/// Returns whether native kernels support this many outputs: packed weights are stored in panels of
+/// `kernels::kPackedRows`.
 bool has_native_panels(std::int64_t outputs);
-/// Why there is no native product of such a layer, a clause: "layers of fewer than 16 outputs have no native kernel, and it has 3".
+/// Explains why a layer has no native product: "layers of fewer than 16 outputs have no native kernel, and it has 3".
 std::string no_native_product(std::int64_t outputs, std::int64_t inputs);
 const Fields& fields_of(const ProductTimes*);
 
-/// Of the layers of `plan` whose inputs have a format. `native` is `model` with the plan's formats, packed. Inputs are drawn at
-/// random. Throws `Interrupted`.
+/// Times the layers of `plan` whose inputs have a format. `native` is `model` with the plan's formats, packed. Inputs
+/// are random. Throws `Interrupted`.
 std::vector<ProductTimes> time_products(const Model& model, const Model& native,
                                         const QuantizationPlan& plan, const BatchSize& batch,
                                         Context& context);
 
-/// Milliseconds of each of `layers` alone in each of `models`, which are one model in several formats, packed: (layers, models). The median
-/// over rounds in which all take turns; of layers that read alike the first tells of all. Inputs are drawn at random. Throws `Interrupted`.
+/// Times each of `layers` alone in each of `models`, packed versions of one model. Returns milliseconds, (layers,
+/// models): medians over rounds in which all take turns. Layers of the same kind and shape are timed once. Inputs are
+/// random. Throws `Interrupted`.
 std::vector<std::vector<double>> time_layers(const std::vector<Model>& models,
                                              const std::vector<std::string>& layers,
                                              const BatchSize& batch, Context& context);
 
-/// Milliseconds of all of `set` in one batch: the median over rounds. Throws `Interrupted`.
+/// Returns the milliseconds for all of `set` in one batch, the median over rounds. Throws `Interrupted`.
 double median_batch_ms(const Model& model, const EncodedSet& set, Context& context);
 
 }  // namespace hone

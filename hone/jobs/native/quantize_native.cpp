@@ -22,7 +22,7 @@
 namespace hone {
 namespace {
 
-// The plan without layers whose native products do not exist or are slower, and in `layers` the format of each.
+// Drops layers whose native products are not supported or slower, and sets `layers` to the format of each.
 QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationPlan& plan,
                                const std::vector<ProductTimes>& products,
                                std::vector<NativeLayer>& layers) {
@@ -51,9 +51,9 @@ QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationP
   return worth_it;
 }
 
-/// The pruning that made the baseline, by the results in its folder.
+/// The pruning that produced the baseline, from the results in its folder.
 struct PruningBefore {
-  std::string original = {};  ///< the model that was pruned, as it was named; empty: not known
+  std::string original = {};  ///< the model that was pruned, as the user named it; empty: not known
   std::string change = {};    ///< of the metric, on the examples measured here; empty: not known
 };
 
@@ -64,7 +64,7 @@ PruningBefore pruning_before(const fs::path& folder, const MeasuredPart& measure
   try {
     results = read_json(file);
   } catch (const UserError&) {
-    return {};  // another program's
+    return {};  // written by another program
   }
   if (value_at(results, "command") != "prune" || !value_at(results, "model").is_string()) return {};
   PruningBefore before{.original = results["model"]};
@@ -74,27 +74,27 @@ PruningBefore pruning_before(const fs::path& folder, const MeasuredPart& measure
   return before;
 }
 
-/// What is known before anything is chosen.
+/// Inputs of the run, known before any choice.
 struct NativeRun {
   const NativeQuantizeJob& job;
   const TextModel& parent;
   const EncodedSplits& data;
   const Measurement& before;
   PruningBefore pruning;
-  QuantizationPlan asked;  ///< all layers
+  QuantizationPlan asked;  ///< the requested formats, for all layers
   std::vector<Gate> gates;
   const fs::path& folder;
   Context& context;
 };
 
-/// The model that was made, and what is said of it.
+/// The native model and the findings about it.
 struct NativeCopy {
   Model model;
   NativeFindings findings;
 };
 
-// The products, timed in the batch that the whole model is timed in, padding included: with more rows, native can lose what it gains with
-// fewer. The copy was calibrated on one text.
+// Times the products at the batch size and padding of the whole model: native can be faster with few rows and slower
+// with many. One text is enough to calibrate the copy for this.
 std::vector<ProductTimes> timed_products(const NativeRun& run) {
   CalibrationRun one_text = run.job.calibration;
   one_text.batch_size = one_text.batch_count = 1;
@@ -106,7 +106,7 @@ std::vector<ProductTimes> timed_products(const NativeRun& run) {
                        timed_batch({run.parent.model, run.data.test}), run.context);
 }
 
-// Takes the wider format of a layer that has one.
+// Updates the layer to the chosen plan if its format there is wider.
 void widen(NativeLayer& layer, const QuantizationPlan& chosen) {
   const auto stands =
       std::ranges::find(chosen, layer.name, [](const auto& one) { return one.first; });
@@ -117,7 +117,8 @@ void widen(NativeLayer& layer, const QuantizationPlan& chosen) {
   layer.widened = true;
 }
 
-// The plan with the layers that have to be wider, and in `findings` what each costs where that is asked for or cheap.
+// Returns the plan with the layers that must be wider. Stores the cost of each layer in `findings` if there are gates,
+// or if measuring it is cheap.
 QuantizationPlan chosen_plan(const NativeRun& run, const NativeCopies& copies,
                              const QuantizationPlan& plan, NativeFindings& findings) {
   const NativeQuantizeJob& job = run.job;
@@ -149,7 +150,7 @@ NativeCopy make_copy(const NativeRun& run) {
   return {copies.make(chosen_plan(run, copies, plan, findings)), std::move(findings)};
 }
 
-// What the copy has learned from: calibration looked at these texts.
+// Returns the training record of the copy, with its calibration texts.
 std::optional<TrainedOn> record_of(const NativeRun& run, std::int64_t calibration_examples) {
   std::optional<TrainedOn> record = run.parent.trained_on;
   std::vector<std::uint64_t> rows;
@@ -169,17 +170,17 @@ std::int64_t calibration_examples(const NativeRun& run) {
   return std::ssize(calibration_rows(run.parent.model, run.data, options));
 }
 
-/// What was made, written and measured.
+/// The model and everything measured about it.
 struct NativeOutcome {
   Model model;
   NativeFindings found;
   BeforeAndAfter both;
   std::int64_t calibration_examples = 0;
   std::string label;         ///< "native int(bits=8,per=row) in 8 of 17 layers, inputs dynamic"
-  std::string without_head;  ///< what its figures are worth then; empty: it has one
+  std::string without_head;  ///< remark on a baseline without a trained head; empty: it has one
 };
 
-// "native int(bits=8,per=row) in 8 of 17 layers, inputs dynamic": what has a choice of scales says which.
+// "native int(bits=8,per=row) in 8 of 17 layers, inputs dynamic"; inputs only if there is a choice of scales.
 std::string label_of(const NativeQuantizeJob& job, const NativeFindings& found) {
   std::string text =
       fmt::format("{} {}{}", found.arithmetic, short_text(job.weight), coverage_text(found));
@@ -264,7 +265,7 @@ std::string result_caption(const NativeRun& run, const NativeOutcome& outcome) {
       {outcome.without_head.empty() ? "" : fmt::format("Note that {}.", outcome.without_head)});
 }
 
-// "the baseline is the pruned model b, in fp32 without masks; what pruning a changed is not included: …"; "" of other baselines.
+// "the baseline is the pruned model b, in fp32 without masks; what pruning a changed is not included: …", or "".
 std::string pruned_baseline_text(const NativeRun& run, const NativeFindings& found) {
   const PruningBefore& pruning = run.pruning;
   const bool has_zeros = !to_text(found.zeros_before).empty();
@@ -277,7 +278,7 @@ std::string pruned_baseline_text(const NativeRun& run, const NativeFindings& fou
   return text;
 }
 
-// Products of 8-bit codes on a CPU without instructions for them.
+// Returns whether the plan multiplies 8-bit codes on a CPU without instructions for them.
 bool lacks_int8_instructions(const NativeRun& run) {
   const InstructionSets sets = instruction_sets();
   const bool multiplies_bytes = std::ranges::any_of(run.asked, [](const auto& layer) {
@@ -288,7 +289,7 @@ bool lacks_int8_instructions(const NativeRun& run) {
          !sets.avx512_vnni;
 }
 
-// Why no layer skips the zeros of a pruned baseline; "": one does, or it has none.
+// Explains why no layer skips the zeros of a pruned baseline; "" if one does, or if the baseline is not pruned.
 std::string unused_zeros_text(const NativeRun& run, const NativeFindings& found) {
   if (!found.skipping || found.skipping->skipping_layers() > 0 || found.skipping->dense.empty())
     return "";
@@ -300,7 +301,7 @@ std::string unused_zeros_text(const NativeRun& run, const NativeFindings& found)
                      other_blocks ? "; `hone prune --structure 1x4` prunes in blocks of 1x4" : "");
 }
 
-// What limits the speed of the result, and whether a repeat makes the same model.
+// Returns notes on the limits of the speed, and on whether a repeat makes the same model.
 std::vector<std::string> hints_of(const NativeRun& run, const NativeOutcome& outcome) {
   std::vector<std::string> hints;
   if (std::string pruned = pruned_baseline_text(run, outcome.found); !pruned.empty())
@@ -349,7 +350,7 @@ std::vector<std::string> doubts_of(const NativeOutcome& outcome) {
   return doubts;
 }
 
-// The sections of a page; a figure that cannot be drawn adds to `doubts`.
+// Returns the sections of the page. A figure that cannot be drawn adds to `doubts`.
 std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutcome& outcome,
                                           std::vector<std::string>& doubts) {
   const NativeFindings& found = outcome.found;
@@ -371,7 +372,7 @@ std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutc
   return sections;
 }
 
-// What loses less, for a model that lost much.
+// Returns commands that lose less, for a model that lost much.
 std::vector<NextCommand> commands_that_lose_less(const NativeRun& run) {
   const NativeQuantizeJob& job = run.job;
   const std::string& folder = job.output.folder;
@@ -481,10 +482,10 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
   check_unquantized(parent.model, job.model);
-  // Codes are not trained, so zeros need nothing to hold them.
+  // The native model is not trained, so its zeros need no masks.
   if (!pruned_weights(parent.model.graph).empty())
     transform(parent.model, "unprune", context.session());
-  // Before anything is read: whether there is such a product.
+  // Fails for an unsupported product before any data is read.
   const Format input = native_input(job.weight, context.library.formats, job.input_scales);
   const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
                                           FiguresOf::one_model, context, notes);

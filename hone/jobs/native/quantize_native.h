@@ -19,21 +19,21 @@
 #include "hone/runtime/native_formats.h"
 #include "hone/train/calibration.h"
 
-/// Low precision as it is run: weights packed, products of codes, measured beside fp32.
+/// Native quantization: packed weights and native products, measured against fp32.
 namespace hone {
 
-/// Which model is to be made native, and how.
+/// A request for a native copy of a model.
 struct NativeQuantizeJob {
   std::string model;  ///< as `open_model` takes it
-  Format weight;      ///< of linears and of tables
+  Format weight;      ///< for the weights of linears and embedding tables
   InputScales input_scales = InputScales::dynamic;
-  bool keep_slower = false;  ///< convert layers that are slower too; then timings decide nothing
-  /// Whether a layer stays in fp32 for its speed, by its timings.
+  bool keep_slower = false;  ///< convert slower layers too, whatever the timings
+  /// Returns whether timings are a reason to keep a layer in fp32.
   std::function<bool(const ProductTimes&)> stays_for_speed = [](const ProductTimes& product) {
     return product.times && product.times->shown_slower();
   };
   NativeMethods methods = {};
-  GateOptions gates = {};  ///< limits; layers are left wider until the model passes
+  GateOptions gates = {};  ///< limits; layers get wider formats until the model passes
   CalibrationRun calibration = {.batch_size = 32};
   std::string split = {};  ///< the split to measure on, see `measured_texts`
   JobData data = {};
@@ -41,10 +41,10 @@ struct NativeQuantizeJob {
   std::uint64_t seed = 42;
   bool row_hashes = true;  ///< store fingerprints of the training rows with the model
   JobOutput output;
-  Invocation invocation = {};  ///< for the report, the card and the record of the run
+  Invocation invocation = {};  ///< for the report, the model card and the record of the run
 };
 
-/// The result for programs.
+/// The machine-readable result.
 struct QuantizeNativeFields {
   QuantizedResult quantized;
   BeforeAndAfterResult both = {};
@@ -65,12 +65,12 @@ struct QuantizeNativeFields {
 };
 const Fields& fields_of(const QuantizeNativeFields*);
 
-/// Makes a packed copy of a model whose linears multiply codes and whose tables are in the format of weights too, measures it
-/// beside the model it was made of, its time included, and writes it with its report into `output`. Layers of which the
-/// product of codes is shown to be slower than that of fp32 on this machine stay in fp32, and the report says which.
+/// Makes a packed copy of a model with native products in its linears, and with quantized embedding tables.
+/// Measures it against its baseline, latency included, and writes it with its report into `output`. Layers whose native
+/// product is shown to be slower than fp32 on this machine stay in fp32; the report lists them.
 ///
-/// Throws `UserError`, as `native_input`, `load_encoded`, `calibrate` and `begin_run` do, and for a model that is quantized
-/// already; `Interrupted`.
+/// Throws `UserError` as `native_input`, `load_encoded`, `calibrate` and `begin_run` do, and for a quantized model;
+/// `Interrupted`.
 QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& context);
 
 }  // namespace hone

@@ -13,11 +13,11 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kMostTexts = 256;  // that layers are tried on
+constexpr std::int64_t kMostTexts = 256;  // for measuring single layers
 constexpr double kCheapGflop = 500;
 constexpr std::int64_t kProductBits = 8;
 
-// Of the texts that calibration looks at, those that layers are tried on.
+// Returns the calibration texts on which single layers are measured.
 EncodedSet trial_texts(const EncodedSet& texts, const CalibrationRun& run) {
   EncodedSet some{.ids = {},
                   .labels = {},
@@ -38,7 +38,7 @@ EncodedSet trial_texts(const EncodedSet& texts, const CalibrationRun& run) {
   return some;
 }
 
-// The layer's formats as asked for and what is wider, fp32 left out.
+// Returns the requested formats and wider ones, without fp32.
 std::vector<LayerFormats> widths_of(const LayerFormats& formats) {
   std::vector<LayerFormats> widths = {formats};
   if (const std::optional<Format> wider = wider_weights(*formats.weight)) {
@@ -48,7 +48,7 @@ std::vector<LayerFormats> widths_of(const LayerFormats& formats) {
   return widths;
 }
 
-// In the order in which steps are taken: a layer that loses less when it is narrower takes both steps as one after the other.
+// Returns the steps in their order. If a layer loses less in its narrower format, its two steps are consecutive.
 std::vector<const LayerCost*> step_order(const std::vector<LayerCost>& costs) {
   std::map<std::string, double> narrowest;
   std::vector<std::pair<double, const LayerCost*>> steps;
@@ -185,7 +185,7 @@ Widening choose_widening(const Model& model, const NativeCopies& copies,
     return result.tried.back().verdict.kept();
   };
   if (is_kept(0)) return result;
-  std::int64_t lost = 0, kept = result.all_steps;  // all of them: fp32
+  std::int64_t lost = 0, kept = result.all_steps;  // after all steps: fp32
   while (kept - lost > 1) {
     const std::int64_t middle = lost + (kept - lost) / 2;
     (is_kept(middle) ? kept : lost) = middle;

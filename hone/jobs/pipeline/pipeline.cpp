@@ -21,9 +21,9 @@
 namespace hone {
 namespace {
 
-// The folder, in that of a pipeline, of what is kept of its stages while it works.
+// The subfolder with the states of stages during a run.
 constexpr const char* kPipelineStates = "stages";
-// Behind a stage's name: its folder while it works.
+// Suffix of a stage's folder while the stage runs.
 constexpr const char* kPartialStage = ".partial";
 
 std::string now_text() {
@@ -38,7 +38,7 @@ std::string now_text() {
        error.what());
 }
 
-/// The options of a stage, with `value` for what it refers to.
+/// Returns the options of a stage; `referred` returns the values that refer to other stages.
 std::vector<CallOption> call_options(
     const PipelineStage& stage,
     const std::function<CallOption::Value(const StageValue&)>& referred) {
@@ -66,7 +66,7 @@ StageCall understood(const Pipeline& pipeline, const PipelineStage& stage,
   }
 }
 
-// Options of all stages that no stage's command has do nothing.
+// Throws for options in [common] that no stage's command has.
 void check_common(const Pipeline& pipeline, const std::set<std::string>& taken) {
   for (const PipelineStage& stage : pipeline.stages)
     for (const StageOption& option : stage.options)
@@ -75,7 +75,7 @@ void check_common(const Pipeline& pipeline, const std::set<std::string>& taken) 
                  option.name);
 }
 
-/// Counts what is kept of a stage: what an older program has kept is not enough for this one.
+/// Version of the stored state of stages. States of other versions are not used.
 constexpr int kStateVersion = 3;
 
 std::string key_of(const PipelineStage& stage, const StageCall& call) {
@@ -84,19 +84,19 @@ std::string key_of(const PipelineStage& stage, const StageCall& call) {
                           {"state", kStateVersion},
                           {"fails", stage.fails},
                           {"call", call.identity},
-                          // what was chosen is known by its name
+                          // a choice depends on the names of its candidates
                           {"names", stage.chooses ? call.command_line : ""}};
   return fingerprint(to_line(made_from));
 }
 
-/// Works through a pipeline in its folder.
+/// Runs a pipeline in its folder.
 class PipelineRun {
  public:
   PipelineRun(const PipelineJob& job, const StageCommands& commands, OutputFolder& output,
               Context& context)
       : job_(job), commands_(commands), output_(output), context_(context), store_(job.store) {}
 
-  /// Whether what stands finished in the folder is this pipeline's; its results then.
+  /// Returns the results in the folder if they are those of this pipeline, finished; else null.
   Json finished() {
     Json results = finished_results(output_);
     if (!value_at(results, "stages").is_array()) return {};
@@ -142,7 +142,7 @@ class PipelineRun {
     return root() / kPipelineStates / (name + ".json");
   }
 
-  // What an earlier run has found of a stage: of this pipeline, or any other.
+  // Returns the state of a stage from an earlier run of this pipeline or any other.
   std::optional<Json> known_state(const PipelineStage& stage, const std::string& key) const {
     if (const fs::path file = state_file(stage.name); path_exists(file)) {
       Json state = read_json(file);
@@ -152,8 +152,8 @@ class PipelineRun {
     return store_.about(key);
   }
 
-  // Finds out which stages are left, and says what they will take. Whether one is kept whose inputs others have yet to
-  // choose cannot be told; it counts as left.
+  // Determines which stages are left, and prints their estimated cost. A stage whose inputs depend on choices that are
+  // still to be made counts as left.
   void foresee() {
     outcomes_.clear();
     left_.clear();
@@ -194,7 +194,7 @@ class PipelineRun {
         folder);
   }
 
-  // A stage that chooses stands for the model that it has chosen.
+  // References to a stage that chooses resolve to the model that it chose.
   StageOutcome outcome_from(const Json& state, const PipelineStage& stage) const {
     const auto record = from_json<StageRecord>(state);
     StageOutcome outcome{.key = record.key,
@@ -232,7 +232,7 @@ class PipelineRun {
     return state;
   }
 
-  // Whether every file of the stage's folder is as it was written.
+  // Returns whether every file in the stage's folder is unchanged.
   bool is_whole(const std::string& stage) const {
     const std::optional<FolderRecord> record = read_record(root() / stage);
     if (!record || !record->finished) return false;
@@ -245,7 +245,7 @@ class PipelineRun {
     }
   }
 
-  // What an interrupted run of the pipeline had finished.
+  // Takes the result of a stage that an interrupted run of this pipeline finished.
   bool take_done(const PipelineStage& stage, const std::string& key, StageOutcome& outcome) {
     const fs::path file = state_file(stage.name);
     if (!path_exists(file)) return false;
@@ -296,7 +296,7 @@ class PipelineRun {
     return outcome;
   }
 
-  // Whether an interrupted run has left something of just this stage, be it all but our note that it is done.
+  // Returns whether an interrupted run left output of exactly this stage, possibly complete but not marked as done.
   bool begun_with(const std::string& stage, const std::string& key) const {
     const fs::path file = state_file(stage);
     return path_exists(file) && value_at(read_json(file), "key") == key &&
@@ -310,7 +310,7 @@ class PipelineRun {
     return words;
   }
 
-  // A command that makes its folder itself.
+  // Runs a command that creates its folder itself.
   StageOutcome run_to_folder(const PipelineStage& stage, const StageCall& call, bool goes_on) {
     std::vector<std::string> words = words_of(call);
     if (goes_on) words.emplace_back("--resume");
@@ -318,7 +318,7 @@ class PipelineRun {
     claim_folder(root() / stage.name);
     claim_folder(partial_stage(stage.name));
     StageOutcome outcome = outcome_of(stage, commands_.run(words, root()));
-    // One that was to fail has left nothing.
+    // A stage that was expected to fail leaves nothing.
     if (!path_exists(root() / stage.name)) {
       write_folder(root() / stage.name,
                    [&](const fs::path& folder) { seal(outcome, folder, stage.name); });
@@ -326,7 +326,7 @@ class PipelineRun {
     return outcome;
   }
 
-  // A command that writes files, or nothing: into a folder that appears when it is done.
+  // Runs a command that writes files, or nothing, in a folder that appears when the command is done.
   StageOutcome run_into_folder(const PipelineStage& stage) {
     StageOutcome outcome;
     write_folder(root() / stage.name, [&](const fs::path& folder) {
@@ -346,7 +346,7 @@ class PipelineRun {
     return text;
   }
 
-  // The result and the record of a stage whose command leaves neither.
+  // Writes the result and the record of a stage whose command writes neither.
   static void seal(const StageOutcome& outcome, const fs::path& folder, const std::string& stage) {
     write_file(folder / "results.json", to_document(outcome.result));
     FolderRecord record{.finished = true, .job = {{"stage", stage}}};
@@ -380,7 +380,7 @@ class PipelineRun {
     return outcome;
   }
 
-  // One object, or those of all lines where a command prints one for each of many things.
+  // Parses one object, or an array of objects from a command that prints several lines.
   static Json printed(std::string_view output, const std::string& where) {
     Json lines = Json::array();
     for (output = trim(output); !output.empty();) {
@@ -404,7 +404,7 @@ class PipelineRun {
                        root().string());
   }
 
-  // A stage that does not fit, or a full disk, is not worth less for that.
+  // Stores the stage in the cache. A stage that is too large, or a full disk, only causes a warning.
   void keep(const PipelineStage& stage, StageOutcome& outcome, const Json& state) {
     if (job_.store.empty() || stage.kind.measures_time) return;
     try {
@@ -424,7 +424,7 @@ class PipelineRun {
     }
   }
 
-  // What a stage has left, when it is to be made anew; what somebody else put there stays.
+  // Removes the output of a stage that has to run again. Files of others stay.
   void remove_finished(const std::string& stage) const {
     const fs::path folder = root() / stage;
     if (const std::optional<FolderRecord> record = read_record(folder))
@@ -437,7 +437,7 @@ class PipelineRun {
     check_gone(folder, stage);
   }
 
-  // What its command had begun.
+  // Removes the unfinished output of its command.
   void remove_begun(const std::string& stage) const {
     const fs::path partial = partial_stage(stage);
     if (!path_exists(partial)) return;
@@ -451,7 +451,7 @@ class PipelineRun {
                folder.string(), stage);
   }
 
-  // Stages of the run before that the pipeline has no more.
+  // Removes stages of an earlier run that the pipeline no longer contains.
   void remove_strangers() const {
     if (!path_exists(root() / kPipelineStates)) return;
     std::vector<std::string> strangers;
@@ -476,7 +476,7 @@ class PipelineRun {
   Context& context_;
   Store store_;
   std::vector<StageOutcome> outcomes_;
-  std::vector<bool> left_;  // of each stage, whether nothing is known of it yet
+  std::vector<bool> left_;  // for each stage, whether it has no result yet
   StageCosts costs_;
 };
 

@@ -14,39 +14,39 @@
 #include "hone/jobs/pipeline/pipeline_estimate.h"
 #include "hone/jobs/pipeline/pipeline_file.h"
 
-/// Runs pipelines. Each stage is a command of the program in a process of its own, in the pipeline's folder, with the paths of
-/// other stages as they are in it. What a stage has left is kept in a store, by what it was made from.
+/// Runs pipelines. Each stage is a hone command in its own process, which runs in the pipeline's folder, so that paths
+/// of other stages are relative to it. Results of stages are cached in a store, by their inputs.
 namespace hone {
 
-/// An option of a stage with its values, as its command gets them.
+/// An option of a stage with the values that its command gets.
 struct CallOption {
   std::string name;
   int line = 0;
   std::optional<bool> flag = {};
   struct Value {
     std::string text;
-    std::string identity = {};  ///< of what another stage has left; empty: the text is a person's
+    std::string identity = {};  ///< key of another stage's result; empty: the text is literal
   };
   std::vector<Value> values = {};
-  bool is_common = false;  ///< left out where the command has no such option
+  bool is_common = false;  ///< left out if the command has no such option
 };
 
-/// A command with its options, understood.
+/// A parsed command with its options.
 struct StageCall {
-  std::vector<std::string> words;  ///< behind `hone`, where it writes among them
+  std::vector<std::string> words;  ///< arguments after `hone`, with the output path
   std::string command_line;        ///< the same for a shell
-  /// What decides on its result: settings, and fingerprints of all that it reads.
+  /// Everything that affects its result: settings, and fingerprints of all inputs.
   Json identity = Json::object();
   bool leaves_folder =
-      false;             ///< it writes a folder of a job; otherwise the files that its options name
-  bool resumes = false;  ///< it can go on where it was interrupted
-  std::vector<std::string> common = {};  ///< options of all stages that it has
+      false;             ///< it writes a job's output folder; otherwise the files in its options
+  bool resumes = false;  ///< it can resume after an interruption
+  std::vector<std::string> common = {};  ///< options from [common] that it has
 };
 
-/// What the program's commands are to a pipeline.
+/// The program's commands, for pipelines.
 struct StageCommands {
-  /// Understands a command whose result is to be `folder`. Throws `StageError`: no such command, or none for a stage, an
-  /// option that it has not, a value that it refuses, a model or data that are not there.
+  /// Parses a command that writes its result to `folder`. Throws `StageError` for an unknown command, one that cannot
+  /// be a stage, an unknown option, an invalid value, and a missing model or missing data.
   std::function<StageCall(const std::vector<std::string>& command,
                           const std::vector<CallOption>& options, const std::string& folder)>
       understand;
@@ -54,7 +54,7 @@ struct StageCommands {
   std::function<CommandEnding(const std::vector<std::string>& words, const fs::path& folder)> run;
 };
 
-/// What is wrong with a stage, and in which line of the file; 0: that of the stage.
+/// An error in a stage, with its line in the file; 0: the line of the stage.
 class StageError : public UserError {
  public:
   StageError(const std::string& message, int line = 0) : UserError(message), line_(line) {}
@@ -70,18 +70,18 @@ struct PipelineJob {
   Pipeline pipeline;
   JobOutput output;
   bool resume = false;
-  fs::path store;                       ///< folder; empty: nothing is kept or taken
-  std::vector<std::string> words = {};  ///< for every command: {"--threads=2"}
+  fs::path store;                       ///< folder; empty: no cache
+  std::vector<std::string> words = {};  ///< arguments for every command: {"--threads=2"}
   Invocation invocation = {};
-  std::string command = "run";  ///< whose results these are
-  /// Writes its results; null: `to_json`.
+  std::string command = "run";  ///< the hone command that runs this pipeline
+  /// Converts its results; null: `to_json`.
   std::function<Json(const PipelineFields&)> results = {};
-  /// Looks at model and data, and says what stages will take; asked before the work where stages are left. It, or what it
-  /// gives, may be null: nobody can tell.
+  /// Inspects model and data, and returns cost estimates of stages. Called before the work, if stages remain. It, or
+  /// its result, may be null: no estimates.
   std::function<StageCosts(Context&)> estimate = {};
 };
 
-/// A stage before it runs, as far as that can be told.
+/// A stage before it runs.
 struct PlannedStage {
   std::string name;
   std::string command_line;
@@ -93,12 +93,12 @@ struct PipelinePlanFields {
 const Fields& fields_of(const PlannedStage*);
 const Fields& fields_of(const PipelinePlanFields*);
 
-/// Understands all stages, without running any, and lists them in their order. Throws `UserError` with file and line.
+/// Parses all stages, without running any, and lists them in order. Throws `UserError` with file and line.
 std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCommands& commands);
 
-/// Plans the pipeline, and runs every stage whose result is neither in the folder of an interrupted run, with `resume`, nor in the
-/// store. Failed gates of stages are listed in `failed_gates` of the fields. Throws `UserError` with file and line of a stage that
-/// fails, and keeps the results so far; `Interrupted`.
+/// Plans the pipeline, and runs every stage whose result is neither in the store nor, with `resume`, in the folder of
+/// an interrupted run. Lists failed gates of stages in `failed_gates` of the fields. Throws `UserError` with file and
+/// line of a stage that fails, and keeps the results so far; `Interrupted`.
 JobResult run_pipeline(const PipelineJob& job, const StageCommands& commands, Context& context);
 
 }  // namespace hone

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// "test, n = 500"; of results that do not say, nothing.
+// "test, n = 500"; "examples that it does not name" if the results have no split.
 std::string measured_on(const Json& result) {
   const Json &part = value_at(result, "split"), &n = value_at(result, "n");
   if (!part.is_string() || !n.is_number_integer()) return "examples that it does not name";
@@ -23,7 +23,7 @@ std::string measured_on(const Json& result) {
                      cautions.empty() ? "" : fmt::format(", {}", fmt::join(cautions, ", ")));
 }
 
-/// What one comparison says of the second model.
+/// The change that one comparison shows for the second model.
 struct ComparedChange {
   std::string stage, where;
   double change = kNoValue, p = kNoValue;
@@ -53,10 +53,10 @@ ComparedChange compared(const PipelineStage& stage, const Json& result) {
   return one;
 }
 
-// The last part of a stage's name, which tells it from others of its group: "0.8".
+// Returns the last part of a stage's name, which distinguishes it within its group: "0.8".
 std::string member_of(const std::string& stage) { return stage.substr(stage.rfind('/') + 1); }
 
-// With a conclusion for each of the stages, and the sentence.
+// Combines the conclusions of all comparisons, and sets the sentence.
 void conclude(const std::vector<ComparedChange>& all, ClaimResult& judged) {
   std::vector<double> p;
   for (const ComparedChange& one : all) p.push_back(one.p);
@@ -106,7 +106,7 @@ std::string text_of(const ValueFormula& formula) {
   return formula.path.empty() ? formula.formula.text() : formula.path;
 }
 
-// The ends of the interval, or twice the value that has none.
+// Returns the ends of the interval, or the value twice if it has none.
 Interval ends_of(const Estimate& estimate) {
   if (std::isnan(estimate.low)) return {estimate.value, estimate.value};
   return {estimate.low, estimate.high};

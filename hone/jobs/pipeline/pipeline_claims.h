@@ -10,7 +10,7 @@
 #include "hone/metrics/proportion.h"
 #include "hone/report/document.h"
 
-/// Claims of a pipeline and what its stages say of them.
+/// Judges the claims of a pipeline by the results of its stages.
 namespace hone {
 
 struct PipelineFindings;
@@ -18,7 +18,7 @@ struct PipelineFindings;
 enum class ClaimConclusion : std::uint8_t { reproduced, contradicted, inconclusive };
 std::span<const EnumWord> enum_words(ClaimConclusion conclusion);
 
-/// A claim, judged by what stages have found.
+/// A claim and its conclusion.
 struct ClaimResult {
   std::string claim, says;
   std::optional<std::string> source = {};
@@ -30,8 +30,8 @@ struct ClaimResult {
 };
 const Fields& fields_of(const ClaimResult*);
 
-/// Several comparisons are judged by their p-values with Holm's correction: the claim is reproduced if it holds in at least half of
-/// them and the opposite in none.
+/// Judges a claim. Several comparisons are judged by their p-values with Holm's correction: the claim is reproduced if
+/// it holds in at least half of them and the opposite in none.
 ClaimResult judge(const PipelineClaim& claim, const PipelineFindings& found);
 
 /// "2 of 3 claims reproduced, 1 inconclusive"

@@ -19,7 +19,6 @@ double mean_value(std::vector<double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Draws one figure.
 class FigureDrawer {
  public:
   FigureDrawer(const PipelineFigure& described, const PipelineFindings& findings,
@@ -79,11 +78,11 @@ class FigureDrawer {
     return panel;
   }
 
-  // The loss of training falls on; nothing is chosen by it, nor reported as the best.
+  // Training loss keeps falling, so its best value is not meaningful.
   static bool is_training_loss(const std::string& y) { return y == "loss" || y.ends_with(".loss"); }
 
-  // Of the points of these series, where it is known which end is better, and of equal ones the first of each series. The mean
-  // over several searches is not the value of any of them.
+  // Marks the best point of these series if the better end is known; on ties the first of each series. Skips means over
+  // several searches, which are not values of any of them.
   void ring_best(Panel& panel, const std::vector<std::size_t>& judged) const {
     if (panel.y.better == BetterEnd::unknown || described_.x == kSteps) return;
     const auto is_better = [&](double y, double than) {
@@ -104,8 +103,8 @@ class FigureDrawer {
     }
   }
 
-  // "The circle marks the highest measured value.", with the label of the curve where others go beyond: those of training loss. Of
-  // several panels each that has a circle is named.
+  // "The circle marks the highest measured value.", with the label of the curve if others, of training loss, go beyond
+  // it. With several panels, names each one that has a circle.
   static std::string ring_note(const Figure& figure) {
     std::size_t rings = 0;
     std::vector<std::string> marked;
@@ -136,7 +135,7 @@ class FigureDrawer {
                        fmt::join(marked, " and "));
   }
 
-  // Bands over several searches: the title says what they are where that holds for all curves, the legend otherwise.
+  // Explains bands over several searches: in the title if they are the same for all curves, otherwise in the legend.
   static void tell_means(Figure& figure) {
     std::set<std::string> details;
     for (const Panel& panel : figure.panels)
@@ -150,13 +149,13 @@ class FigureDrawer {
           series.label += ": " + detail;
   }
 
-  // "mean of 3, lowest to highest"; empty: the series is no band.
+  // "mean of 3, lowest to highest"; empty if the series is not a band.
   static std::string detail_of(const Series& series) {
     return series.spread == Spread::band && !series.points.empty() ? series.points.front().detail
                                                                    : "";
   }
 
-  // What others published, on data that they published it for.
+  // Adds published numbers if the pipeline runs on their data.
   void add_published(Panel& panel) const {
     const Pipeline& pipeline = findings_.pipeline;
     const auto data = pipeline.settings.find("data");
@@ -174,7 +173,7 @@ class FigureDrawer {
     }
   }
 
-  // With a tick for each tested value of a variable.
+  // Returns the x axis, with a tick for each tested value of a variable.
   Axis x_axis() const {
     Axis axis{.label = described_.x_label, .whole_ticks = described_.x == kEpochs};
     std::map<double, std::string> values;
@@ -188,7 +187,7 @@ class FigureDrawer {
     return axis;
   }
 
-  // That of an objective is its direction.
+  // Returns the better end; that of an objective is its direction.
   BetterEnd better_end_of(const PipelineHeight& height) const {
     if (described_.is_of_trials() && height.y == "value")
       for (const auto& [stage, study] : findings_.studies)
@@ -196,7 +195,7 @@ class FigureDrawer {
     return better_end_at(height.y);
   }
 
-  // In the order of x.
+  // Returns the points sorted by x.
   std::vector<Point> points_of(const PipelineCurve& curve, const std::string& y) const {
     std::vector<Point> points;
     for (const std::size_t index : curve.stages) {
@@ -225,7 +224,7 @@ class FigureDrawer {
     return points;
   }
 
-  // The best trial so far of each stage, or of all of them together.
+  // Adds the best trial so far of one stage, or the mean over several.
   void add_trials(const PipelineCurve& curve, const std::string& y, Panel& panel) const {
     const bool alone = described_.curves.size() == 1 && curve.stages.size() == 1;
     std::vector<Series> bests;
@@ -250,7 +249,7 @@ class FigureDrawer {
     panel.series.push_back(band_of(bests, curve.label, mean_value, detail));
   }
 
-  // The objective of searches is what its figure is; a formula of several is a number.
+  // Returns whether values are shares, as those of an objective that is a single metric may be.
   bool are_shares(const PipelineHeight& height) const {
     const auto is_share = [](const std::string& y) { return quantity_at(y) == Quantity::share; };
     if (!described_.is_of_trials() || height.y != "value") return is_share(height.y);

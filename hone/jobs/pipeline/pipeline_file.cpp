@@ -17,10 +17,10 @@
 namespace hone {
 namespace {
 
-// What a stage's table says of the stage itself; all else are options of its command.
+// Keys of a stage's table about the stage itself; all others are options of its command.
 constexpr std::string_view kRun = "run", kEach = "each", kBestOf = "best_of", kFails = "fails",
                            kWhenNeeded = "when_needed", kWithOthers = "with_others";
-constexpr std::string_view kTaken[] = {"stages", "figures"};  // folders in that of a pipeline
+constexpr std::string_view kTaken[] = {"stages", "figures"};  // reserved subfolders
 
 Setting setting_of(const toml::table& table, const TomlPlace& place) {
   Setting setting;
@@ -29,7 +29,7 @@ Setting setting_of(const toml::table& table, const TomlPlace& place) {
   return setting;
 }
 
-/// All settings of an `each`: a list of tables, or lists by name of which every combination is one, the last name fastest.
+/// Returns all settings of an `each`: a list of tables, or the product of named lists, the last name varying fastest.
 std::vector<Setting> settings_of_each(
     const toml::node& node, const TomlPlace& place,
     const std::function<const toml::node&(const toml::node&)>& seen_through) {
@@ -65,7 +65,7 @@ std::vector<Setting> settings_of_each(
   return all;
 }
 
-// "8-4": a folder's name, of all values, or of the one that is called `name`.
+// "8-4": the folder name, made from all values, or only from the one called `name`.
 std::string member_name(const Setting& all) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
@@ -79,7 +79,7 @@ std::string member_name(const Setting& all) {
   return name.front() == '.' ? "_" + name : name;
 }
 
-// Of the subcommand that the first two words name, or else of the command that the first one does.
+// Returns the kind of the subcommand in the first two words, else that of the command in the first word.
 StageKind kind_of(const std::vector<std::string>& command, const StageKinds& kinds) {
   auto found = command.size() < 2 ? kinds.end() : kinds.find(command[0] + " " + command[1]);
   if (found == kinds.end()) found = kinds.find(command.front());
@@ -133,7 +133,7 @@ class PipelineReader {
     }
   }
 
-  // The settings of the variant that is asked for take the place of those of the file.
+  // Replaces settings of the file by those of the requested variant.
   void read_variants(const std::vector<std::string>& settings) {
     std::vector<std::string> names;
     if (const toml::node* variants = file_.get("variant"))
@@ -158,7 +158,7 @@ class PipelineReader {
                                            did_you_mean(variant_, names)));
   }
 
-  // What was given, of the kind that the file's own value has.
+  // Parses a given value with the type of the file's value.
   toml::table replacement(const std::string& name, const std::string& value) const {
     toml::table table;
     if (settings_->get(name)->is_string()) {
@@ -179,7 +179,7 @@ class PipelineReader {
     return settings_ == nullptr ? nullptr : settings_->get(name);
   }
 
-  // The node itself, or the setting that it is: "{widths}".
+  // Returns the node itself, or the setting that it refers to: "{widths}".
   const toml::node& seen_through(const toml::node& node) const {
     if (!node.is_string()) return node;
     const std::string& text = node.as_string()->get();
@@ -195,7 +195,7 @@ class PipelineReader {
     return node != nullptr && node->as_boolean()->get();
   }
 
-  // The stages with their settings, so that they can be referred to.
+  // Lists the stages with their settings, so that others can refer to them.
   void list_stages() {
     const toml::node* stages = file_.get("stage");
     user_check(stages != nullptr, "{}: has no stage; write [stage.NAME] with run = \"COMMAND\"",
@@ -235,7 +235,7 @@ class PipelineReader {
     }
   }
 
-  // Those of the group whose settings are those of `from` where both have them; `from` may be nobody's.
+  // Returns the stages of the group whose settings agree with `from` in the variables that both have.
   std::vector<std::size_t> members(const std::string& group, const Setting& from) const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < pipeline_.stages.size(); ++i) {
@@ -274,7 +274,7 @@ class PipelineReader {
         place_.at(node), name, fmt::join(known, ", "), did_you_mean(name, known));
   }
 
-  /// The values that a text stands for: one, or in a list as many as a group has stages.
+  /// Expands a text to its values: one, or in a list one for each stage of a group.
   std::vector<StageValue> values_of(const std::string& text, const PipelineStage& stage,
                                     const toml::node& node, bool in_list) const {
     std::vector<StageValue> values(1);
@@ -328,7 +328,7 @@ class PipelineReader {
     return values;
   }
 
-  // "ranking.leader.sampler|tpe": what a stage finds, and what stands there where it is left out.
+  // Parses "ranking.leader.sampler|tpe": a result of a stage, and the default if there is none.
   StageValue finding_of(const std::string& name, const PipelineStage& stage,
                         const toml::node& node) const {
     const std::size_t dot = name.find('.'), bar = name.find('|');
@@ -432,7 +432,7 @@ class PipelineReader {
     }
   }
 
-  // Those that are asked for, those that these need, and those that go with them.
+  // Returns the requested stages, those that they need, and `with_others` stages whose references are all present.
   std::set<std::size_t> stages_there() const {
     std::vector<std::size_t> order, path;
     std::set<std::size_t> there;
@@ -448,7 +448,7 @@ class PipelineReader {
     return there;
   }
 
-  // Who takes what a stage finds needs it where it is there, and goes without where it is not.
+  // References to results become dependencies if the stage is present, and defaults if it is not.
   void settle_findings(const std::set<std::size_t>& there) {
     for (PipelineStage& stage : pipeline_.stages)
       for (StageOption& option : stage.options)
@@ -461,7 +461,7 @@ class PipelineReader {
         }
   }
 
-  // Each stage behind those that it needs, otherwise as in the file.
+  // Sorts each stage after those that it needs, otherwise in the order of the file.
   void sort() {
     const std::set<std::size_t> there = stages_there();
     settle_findings(there);
@@ -512,7 +512,7 @@ class PipelineReader {
   const toml::table* settings_ = nullptr;
   std::set<std::size_t> when_needed_, with_others_;
   std::map<std::string, toml::table> replaced_;
-  std::vector<const toml::table*> tables_;  // of each stage
+  std::vector<const toml::table*> tables_;  // for each stage
   Pipeline pipeline_;
 };
 

@@ -16,7 +16,7 @@ constexpr std::string_view kTally = "tally.", kAny = ".*.";
 
 using TextCounts = std::map<std::string, std::int64_t>;
 
-// How often each text is at "best.configuration.formats.*.weight".
+// Counts the texts at a path such as "best.configuration.formats.*.weight".
 TextCounts text_counts(const Json& result, const std::string& path) {
   TextCounts texts;
   const std::size_t any = path.find(kAny);
@@ -29,7 +29,7 @@ TextCounts text_counts(const Json& result, const std::string& path) {
   return texts;
 }
 
-// The text that all members have there.
+// Returns the text that all members share; absent if they differ.
 Cell common_cell(const Json& result, const std::string& path) {
   const TextCounts texts = text_counts(result, path);
   const std::int64_t members = std::ssize(value_at_path(result, path.substr(0, path.find(kAny))));
@@ -37,7 +37,7 @@ Cell common_cell(const Json& result, const std::string& path) {
                                                                : Cell(absent);
 }
 
-// The most frequent first: up to their parentheses, unless only what is in them tells any of them from the others.
+// Returns the counts, most frequent first. Texts are cut off at their parentheses, unless all would be the same then.
 Cell tally_cell(const TextCounts& texts) {
   if (texts.empty()) return absent;
   TextCounts names;
@@ -49,7 +49,7 @@ Cell tally_cell(const TextCounts& texts) {
   return tally;
 }
 
-// With the keys of `best` in the results of a search. One that is not complete has no values and no metrics.
+// Returns a trial with the keys of `best` in the results of a search; without values and metrics unless it is complete.
 Json trial_row(const ShownStudy& study, const Trial& trial) {
   Json row = {{"number", trial.number}, {"parameters", shown_values(study, trial)}};
   if (const auto configuration = trial.user_attributes.find(kConfigurationAttribute);
@@ -65,7 +65,7 @@ Json trial_row(const ShownStudy& study, const Trial& trial) {
 
 Estimate number_alone(double value) { return {value, kNoValue, kNoValue, Quantity::number}; }
 
-// Of a stage or a pick, wherever that is.
+// Returns a value of a stage or a pick.
 Estimate value_of(const ValueReference& reference, const PipelineFindings& found) {
   const std::optional<ValuePlace> place = place_of(reference.from, found);
   if (!place) return number_alone(kNoValue);
@@ -74,7 +74,7 @@ Estimate value_of(const ValueReference& reference, const PipelineFindings& found
              : estimate_in(*place, reference.path, found);
 }
 
-// A difference of shares or of such differences is in points.
+// Returns whether the result is in points: a sum or difference of shares or points.
 bool is_in_points(const ValueFormula& formula, const std::vector<Estimate>& values) {
   bool is_name = false;  // in braces, where it may have a "/"
   const bool adds = std::ranges::none_of(formula.formula.text(), [&](char c) {
@@ -86,7 +86,7 @@ bool is_in_points(const ValueFormula& formula, const std::vector<Estimate>& valu
          });
 }
 
-// As claims on several comparisons are judged.
+// Returns whether the stage's comparison is significant, corrected as in claims on several comparisons.
 bool is_significant(const ValuePlace& place, const PipelinePick& pick,
                     const PipelineFindings& found) {
   constexpr const char* kPValue = "comparison.mcnemar_p";
@@ -104,7 +104,7 @@ bool is_significant(const ValuePlace& place, const PipelinePick& pick,
 bool fulfils(const ValuePlace& place, const PipelinePick& pick, const PipelineFindings& found) {
   if (pick.significant && !is_significant(place, pick, found)) return false;
   return std::ranges::all_of(pick.where, [&](const ValueCondition& condition) {
-    // NaN: a value is missing
+    // A missing value is NaN, which fulfils no condition.
     const double left = computed(condition.left, place, found).value,
                  right = computed(condition.right, place, found).value;
     return condition.equal ? left == right : left <= right;

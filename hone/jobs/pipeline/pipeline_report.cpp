@@ -48,11 +48,11 @@ Table stages_table(const Pipeline& pipeline, const std::vector<StageOutcome>& ou
   return table;
 }
 
-/// Warnings of the stages that `is_meant` names, each once, with all stages that printed it.
+/// Returns the warnings of the stages that `is_meant` selects, each once, with all stages that printed it.
 std::vector<std::string> warnings_of(const Pipeline& pipeline,
                                      const std::vector<StageOutcome>& outcomes,
                                      bool (*is_meant)(const StageOutcome&)) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> said;  // a sentence, and by whom
+  std::vector<std::pair<std::string, std::vector<std::string>>> said;  // (warning, stages)
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (!is_meant(outcomes[i])) continue;
     for (const std::string& warning : outcomes[i].warnings) {
@@ -67,14 +67,14 @@ std::vector<std::string> warnings_of(const Pipeline& pipeline,
   return lines;
 }
 
-/// The results in the folders of stages, as `hone runs` lists them.
+/// Returns the results in the folders of stages, as `hone runs` lists them.
 std::optional<Table> figures_table(const Pipeline& pipeline, const fs::path& folder) {
   Runs runs;
   for (const PipelineStage& stage : pipeline.stages) {
     if (!path_exists(folder / stage.name / "settings.json")) continue;
     Runs own = read_runs({(folder / stage.name).string()});
     for (RunFolder& run : own.folders) {
-      const bool several = run.rows.size() > 1;  // a row for every model of a choice
+      const bool several = run.rows.size() > 1;  // a choice has a row for every model
       for (RunRow& row : run.rows)
         row.folder =
             several && row.variant ? fmt::format("{}: {}", stage.name, *row.variant) : stage.name;
@@ -90,7 +90,7 @@ std::optional<Table> figures_table(const Pipeline& pipeline, const fs::path& fol
       return !judges_nothing && !value_at(row, std::string(column)).is_null();
     });
   };
-  // What figures were measured on is worth a table only with figures.
+  // A table without metrics is not useful.
   constexpr const char* kFigureColumns[] = {
       "eval_accuracy", "eval_f1_micro",      "eval_r2", "change", "flip_share",
       "verdict",       "average_weight_bits"};
@@ -112,7 +112,7 @@ PipelineStageResult stage_result(const PipelineStage& stage, const StageOutcome&
           .record = stage_record(outcome)};
 }
 
-// Of stages that no other one chooses among.
+// Returns the stages with failed gates, except candidates of a choice.
 std::vector<std::string> failed_gates(const Pipeline& pipeline,
                                       const std::vector<StageOutcome>& outcomes) {
   std::set<std::size_t> candidates;
@@ -125,7 +125,7 @@ std::vector<std::string> failed_gates(const Pipeline& pipeline,
   return names;
 }
 
-// The `summary` of the object in the results whose key this path is.
+// Returns the `summary` of the object that contains the value at this path.
 std::string summary_beside(const Json& result, const std::string& path) {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string::npos) return "";
@@ -164,7 +164,7 @@ std::string stages_text(const std::vector<StageOutcome>& outcomes) {
   return fmt::format("{} ({})", outcomes.size(), fmt::join(parts, ", "));
 }
 
-// One behind the other, each with a capital and a full stop; empty: there are none.
+// Joins the sentences, each with a capital letter and a full stop.
 std::string as_text(const std::vector<std::string>& sentences) {
   std::string text;
   for (std::string sentence : sentences) {
@@ -176,7 +176,7 @@ std::string as_text(const std::vector<std::string>& sentences) {
   return text;
 }
 
-// What the pipeline says itself, else what claims came to, else that all is done.
+// Returns the pipeline's answer, else the conclusions of its claims, else the number of stages.
 std::string pipeline_headline(const std::vector<std::string>& answer,
                               const std::vector<ClaimResult>& claims, std::size_t stages) {
   if (!answer.empty()) return as_text(answer);
@@ -232,7 +232,7 @@ std::string PipelineFields::failed_gates_text() const {
                                     gate.at("verdict") == word_of(Conclusion::exceeds_limit)
                                         ? "failed"
                                         : "is inconclusive"));
-    // What chooses or searches says in a sentence that nothing passes.
+    // Choices and searches have a summary instead of gates.
     const Json& summary = value_at(judged.is_object() ? judged : result, "summary");
     if (gates.empty() && summary.is_string()) gates.push_back(summary.get<std::string>());
     parts.push_back(gates.empty() ? name : fmt::format("{}: {}", name, fmt::join(gates, ", ")));
@@ -314,7 +314,7 @@ const Fields& fields_of(const PipelineFields*) {
 
 namespace {
 
-// Each table, which is written to the folder, too; for programs the rows by its name. Those that are details have a section each.
+// Adds each table to the sections and to `fields`, and writes it to the folder. Folded tables get their own sections.
 void add_tables(const PipelineFindings& found, PipelineFields& fields,
                 std::vector<Section>& sections) {
   Section shown{"Tables", {}};
@@ -354,7 +354,7 @@ Section figures_section(const PipelineFindings& found, std::vector<std::string>&
   return section;
 }
 
-// What the reports of stages ask and answer, with links to them.
+// Lists the questions and answers of the reports of stages, with links to them.
 Section chapters_section(const PipelineFindings& found) {
   const Pipeline& pipeline = found.pipeline;
   Section section{"Reports", {}};
@@ -466,7 +466,7 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
       {"Commands", {Preformatted{commands_text(pipeline, outcomes)}}, /*folded=*/true});
   document.sections.push_back({"Pipeline", {Preformatted{pipeline.text}}, /*folded=*/true});
   document.output = job.output.folder;
-  // The results of stages have theirs.
+  // The results of stages have their own seeds and protocols.
   result.basis = {.seeds = -1,
                   .protocol = "the page of each stage names the split on which that stage chooses"};
   std::vector<std::string> sentences = answer;
@@ -479,7 +479,7 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
   write_file(folder / "stages.csv", to_csv(stages));
   write_file(folder / "pipeline.toml", pipeline.text);
   tell_warnings(context, document.notes);
-  // Stages that were computed now have printed theirs.
+  // Stages computed in this run have printed their warnings already.
   tell_warnings(context, warnings_of(pipeline, outcomes, [](const StageOutcome& one) {
                   return one.state != StageState::computed;
                 }));

@@ -14,33 +14,33 @@
 
 namespace hone {
 
-/// Where the result of a stage comes from.
+/// The origin of a stage's result.
 enum class StageState {
   computed,     ///< in this run
-  done_before,  ///< by the interrupted run that this one goes on with
+  done_before,  ///< by the interrupted run that this one resumes
   stored,       ///< by another run, from the store
 };
 std::span<const EnumWord> enum_words(StageState state);
 
-/// What a stage has come to.
+/// The outcome of a stage.
 struct StageOutcome {
   std::string key = {};
   std::string command_line = {};  ///< as it was run, in the pipeline's folder
   int code = 0;                   ///< exit code; 3: its gate did not pass
-  std::string failure = {};       ///< its message
-  Json result = nullptr;          ///< what its command printed
-  double seconds = 0;             ///< when it was computed
-  std::int64_t peak_bytes = 0;    ///< most resident memory then
-  /// The most that it predicted to hold before it did; 0: it predicted nothing.
+  std::string failure = {};       ///< its error message
+  Json result = nullptr;          ///< output of its command
+  double seconds = 0;             ///< duration of its computation
+  std::int64_t peak_bytes = 0;    ///< peak of the resident memory
+  /// Its own prediction of the peak; 0: none.
   std::int64_t predicted_bytes = 0;
-  std::vector<std::string> warnings = {};  ///< that its command told people then
-  std::string computed = {};               ///< when, in UTC
+  std::vector<std::string> warnings = {};  ///< printed by its command
+  std::string computed = {};               ///< time of computation, in UTC
   StageState state = StageState::computed;
-  std::string stands_for = {};      ///< the stage whose folder it is to others
-  std::string stands_for_key = {};  ///< that one's key
+  std::string stands_for = {};      ///< the stage that references to it resolve to
+  std::string stands_for_key = {};  ///< the key of that stage
 };
 
-/// What is kept of a stage that is done.
+/// The stored state of a finished stage.
 struct StageRecord {
   std::string key, command_line;
   int exit_code = 0;
@@ -63,20 +63,20 @@ struct PipelineStageResult {
   StageRecord record = {};
 };
 
-/// An option whose value is what a stage has found, and the stages that took it.
+/// An option whose value is a result of a stage, and the stages that use it.
 struct TakenFinding {
   std::string option, value, from, path;
-  bool is_found = true;  ///< otherwise the value is the one that the pipeline has for that case
-  std::string why = {};  ///< what the stage says of it; empty: nothing
+  bool is_found = true;  ///< otherwise the value is the pipeline's default
+  std::string why = {};  ///< the stage's explanation; may be empty
   std::vector<std::string> stages = {};
 
   std::string sentence() const;
 };
 
-/// The result of a pipeline for programs.
+/// The machine-readable result of a pipeline.
 struct PipelineFields {
   std::string pipeline, title;
-  std::string question = {};  ///< what the report answers; empty: the file asks nothing
+  std::string question = {};  ///< the question that the report answers; may be empty
   std::string summary = {};
   std::map<std::string, std::string> settings = {};
   std::vector<std::string> why = {};  ///< paragraphs that explain the result
@@ -87,7 +87,7 @@ struct PipelineFields {
   std::vector<TakenFinding> taken = {};
   std::vector<std::string> notes = {};
 
-  /// The stages whose gates did not pass, with these gates: "pruned: recall(tech)>=-1 failed".
+  /// Lists the stages whose gates did not pass, with these gates: "pruned: recall(tech)>=-1 failed".
   std::string failed_gates_text() const;
 };
 const Fields& fields_of(const StageRecord*);
@@ -95,8 +95,8 @@ const Fields& fields_of(const PipelineStageResult*);
 const Fields& fields_of(const TakenFinding*);
 const Fields& fields_of(const PipelineFields*);
 
-/// Draws the figures, judges the claims and writes the report of a pipeline whose stages are done into `folder`, which contains
-/// their studies.
+/// Draws the figures, judges the claims and writes the report of a pipeline whose stages are done into `folder`, which
+/// contains their studies.
 JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageOutcome>& outcomes,
                                 const StageStudies& studies, const fs::path& folder,
                                 const Context& context);

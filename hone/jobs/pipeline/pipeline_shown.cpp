@@ -45,7 +45,7 @@ void read_shown(const toml::table& file, const TomlPlace& place, Pipeline& pipel
 
 namespace {
 
-// Stages that are left out go from lists.
+// Updates the indices in a list, and removes stages that were left out.
 void keep(std::vector<std::size_t>& named, const std::vector<std::optional<std::size_t>>& moved) {
   std::vector<std::size_t> left;
   for (const std::size_t stage : named)

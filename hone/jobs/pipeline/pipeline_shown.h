@@ -7,14 +7,14 @@
 #include "hone/jobs/pipeline/pipeline_file.h"
 #include "hone/jobs/toml_file.h"
 
-/// What the report of a pipeline shows, as its file has it: figures, tables, pictures, published numbers, claims, and what it says.
+/// Reads the contents of a pipeline's report: figures, tables, pictures, published numbers, claims and sentences.
 namespace hone {
 
-/// Reads all of it into the pipeline, whose stages are known. Throws `UserError` with file and line: unknown keys, stages and variables.
+/// Reads them after the stages. Throws `UserError` with file and line for unknown keys, stages and variables.
 void read_shown(const toml::table& file, const TomlPlace& place, Pipeline& pipeline);
 
-/// Lets all that is shown follow stages to their new places. `moved`: the place of each stage now; none: it is left out, which is an error
-/// where a single stage is meant, whose name was in `names`.
+/// Updates the indices of stages. `moved` contains the new index of each stage, or none if it was left out; that is an
+/// error if something refers to this single stage. `names` are the names of the stages, for errors.
 void follow_stages(Pipeline& pipeline, const std::vector<std::optional<std::size_t>>& moved,
                    const std::vector<std::string>& names);
 

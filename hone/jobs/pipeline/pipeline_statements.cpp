@@ -19,7 +19,7 @@ std::string interval_text(const Estimate& estimate) {
                      three_digits(estimate.low), three_digits(estimate.high));
 }
 
-// Of the reference in a text.
+// Returns the value of a reference in a text.
 std::optional<std::string> piece_value(const StatementText::Piece& piece,
                                        const PipelineFindings& found) {
   const ValueReference& value = *piece.value;

@@ -30,7 +30,7 @@ StageStudies read_stage_studies(const Pipeline& pipeline, const fs::path& folder
     if (path_exists(own)) {
       const auto storage = open_storage(own.string(), /*must_exist=*/true);
       std::vector<Study> all = storage->studies();
-      // A stage's command makes one; the name of another would be nobody's.
+      // A stage's command creates one study; several could not all be named after the stage.
       if (all.size() == 1)
         studies.emplace(stage.name, read_study(*storage, std::move(all.front())));
       storage->close();
@@ -63,7 +63,7 @@ void give_up_studies(const Pipeline& pipeline, const fs::path& folder) {
     if (!record) continue;
     const bool has_it = record->files.erase(kStudies) > 0;
     if (has_it) write_record(*record, own);
-    // A kill in between leaves a file that the record does not name.
+    // If the process is killed in between, the record no longer lists the file.
     if (has_it || stage.kind.searches) fs::remove(own / kStudies);
   }
 }

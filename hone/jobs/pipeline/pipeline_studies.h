@@ -7,22 +7,22 @@
 #include "hone/jobs/pipeline/pipeline_file.h"
 #include "hone/jobs/search/read_study.h"
 
-/// The studies of a pipeline whose stages search: all of them in one storage, each by the name of its stage.
+/// The studies of a pipeline's search stages, collected in one storage, each named after its stage.
 namespace hone {
 
-/// By the names of their stages.
+/// Studies by the name of their stage.
 using StageStudies = std::map<std::string, ReadStudy>;
 
-/// The studies in the folders of stages; of those that have given theirs up before (`give_up_studies`) what study.db in `folder` has.
+/// Reads the studies in the folders of stages, or from study.db in `folder` after `give_up_studies`.
 StageStudies read_stage_studies(const Pipeline& pipeline, const fs::path& folder);
 
-/// Writes them to study.db in `folder`, in the order of the stages: it appears whole and closed. None: no file.
+/// Writes them to study.db in `folder`, in the order of the stages. The file appears complete, or not at all.
 void write_studies(const Pipeline& pipeline, const StageStudies& studies, const fs::path& folder);
 
-/// Removes the studies from the folders of the stages, once they stand together.
+/// Removes the studies from the folders of the stages, after `write_studies`.
 void give_up_studies(const Pipeline& pipeline, const fs::path& folder);
 
-/// What the objective of the study is, where that is a single figure: "accuracy"; "" where it is a formula of more.
+/// Returns the objective of the study if it is a single metric, "accuracy"; "" if it is a formula.
 std::string objective_figure(const ReadStudy& study);
 
 }  // namespace hone

@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// Decimals of a plain number; nothing for any other text.
+// Returns the number of decimals of a plain number; none for other text.
 std::optional<int> decimals_in(const std::string& text) {
   constexpr std::size_t kMostDigits = 15;
   if (text.size() > kMostDigits || std::ranges::count(text, '.') > 1 ||
@@ -26,7 +26,7 @@ std::optional<int> decimals_in(const std::string& text) {
   return point == std::string::npos ? 0 : static_cast<int>(text.size() - point - 1);
 }
 
-// The names of rows, as numbers where all of them are plain ones.
+// Returns the names of rows, as numbers if all of them are plain numbers.
 std::vector<Cell> row_cells(const std::vector<std::string>& rows) {
   std::vector<Cell> texts(rows.begin(), rows.end()), numbers;
   int digits = 0;
@@ -42,7 +42,7 @@ std::vector<Cell> row_cells(const std::vector<std::string>& rows) {
   return numbers;
 }
 
-// "after_training" for people: "after training".
+// Turns "after_training" into "after training".
 std::string in_words(std::string name) {
   std::ranges::replace(name, '_', ' ');
   return name;
@@ -52,7 +52,7 @@ std::vector<std::string> in_words(std::vector<std::string> names) {
   return names;
 }
 
-// The mean of several stages, with the lowest and the highest of them.
+// Returns the mean of several stages, with the lowest and the highest.
 Cell mean_cell(const std::vector<Estimate>& stages) {
   Estimate mean{.low = stages[0].value,
                 .high = stages[0].value,
@@ -66,7 +66,7 @@ Cell mean_cell(const std::vector<Estimate>& stages) {
   return mean;
 }
 
-/// Makes one table with `by`.
+/// Builds a table with `by`.
 class TableMaker {
  public:
   TableMaker(const PipelineTable& described, const PipelineFindings& findings)
@@ -99,7 +99,7 @@ class TableMaker {
  private:
   const PipelineStage& stage(std::size_t index) const { return findings_.pipeline.stages[index]; }
 
-  // A variable is called what the figures that show it call it.
+  // Uses the label of the figures that show the variable.
   std::string row_label() const {
     for (const PipelineFigure& figure : findings_.pipeline.figures)
       if (figure.x == described_.by) return figure.x_label;
@@ -131,7 +131,7 @@ class TableMaker {
     return fmt::format("{}", fmt::join(texts, "; "));
   }
 
-  // The stages one by one, as of those that never came so near there is no mean.
+  // Lists the stages one by one, since stages that never get so close have no mean.
   Cell counts_cell(const PipelineColumn& column, const std::vector<std::size_t>& stages) const {
     PerRun counts{.values = {}, .of = Quantity::count};
     for (const std::size_t index : stages) {
@@ -145,7 +145,7 @@ class TableMaker {
     return counts.values.empty() ? Cell(absent) : Cell(counts);
   }
 
-  // Whether two stages differ in nothing but what makes the row.
+  // Returns whether two stages differ only in the variable of the rows.
   bool are_beside(const PipelineStage& a, const PipelineStage& b) const {
     return described_.by == "stage" || std::ranges::all_of(a.setting, [&](const auto& one) {
              const std::string* other = variable_of(b, one.first);
@@ -153,7 +153,7 @@ class TableMaker {
            });
   }
 
-  // Of the stages of the column that are to be compared with this one.
+  // Returns the best value of the stages in the column that are compared with this one.
   double best_beside(const PipelineColumn& column, const PipelineStage& one_of_them) const {
     double least = std::numeric_limits<double>::infinity();
     Direction direction = Direction::maximize;
@@ -175,8 +175,8 @@ class TableMaker {
   std::map<std::pair<std::string, std::size_t>, std::vector<std::size_t>> cells_;
 };
 
-// A search dimension is called what a column calls its chosen value: "hidden_size" is "Hidden size" where one of that label shows
-// "best.configuration.architecture.hidden_size".
+// Names a search dimension after the column of its chosen value: "hidden_size" is "Hidden size" if a column with that
+// label shows "best.configuration.architecture.hidden_size".
 std::string dimension_in_words(const std::string& name, const Pipeline& pipeline) {
   constexpr std::string_view kChosen = "best.configuration.";
   for (const PipelineTable& table : pipeline.tables)
@@ -191,7 +191,7 @@ Cell in_words(const Cell& cell, const Pipeline& pipeline) {
   return text == nullptr ? cell : Cell(dimension_in_words(*text, pipeline));
 }
 
-// A row for each member of a list or an object.
+// Builds a table with a row for each member of a list or an object.
 Table table_of_rows(const PipelineTable& described, const PipelineFindings& findings) {
   const std::vector<std::size_t>& stages = described.columns.front().stages;
   std::vector<Column> columns;

@@ -5,9 +5,9 @@
 
 namespace hone {
 
-/// Returns the table with a row for each stage, each value of a variable, or each member of what the stages have found, in their
-/// order. Several stages in one row are their mean, with the lowest, the highest and how many they are; several counts of trials
-/// stay apart.
+/// Returns the table with a row for each stage, each value of a variable, or each member in the results, in their
+/// order. Several stages in one row show their mean, with the lowest, the highest and their number; counts of trials
+/// are listed separately.
 Table pipeline_table(const PipelineTable& described, const PipelineFindings& findings);
 
 }  // namespace hone

@@ -16,14 +16,14 @@ namespace {
 constexpr const char* kTrainingLog = "training_log.jsonl";
 constexpr std::string_view kFirst = "log.first.", kHighest = "log.highest.", kLast = "log.last.";
 
-// Keys of results that are shares, besides those that end in "share" and those of metrics.
+// Keys of shares, besides those that end in "share" and those of metrics.
 constexpr std::string_view kShares[] = {"sparsity", "activations", "zeros", "clipped", "flushed"};
-// Keys of results that are formats.
+// Keys of formats.
 constexpr std::string_view kFormats[] = {"format", "input", "weight", "bias", "output"};
 // Words in the names of metrics that are shares: "eval_f1_macro", "subset_accuracy".
 constexpr std::string_view kMetrics[] = {"accuracy", "f1", "precision", "recall", "auc", "r2"};
 
-// The key, and the path of the object that holds it.
+// Returns the last key, and the path of the object that contains it.
 std::pair<std::string, std::string> last_key(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string::npos) return {path, ""};
@@ -37,7 +37,7 @@ bool is_share_metric(const std::string& key) {
   });
 }
 
-// The interval of a share of flips is called after the flips.
+// The interval of "flip_share" is "flip_interval".
 std::string interval_key(const std::string& key) {
   constexpr std::string_view kFlipShare = "flip_share";
   const bool flips = key.ends_with(kFlipShare);

@@ -88,7 +88,7 @@ void read_claim(const ShownFile& f, const std::string& name, const toml::node& n
   f.pipeline.claims.push_back(std::move(claim));
 }
 
-// Of a text, or of a list of them.
+// Reads a text, or a list of texts.
 std::vector<StatementText> alternatives_at(const ShownFile& f, const toml::node& node,
                                            std::string_view key) {
   const toml::array* list = node.as_array();

@@ -2,14 +2,14 @@
 
 #include "hone/jobs/pipeline/shown_file.h"
 
-/// What a pipeline picks, claims and says.
+/// Readers of picks, claims and sentences of a pipeline.
 namespace hone {
 
 /// Reads [pick.NAME].
 void read_picks(const ShownFile& f);
-/// Reads [claim.NAME], whose picks were read before.
+/// Reads [claim.NAME]. Call after `read_picks`.
 void read_claims(const ShownFile& f);
-/// Reads question, answer, evidence, why and key figures, whose picks and claims were read before.
+/// Reads question, answer, evidence, why and key figures. Call after `read_picks` and `read_claims`.
 void read_statements(const ShownFile& f);
 
 }  // namespace hone

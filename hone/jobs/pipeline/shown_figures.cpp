@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// One panel, or as many as `y` lists.
+// Reads one panel for each item of `y`.
 std::vector<PipelineHeight> panels_of(const ShownFile& f, const toml::table& table,
                                       const std::string& name) {
   const auto texts = [&](const toml::node& node, std::string_view key) {
@@ -56,7 +56,7 @@ PipelineCurve curve_of(const ShownFile& f, const toml::table& curve, const toml:
   return one;
 }
 
-// A curve, or with `per` one for each value of a variable.
+// Adds a curve, or with `per` one for each value of a variable.
 void add_curves(const ShownFile& f, const toml::node& item, PipelineFigure& figure) {
   const toml::table& told = table_at(item, "curve", f.place);
   const PipelineCurve all = curve_of(f, told, item, figure);

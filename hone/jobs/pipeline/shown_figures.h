@@ -6,7 +6,7 @@ namespace hone {
 
 /// Reads the figures of a pipeline: [figure.NAME].
 void read_figures(const ShownFile& f);
-/// Reads published numbers, [[published]], which figures that were read may mark.
+/// Reads published numbers, [[published]]. Call after `read_figures`, since they may refer to figures.
 void read_published(const ShownFile& f);
 
 }  // namespace hone

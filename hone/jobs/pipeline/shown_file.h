@@ -8,7 +8,7 @@
 #include "hone/jobs/pipeline/pipeline_file.h"
 #include "hone/jobs/toml_file.h"
 
-/// What the readers of all that a pipeline shows share: its file, and the stages that this names.
+/// Helpers shared by the readers of a pipeline's report contents.
 namespace hone {
 
 struct ShownFile {
@@ -21,22 +21,22 @@ struct ShownFile {
 void read_named(const ShownFile& f, const char* kind,
                 const std::function<void(const std::string&, const toml::node&)>& read);
 
-/// The tables of a list [[NAME]], with these keys.
+/// Returns the tables of a list [[NAME]], and checks their keys.
 std::vector<const toml::table*> tables_of(const ShownFile& f, const char* name,
                                           const std::vector<std::string>& keys);
 
-/// Throws `UserError` where the table of `what` lacks the key.
+/// Returns the value of a required key. Throws `UserError` if the table of `what` lacks it.
 const toml::node& needed(const ShownFile& f, const toml::table& table, const char* key,
                          std::string_view what);
 
-/// The stages that a text names, or each text of a list: names, patterns, and groups. Throws `UserError` where it names none.
+/// Returns the stages that texts name, by name, pattern or group. Throws `UserError` if a text matches none.
 std::vector<std::size_t> stages_named(const ShownFile& f, const toml::node& node,
                                       std::string_view key);
 
-/// Throws `UserError`, about `what` at `node`, unless all stages are searches, which have trials.
+/// Throws `UserError` about `what` at `node` unless all stages are searches.
 void check_searches(const ShownFile& f, const std::vector<std::size_t>& stages,
                     const toml::node& node, std::string_view what);
-/// The same of a table or a pick whose `rows` are trials.
+/// Does the same for a table or a pick whose `rows` are trials.
 void check_rows(const ShownFile& f, const std::string& rows, const std::vector<std::size_t>& stages,
                 const toml::node& node, const std::string& name);
 

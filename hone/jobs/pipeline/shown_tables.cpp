@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// "PTQ, margin SNR (dB)" is "ptq_margin_snr_db"; what is no ASCII stays.
+// Turns "PTQ, margin SNR (dB)" into "ptq_margin_snr_db". Keeps non-ASCII characters.
 std::string key_of_label(const std::string& label) {
   std::string key;
   for (const char c : label) {
@@ -25,10 +25,10 @@ std::string key_of_label(const std::string& label) {
   return key;
 }
 
-// Of a table with `rows`, what its first columns may be called.
+// Returns whether a key is one of the first columns of a table with `rows`.
 bool is_row_key(const std::string& key) { return key == "stage" || key == "name"; }
 
-// Of a table with `by`: which row a stage is in.
+// Checks that a stage has the variable `by` of a table.
 void check_row(const ShownFile& f, const PipelineStage& stage, const std::string& by,
                const std::string& name, const toml::node& item) {
   user_check(by == "stage" || value_in(stage.setting, by) != nullptr,

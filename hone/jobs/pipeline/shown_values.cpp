@@ -17,7 +17,7 @@ std::optional<std::size_t> pick_named(const ShownFile& f, const std::string& nam
 
 namespace {
 
-// "STAGE.PATH", "PICK.PATH" or "PICK". Names and paths both have dots: the longest name counts.
+// Parses "STAGE.PATH", "PICK.PATH" or "PICK". Names and paths may both contain dots; the longest name wins.
 ValueReference reference_of(const ShownFile& f, const std::string& name, const toml::node& node,
                             std::string_view key) {
   ValueReference value;
@@ -96,7 +96,7 @@ StatementText statement_text(const ShownFile& f, const toml::node& node, std::st
 
 namespace {
 
-// "tally.PATH.*.KEY" is a path; what has spaces, braces or parentheses is computed.
+// Returns whether a text is a path, such as "tally.PATH.*.KEY". Text with spaces, braces or parentheses is a formula.
 bool is_path(std::string_view text) {
   const auto belongs = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' ||
@@ -106,7 +106,7 @@ bool is_path(std::string_view text) {
          std::ranges::all_of(text, belongs);
 }
 
-// With the values of settings in place of their names.
+// Replaces the names of settings by their values.
 std::string with_settings(const ShownFile& f, const std::string& text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -54,7 +54,7 @@ std::string masks_text(const PrunedZerosResult& zeros) {
                      human_bytes(static_cast<double>(zeros.pruned_weights.elements)));
 }
 
-// Which command makes use of the zeros, and before it, for a model that lost much, which finds a lower sparsity.
+// Returns commands that make use of the zeros; for a model that lost much, first one that finds a lower sparsity.
 std::vector<NextCommand> next_commands(const PruneReport& run, bool clearly_lost) {
   const PruneRule& rule = run.job.how.pruning.rule;
   const std::string folder = shell_word(run.job.output.folder),

@@ -13,10 +13,10 @@
 #include "hone/study/result.h"
 #include "hone/train/input_thresholds.h"
 
-/// The results of `prune_job` and `prune_shapes_job` for programs.
+/// Machine-readable results of `prune_job` and `prune_shapes_job`.
 namespace hone {
 
-/// What all its results begin with.
+/// The fields that all pruning results begin with.
 struct PruningResult {
   SubjectResult subject;
   std::optional<std::string> format = {};
@@ -48,21 +48,21 @@ struct NamedZerosResult {
 /// Zeros in the weights of products, and in all parameters.
 struct PrunedZerosResult {
   std::vector<NamedZerosResult> weights = {};  ///< each weight with a mask
-  Zeros pruned_weights = {};                   ///< all of these
-  std::int64_t masked = 0;                     ///< zeros under a mask; others were rounded to 0
+  Zeros pruned_weights = {};                   ///< the total of these
+  std::int64_t masked = 0;                     ///< zeros under a mask; others were zero before or rounded to zero
   Zeros all_parameters = {};
   ZeroSkipping skipping = {};
-  /// Of all weights after `hone pack`, and what that leaves out of their file.
+  /// Size of all weights after `hone pack`, and the bytes of zeros that its file leaves out.
   std::int64_t packed_bytes = 0, left_out_bytes = 0;
 };
-/// The result of one seed, of single weights.
+/// The result of pruning single weights with one seed.
 struct PruneFields {
   PrunedModelResult pruned;
   std::vector<InputZeros> inputs = {};
   std::int64_t calibration_examples = 0;
   PrunedZerosResult zeros = {};
 };
-/// The result of one seed, of heads, neurons and layers.
+/// The result of pruning heads, neurons and layers with one seed.
 struct PruneShapesFields {
   PrunedModelResult pruned;
   std::vector<PrunedGroup> units = {};

@@ -52,7 +52,7 @@ std::string counts_text(const std::vector<PrunedGroup>& pruned) {
   return fmt::format("Kept: {}.", fmt::join(counts, ", "));
 }
 
-// The passes between the two models.
+// Returns the passes that lead from one model to the other.
 std::string passes_of(const Model& before, const Model& after) {
   const std::vector<std::string>& passes = after.facts.history.passes;
   return fmt::format("{}", fmt::join(passes.begin() + std::ssize(before.facts.history.passes),
@@ -173,7 +173,7 @@ JobResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
   const std::vector<Gate> gates = gates_of(common.gates, parent.model, common.model);
   groups_of(parent.model.graph,
-            job.structure.kinds);  // refuses before data is read
+            job.structure.kinds);  // throws before any data is read
   FineTuneOptions training = common.how.fine_tune;
   const std::optional<EncodedSplits> loaded =
       load_with_teacher(common, parent, output, training, result.document.notes, context);

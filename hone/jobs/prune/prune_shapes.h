@@ -6,7 +6,7 @@
 
 namespace hone {
 
-/// Which heads, neurons and layers of a model to remove.
+/// A request to remove heads, neurons and layers of a model.
 struct PruneShapesJob {
   /// Model, data, training and output; the options for single weights are ignored.
   PruneJob common;
@@ -15,18 +15,19 @@ struct PruneShapesJob {
   CalibrationRun importance = {.batch_size = 8, .batch_count = 32};  ///< for "first_order"
 };
 
-/// Parses "heads,neurons,layers", each at most once. Nothing for a single word that is none of them; throws `UserError` for a
-/// list with another word.
+/// The parsed form of "heads,neurons,layers", each at most once. Parsing returns none for structures of weights
+/// ("weights", "2:4", "1x4"), and throws `UserError` for other words.
 struct ShapeStructure {
   std::vector<UnitKind> kinds;
   bool layers = false;
 };
 std::optional<ShapeStructure> parse_shape_structure(const std::string& text);
 
-/// Makes a copy of a model without these heads, neurons and layers, in smaller shapes, trained further if asked for, and measures
-/// it beside its baseline: metric, parameters, bytes and latency. Removes layers first, then scores all units before removing
-/// any. Layers are removed with their formats; the unrounded weights of the others stay as training left them. Throws `UserError`
-/// as `prune_job`, `prune_structure` and `drop_layers`, and for units of a quantized model; `Interrupted`.
+/// Makes a smaller copy of a model without these heads, neurons and layers, trained further if requested, and measures
+/// it against its baseline: metric, parameters, bytes and latency. Removes layers first, then scores all units before
+/// removing any. Layers are removed with their formats; the unrounded weights of the others stay as training left
+/// them. Throws `UserError` as `prune_job`, `prune_structure` and `drop_layers` do, and for units of a quantized
+/// model; `Interrupted`.
 JobResult prune_shapes_job(const PruneShapesJob& job, Context& context);
 
 }  // namespace hone

@@ -52,7 +52,7 @@ JobResult report_one(const PruneReport& run, JobResult result, PrunedModel prune
   return result;
 }
 
-// The results of all seeds, those that an earlier run has left among them.
+// Returns the results of all seeds, including those that an earlier run completed.
 std::vector<Json> results_of_seeds(
     const PruneReport& run,
     const std::function<PrunedModel(std::uint64_t, const fs::path&)>& prune_once) {
@@ -196,7 +196,6 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
   document.sections.push_back(details_section(named_evaluations(both, run.data), labels));
 }
 
-// What the model card says.
 CardFacts card_facts(const PrunedModel& pruned) {
   const PrunedModelResult& measured = pruned.measured;
   CardFacts facts = facts_of_change(measured.pruning.subject, measured.both, "before pruning");

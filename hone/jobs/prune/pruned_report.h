@@ -11,17 +11,17 @@
 #include "hone/study/measure.h"
 #include "hone/train/trainer.h"
 
-/// The report of a job that prunes a model, single weights or whole heads, neurons and layers, with one seed or several.
+/// The report of a job that prunes weights, or heads, neurons and layers, with one seed or several.
 namespace hone {
 
 /// One pruned model, written to its folder, and its report.
 struct PrunedModel {
   PrunedModelResult measured = {};
   Json fields = {};        ///< `measured` and what was removed
-  Document document = {};  ///< after `measure_pruned`, its first section is the result
+  Document document = {};  ///< its first section is the result, after `measure_pruned`
   JudgedGates gates = {};
   bool clearly_lost = false;             ///< see `BeforeAndAfter`
-  std::vector<std::string> limits = {};  ///< what it is not fit for, for its card
+  std::vector<std::string> limits = {};  ///< limitations, for its model card
   std::vector<std::string> doubts = {};  ///< about the numbers
   std::vector<std::string> notes = {};
 };
@@ -41,33 +41,33 @@ struct PruneReport {
 /// Throws `UsageError` for several seeds of a job without randomness, and for a teacher without training.
 void check_asked(const PruneJob& job, bool draws);
 
-/// `load_encoded` of the job's data, with its teacher's logits in `fine_tune`. Nothing where the job is finished (`begin_run`).
-/// Throws as `open_parent` does.
+/// Loads the job's data as `load_encoded` does, and stores the teacher's logits in `fine_tune`. Returns none if the
+/// job is finished (`begin_run`). Throws as `open_parent` does.
 std::optional<EncodedSplits> load_with_teacher(const PruneJob& job, TextModel& parent,
                                                OutputFolder& output, FineTuneOptions& fine_tune,
                                                std::vector<std::string>& notes, Context& context);
 
-/// Draws the learning curve of a training into `folder` and the document; returns the number of steps.
+/// Draws the learning curve of a training into `folder` and the document. Returns the number of steps.
 std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const fs::path& folder,
                            PrunedModel& pruned);
 
-/// Measures the model as it will be written beside its baseline, and begins result and document; `steps` of training, 0 without.
+/// Measures the final model against its baseline, and begins result and document. `steps` is the number of training
+/// steps, 0 without training.
 void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t seed,
                     std::int64_t steps, PrunedModel& pruned);
 
-/// `size_and_time` of the pruned model, which was written to `folder`. Without times where the baseline's formats are simulated: how long
-/// that takes says nothing about a model that computes in them.
+/// Returns `size_and_time` of the pruned model in `folder`. Omits latencies if the baseline's formats are simulated,
+/// since those say nothing about native execution.
 SizeAndTime size_and_time_of_pruned(const PruneReport& run, const Model& after,
                                     const fs::path& folder);
 
-/// Writes the model card of the model in `folder` from the complete `fields`, and completes the document: `removed` are sentences on
-/// what was removed, `tables` sections that list it.
+/// Writes the model card of the model in `folder` from the complete `fields`, and completes the document. `removed` are
+/// sentences on the removed weights or units; `tables` are sections that list them.
 void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& takes,
                    const std::vector<std::string>& removed, std::vector<Section> tables,
                    const fs::path& folder, PrunedModel& pruned);
 
-/// Makes the pruned model of each seed by `prune_once`, in the job's folder or in one for each seed, and writes the report of
-/// `result`.
+/// Makes each seed's model by `prune_once`, in the job's folder or in one per seed, and writes the report of `result`.
 JobResult report_pruned(
     const PruneReport& run, JobResult result,
     const std::function<PrunedModel(std::uint64_t seed, const fs::path& folder)>& prune_once);

@@ -41,7 +41,7 @@ PrunedGroup drop_share_of_layers(Model& model, double share, const Session& sess
 UnitScores unit_scores(const std::string& method, const Model& model,
                        const std::vector<UnitKind>& kinds, const EncodedSet& texts,
                        const CalibrationRun& importance, Context& context) {
-  // Weights are shared until somebody writes to them, so that holds what the units were scored by.
+  // Parameters are copied on write, so this copy keeps the weights that determine the scores.
   if (method != "first_order")
     return [parameters = model.parameters, power = method == "l1" ? 1 : 2](const UnitGroup& group) {
       return unit_magnitudes(group, parameters, power);

@@ -11,35 +11,35 @@
 #include "hone/runtime/context.h"
 #include "hone/train/calibration.h"
 
-/// Whole parts of a model that go, chosen by weights or by texts.
+/// Removal of heads, neurons and layers, chosen by weights or by texts.
 namespace hone {
 
-/// What became of the units of a group, or of the layers.
+/// The number of units of a group, or of layers, before and after pruning.
 struct PrunedGroup {
   std::string kind, name;
   std::int64_t before = 0, after = 0;
 };
 const Fields& fields_of(const PrunedGroup*);
 
-/// How units are scored where nobody says.
+/// The default method for scoring units.
 inline constexpr std::string_view kUsualUnitMethod = "first_order";
 
-/// The kind of layers, beside those of units.
+/// The structure name of layers, next to those of `UnitKind`.
 inline constexpr std::string_view kLayers = "layers";
 
-/// The units of these kinds. Throws `UserError` as `unit_groups` does.
+/// Returns the units of these kinds. Throws `UserError` as `unit_groups` does.
 std::vector<UnitGroup> groups_of(const Graph& graph, const std::vector<UnitKind>& kinds);
 
-/// This share of the layers goes, to the nearest number; one stays at least, and those that stay lie evenly between.
+/// Removes this share of the layers, rounded to the nearest number, evenly spaced. At least one layer stays.
 PrunedGroup drop_share_of_layers(Model& model, double share, const Session& session);
 
-/// What `StructureOptions::method` says of the units of these kinds; by "first_order" on those of `texts` that `importance` looks at. It
-/// holds for groups of the same readers in models that were made of this one.
+/// Returns the scores of units by `StructureOptions::method`; "first_order" computes them on the calibration texts of
+/// `importance`. They are valid for models derived from this one too, for groups with the same readers.
 UnitScores unit_scores(const std::string& method, const Model& model,
                        const std::vector<UnitKind>& kinds, const EncodedSet& texts,
                        const CalibrationRun& importance, Context& context);
 
-/// Units go as `options` say, by these scores. Throws `UserError` as `prune_structure` does.
+/// Removes units by these scores. Throws `UserError` as `prune_structure` does.
 std::vector<PrunedGroup> prune_units(Model& model, const StructureOptions& options,
                                      const UnitScores& scores, Context& context);
 

@@ -21,7 +21,7 @@
 namespace hone {
 namespace {
 
-// Lets training score the weights that are pruned. The masks that are there stay, and no others.
+// Makes training score the weights to prune. Existing masks become final; weights that later masks remove may return.
 void score_movement(const SparsifyOptions& options, const Model& model, PruneOptions& pruning,
                     FineTuneOptions& training) {
   for (const Node* weight : prunable_weights(model.graph, options.pruning.target)) {
@@ -39,7 +39,7 @@ void score_movement(const SparsifyOptions& options, const Model& model, PruneOpt
   }
 }
 
-// What is removed has no gradients; without momentum either, only weight decay changes it until it returns.
+// Clears the momentum of removed weights. They have no gradients, so only weight decay changes them until they return.
 void stop_removed(const Graph& graph, const std::string& weight, ParameterStore& parameters) {
   const std::string moment = first_moment_of(weight);
   const Tensor kept = dense_on(parameters.at(mask_of(*graph.find(weight)).name()), cpu());
@@ -47,7 +47,7 @@ void stop_removed(const Graph& graph, const std::string& weight, ParameterStore&
   parameters.set(moment, masked(dense_on(parameters.at(moment), cpu()), kept).on(device));
 }
 
-// Lets masks take on more while the model trains. What they hold follows from the parameters, so a run that goes on does the same.
+// Makes masks grow during training. They depend only on the parameters, so a resumed run computes the same ones.
 void prune_as_it_trains(const SparsifyOptions& options, const Model& model,
                         const SparsitySchedule& schedule, FineTuneOptions& training) {
   PruneOptions pruning = options.pruning;
@@ -67,7 +67,7 @@ void prune_as_it_trains(const SparsifyOptions& options, const Model& model,
   };
 }
 
-// Of the weights that read the inputs of `hessian`.
+// Prunes and updates the weights that read the inputs of `hessian`.
 void update_and_mask(const PruneRule& rule, InputHessian hessian, Model& model, ThreadPool& pool) {
   const InverseFactor factor = inverse_factor(std::move(hessian.sums), hessian.columns, pool);
   for (const std::string& name : hessian.weights) {
@@ -81,7 +81,7 @@ void update_and_mask(const PruneRule& rule, InputHessian hessian, Model& model, 
   }
 }
 
-// Bytes that `update_and_mask` takes for the largest weight: the factor, the weight in double, copies in fp32 and masks.
+// Returns the bytes of `update_and_mask` for the largest weight: factor, weight in double, copies in fp32, masks.
 double bytes_of_updates(const Model& model, const std::vector<std::string>& target) {
   double most = 0;
   for (const Node* weight : prunable_weights(model.graph, target)) {
@@ -98,7 +98,7 @@ void record_pruning(const SparsifyOptions& options, Model& model, const Session&
                prune_text(options.pruning) + (options.cubic ? " while it was trained" : ""));
 }
 
-// Where sparsity rises, masks that take nothing yet.
+// Adds the masks. With a rising sparsity they remove nothing yet.
 void put_masks(const SparsifyOptions& options, Model& model, const Session& session) {
   PruneOptions first = options.pruning;
   if (options.cubic) {
@@ -122,7 +122,7 @@ void prune_by_sparsegpt(const SparsifyOptions& options, const EncodedSplits& dat
   });
 }
 
-// What the method reads from examples.
+// Returns the statistics that the method computes from examples.
 std::map<std::string, Tensor> statistics_of(const SparsifyOptions& options,
                                             const EncodedSplits& data, Model& model,
                                             const Session& session) {
@@ -147,7 +147,7 @@ void put_thresholds(const SparsifyOptions& options, const EncodedSplits& data, M
                        *options.activations, options.calibration, session);
 }
 
-// With as many masked as in the end, whichever: whether formats have a zero is better known before a training than after.
+// Checks before a long training that pruned weights round to zero in the model's formats, with masks of the final size.
 void check_formats(Model model, const SparsifyOptions& options, Context& context) {
   if (options.cubic) {
     PruneOptions all = options.pruning;

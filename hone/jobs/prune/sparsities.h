@@ -14,7 +14,7 @@
 
 namespace hone {
 
-/// Which model and sparsities to study.
+/// A request to study sparsities of a model.
 struct SparsitiesJob {
   std::string model;  ///< as `open_model` takes it
   /// Seeds, checkpoints and `save_steps` are set from the members below.
@@ -27,7 +27,7 @@ struct SparsitiesJob {
   Invocation invocation = {};  ///< for the report and the record of the run
 };
 
-/// The result for programs.
+/// The machine-readable result.
 struct SparsitiesFields {
   SubjectResult subject;
   std::vector<MeasuredModelResult> models = {};
@@ -38,9 +38,9 @@ struct SparsitiesFields {
 };
 const Fields& fields_of(const SparsitiesFields*);
 
-/// Finds up to which sparsity each pruning method stays within the limit, and writes tables, figure and report into `output`.
-/// Starts from the unrounded weights where quantization-aware training left any. Throws `UserError`, as `load_encoded`,
-/// `study_sparsities` and `begin_run` do; `Interrupted`.
+/// Finds the highest sparsity at which each pruning method stays within the limit, and writes tables, figure and report
+/// into `output`. Starts from the unrounded weights if quantization-aware training left any. Throws `UserError` as
+/// `load_encoded`, `study_sparsities` and `begin_run` do; `Interrupted`.
 JobResult study_sparsities(const SparsitiesJob& job, Context& context);
 
 }  // namespace hone

@@ -47,7 +47,7 @@ SparsityCurve study_method(PruneMethod method, const Model& parent,
     how.fine_tune.title = "train " + name;
     if (options.checkpoints_of) how.fine_tune.checkpoints = options.checkpoints_of(name);
     TrainingLog log;
-    // Measured as it would be saved.
+    // Measures the model as it would be saved.
     const Model model = round_weights(sparsify(parent, learned_from, how, log, context), context);
     curve.results.push_back({sparsity, compared(model, summary(how), choice.parent, examples,
                                                 how.fine_tune.eval_batch_size, context)});
@@ -95,7 +95,7 @@ SparsityStudy study_sparsities(const Model& parent, const EncodedSplits& data,
   SparsityStudy study{.choice = begin_choice(parent, data, batch_size, context),
                       .curves = {},
                       .trained = options.how.trains};
-  // Every candidate is measured once it is trained; evaluations on the way would only take time, unless they choose.
+  // Candidates are measured after training, so evaluations during training are useful only if they choose checkpoints.
   EncodedSplits learned_from = data;
   if (!options.how.fine_tune.chooses()) learned_from.validation = {};
   std::vector<Descent> descents(options.methods.size());

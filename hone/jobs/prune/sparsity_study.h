@@ -16,7 +16,7 @@ struct SparsityStudyOptions {
   std::vector<PruneMethod> methods = {PruneMethod::l1, PruneMethod::random};
   SparsifyOptions how = {};  ///< sparsity and method are ignored
   bool both = false;         ///< prune activations by the same share as weights
-  /// Where the training with this name ("l1-0.5") keeps its checkpoints; empty: none are kept.
+  /// Returns where the training with this name ("l1-0.5") stores checkpoints; empty: none are stored.
   std::function<CheckpointOptions(const std::string&)> checkpoints_of = {};
 };
 
@@ -30,7 +30,7 @@ struct SparsityCurve {
   PruneMethod method = PruneMethod::l1;
   std::vector<SparsityResult> results;
   std::optional<std::size_t> kept =
-      {};  ///< the highest that is within the limit, as all lower ones are
+      {};  ///< the highest sparsity for which it and all lower ones are within the limit
 };
 
 struct SparsityStudy {
@@ -39,25 +39,26 @@ struct SparsityStudy {
   bool trained = false;
 };
 
-/// Prunes the baseline to every sparsity by every method, trains the candidates if asked for, and measures them on the split
-/// that decides. Tests them from the lowest sparsity up, to the first that is not within the limit. Measures the chosen ones once
-/// on `data.test`. Throws `UserError` as `sparsify`, for sparsities outside (0, 1), and if there is no split to choose on.
+/// Prunes the baseline to every sparsity by every method, trains the candidates if requested, and measures them on the
+/// deciding split. Tests them from the lowest sparsity to the first that is not within the limit. Measures the chosen
+/// ones once on `data.test`. Throws `UserError` as `sparsify` does, for sparsities outside (0, 1), and if there is no
+/// split to choose on.
 SparsityStudy study_sparsities(const Model& parent, const EncodedSplits& data,
                                const SparsityStudyOptions& options, Context& context);
 
-/// The baseline, then all candidates.
+/// Returns the baseline, then all candidates.
 std::vector<ComparedModel> compared_models(const SparsityStudy& study);
-/// The baseline and the chosen model of each method.
+/// Returns the evaluations of the baseline and the chosen model of each method.
 std::vector<NamedEvaluation> chosen_evaluations(const SparsityStudy& study);
-/// All candidates as a table.
+/// Returns a table of the baseline and all candidates.
 Table sparsity_table(const SparsityStudy& study);
 /// "Accuracy is shown to stay within 0.5 points up to 40.0% sparsity by L1; not shown at any sparsity by random".
 std::string sparsity_verdict(const SparsityStudy& study);
-/// What limits it, a sentence each.
+/// Returns sentences on limitations and on the reported models.
 std::vector<std::string> sparsity_findings(const SparsityStudy& study);
 
-/// Sets the headline, key figures, evidence and sections of a document. Draws metric and flips against sparsity as `stem`.svg and
-/// .png; adds a line to `notes` if that fails.
+/// Sets the headline, key figures, evidence and sections of a document. Draws metric and flips against sparsity as
+/// `stem`.svg and .png; adds a line to `notes` if that fails.
 void fill_document(const SparsityStudy& study, const fs::path& stem, Document& document,
                    std::vector<std::string>& notes);
 

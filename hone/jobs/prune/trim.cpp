@@ -51,7 +51,7 @@ std::string respelled_text(const Trimmed& trimmed, const std::string& part) {
                      shown_name(first.before));
 }
 
-// Some of them, with their beginning.
+// Lists some of the texts by their beginning.
 Table to_table(const Trimmed& trimmed, const std::vector<Example>& texts) {
   Table table({{"text", "Text"}, {"before", "Removed token"}, {"after", "Replaced by"}});
   for (std::size_t i = 0; i < std::min(kMostExcerpts, trimmed.respelled.size()); ++i) {
@@ -83,7 +83,7 @@ void check_goes(const VocabularyCut& cut, const std::string& name) {
              name, grouped(cut.before));
 }
 
-// The baseline beside the trimmed model, its gates and `lines`.
+// Compares the trimmed model with its baseline, followed by its gates and `lines`.
 Section result_section(const TextModel& parent, const Measurement& before, const TextModel& model,
                        const BeforeAndAfter& both, const EncodedSplits& data,
                        const std::vector<std::string>& lines, std::string_view arithmetic) {

@@ -14,11 +14,11 @@
 
 namespace hone {
 
-/// Which tokens of a model's vocabulary to keep.
+/// A request to remove tokens from a model's vocabulary.
 struct TrimJob {
   std::string model;       ///< as `open_model` takes it
-  std::int64_t keep = 0;   ///< how many; 0: those that the training split uses
-  GateOptions gates = {};  ///< the drops that are allowed
+  std::int64_t keep = 0;   ///< number of tokens; 0: those that the training split uses
+  GateOptions gates = {};  ///< the allowed drops
   std::string split = {};  ///< the split to measure on, see `measured_texts`
   JobData data = {};
   std::int64_t eval_batch_size = 32;
@@ -27,7 +27,7 @@ struct TrimJob {
   Invocation invocation = {};  ///< for the report and the record of the run
 };
 
-/// A text that is tokenized differently now.
+/// A text that is tokenized differently after trimming.
 struct RespelledResult {
   std::int64_t example = 0;
   std::string before = {}, after = {};
@@ -42,7 +42,7 @@ struct TrimmedVocabularyResult {
 };
 const Fields& fields_of(const TrimmedVocabularyResult*);
 
-/// The result for programs.
+/// The machine-readable result.
 struct TrimFields {
   SubjectResult subject;
   std::string arithmetic;
@@ -54,10 +54,11 @@ struct TrimFields {
 };
 const Fields& fields_of(const TrimFields*);
 
-/// Writes a copy of a model with fewer tokens, their tokenizer and their embedding rows, chosen by the training split
-/// (models/vocabulary_cut.h), and measures it beside its baseline: metric, texts that are tokenized differently, parameters,
-/// bytes, latency. Callers that set `gates` check `gate`. Throws `UserError`, as `load_encoded` and `cut_vocabulary` do, for
-/// packed weights, and where every token is kept; `Interrupted`.
+/// Writes a copy of a model with fewer tokens, with a smaller tokenizer and embedding table. The training split
+/// decides which tokens to keep (models/vocabulary_cut.h). Measures the copy against its baseline: metric, texts that
+/// are tokenized differently, parameters, bytes, latency. Callers that set `gates` must check `JobResult::gate`.
+/// Throws `UserError` as `load_encoded` and `cut_vocabulary` do, for packed weights, and if every token is kept;
+/// `Interrupted`.
 JobResult trim_job(const TrimJob& job, Context& context);
 
 }  // namespace hone

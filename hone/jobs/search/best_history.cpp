@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// What the curve of steps has come to by `x`, no less than where it begins.
+// Returns the value of a step curve at `x`, which is not before its begin.
 double value_by(const std::vector<Point>& steps, double x) {
   return std::prev(std::ranges::upper_bound(steps, x, {}, &Point::x))->y;
 }
@@ -43,7 +43,7 @@ std::vector<TrialOnTheWay> trials_on_the_way(const StudyView& study) {
 }
 
 std::optional<std::int64_t> trials_until(const StudyView& study, double target, double within) {
-  // As far as rounding allows: 0.85 - 0.845 is more than 0.005 in doubles.
+  // Tolerates rounding: 0.85 - 0.845 is more than 0.005 in doubles.
   const double margin = within + 1e-9 * std::max(1.0, std::abs(target));
   const Direction direction = study.directions.front();
   std::int64_t count = 0;

@@ -19,7 +19,7 @@ LayerFormats formats_of(const Format& weight, const FormatTable& formats) {
   return chosen;
 }
 
-// Linears in the wide format, or in the narrow one where that costs least.
+// Gives linears the wide format, or the narrow one where that does the least damage.
 BestAllocation allocate_narrow(const Model& model, const Format& wide, const Format& narrow,
                                double share, const AllocationTexts& texts,
                                const EncodedSet& training, AloneDivergences* alone,
@@ -53,7 +53,7 @@ NativeTrial native_trial(const Model& model, const NativeSection& native,
   const auto add = [&](const std::string& layer, const LayerFormats& chosen) {
     trial.plan.emplace_back(layer, chosen);
   };
-  // All of them in one format says which layers are linears, and which read tables.
+  // A plan with any format tells linears from embedding tables.
   const Format any = wide ? *wide : parse_format("int(bits=8,per=row)", formats);
   QuantizationPlan linears;
   if (wide && narrow && share > 0 && share < 1) {

@@ -5,18 +5,18 @@
 #include "hone/jobs/search/recipe_sections.h"
 #include "hone/models/encoding.h"
 
-/// The [native] section of searches: packed models whose products are of codes.
+/// The [native] section of searches: packed models with native products.
 namespace hone {
 
-/// What linears and tables of a trial's model take, and what was allocated to reach that.
+/// The formats of the linears and embedding tables of a trial.
 struct NativeTrial {
   QuantizationPlan plan;
   Json allocated =
-      {};  ///< how much linears chose by their damage was predicted to do; null: nothing chose
+      {};  ///< allocated formats of the linears, and the predicted divergence; null: none allocated
 };
 
-/// Inputs take the format with which products are of codes. `texts`, `training`, `alone`, and errors: as `best_allocation` has them
-/// (jobs/allocation/best_allocation.h).
+/// Returns the formats by the section; inputs get the format that native products need. For `texts`, `training`,
+/// `alone` and errors see `best_allocation` (jobs/allocation/best_allocation.h).
 NativeTrial native_trial(const Model& model, const NativeSection& native,
                          const AllocationTexts& texts, const EncodedSet& training,
                          AloneDivergences* alone, Context& context);

@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// What goes on within a trial is not shown while this lives: progress is that of all trials.
+/// Hides the progress within a trial while it lives; the progress of all trials is shown instead.
 class QuietTrial {
  public:
   explicit QuietTrial(Context& context) : context_(context), shown_(context.progress) {

@@ -73,7 +73,7 @@ std::string last_time(const ReadStudy& study) {
   return last;
 }
 
-// The study of a search that runs stands in its folder as that is called until it is done.
+// The output folder of a running search has another name until it is done.
 std::string storage_now(const std::string& storage) {
   const fs::path file = storage;
   const bool is_address = storage.find("://") != std::string::npos;

@@ -9,27 +9,28 @@
 
 namespace hone {
 
-/// A study of a storage with its trials, as they stood when it was read.
+/// A study of a storage with its trials, at the time it was read.
 struct ReadStudy {
   Study study;
   TrialTable trials = {};
   ShownStudy shown = {};  ///< of these trials
 
-  /// Where a single one is meant.
+  /// Returns the direction of the first objective.
   const Direction& direction() const { return study.directions.at(0); }
 };
 
 ReadStudy read_study(StudyStorage& storage, Study study);
-/// Those of these names, or all. Throws `UserError`, naming those that are there, for one that is not; `where` is the storage.
+/// Reads the studies with these names, or all. Throws `UserError` for a missing one, with the names of existing ones.
+/// `where` is the name of the storage.
 std::vector<ReadStudy> read_studies(StudyStorage& storage, const std::string& where,
                                     const std::vector<std::string>& names);
-/// Brings its trials up to now.
+/// Reads its trials again.
 void read_trials(StudyStorage& storage, ReadStudy& read);
 
-/// When something last happened; empty: nothing has.
+/// Returns the time of the last activity; empty if there was none.
 std::string last_time(const ReadStudy& study);
 
-/// Where a storage is now: that of a search that runs lies in another folder until it is done.
+/// Returns the current path of a storage: a running search keeps it in another folder until it is done.
 std::string storage_now(const std::string& storage);
 
 }  // namespace hone

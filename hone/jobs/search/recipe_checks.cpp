@@ -87,7 +87,7 @@ void check_recipe(const SearchRecipe& recipe, const TrialSubject& subject) {
 std::vector<std::string> dead_parameters(const TrialSpace& space, const TrialSubject& subject,
                                          Context& context) {
   constexpr std::int64_t kPoints = 8, kOthers = 4, kDraws = 200;
-  // What a point does, as text: its graph, and all that is done with it.
+  // Returns the effect of a point as text: its graph and its configuration.
   const auto effect = [&](const Assignment& values) {
     const TrialConfiguration configuration = space.configuration_of(values);
     Json json = to_json(configuration);
@@ -100,7 +100,7 @@ std::vector<std::string> dead_parameters(const TrialSpace& space, const TrialSub
   std::vector<std::string> dead;
   for (const SpaceParameter& parameter : space.space().parameters) {
     bool changes = false;
-    std::int64_t points = 0;  // that have the parameter
+    std::int64_t points = 0;  // points that have the parameter
     RandomSequence random(subject.seed, stream_of(parameter.name));
     for (std::int64_t draw = 0; draw < kDraws && points < kPoints && !changes; ++draw) {
       const std::optional<Assignment> values = draw_point(space.space(), random);
@@ -113,7 +113,7 @@ std::vector<std::string> dead_parameters(const TrialSpace& space, const TrialSub
         if (const std::optional<Assignment> point = draw_point(space.space(), random, others))
           changes = effect(*point) != before;
     }
-    // One that no point had is rare, which says nothing of what it changes.
+    // A parameter that no point has is rare; its effect is not known.
     if (points > 0 && !changes) dead.push_back(parameter.name);
   }
   return dead;

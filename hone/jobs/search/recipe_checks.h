@@ -5,14 +5,14 @@
 
 #include "hone/jobs/search/trial_subject.h"
 
-/// What is wrong with a recipe for a model, before any trial runs.
+/// Checks of a recipe for a model, before any trial runs.
 namespace hone {
 
-/// Checks what a recipe asks of a model before any trial runs: metrics that there are, training where weights are fresh. Throws `UserError`.
+/// Throws `UserError` for metrics that the model does not have, for fresh weights without training, and the like.
 void check_recipe(const SearchRecipe& recipe, const TrialSubject& subject);
 
-/// Parameters of the space that change nothing, each alone, in any of some drawn points: neither the graph, nor how it is trained,
-/// pruned or rounded.
+/// Returns the parameters of the space that have no effect at a sample of random points: changing one alone changes
+/// neither the graph nor its training, pruning or rounding.
 std::vector<std::string> dead_parameters(const TrialSpace& space, const TrialSubject& subject,
                                          Context& context);
 

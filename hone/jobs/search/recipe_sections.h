@@ -14,10 +14,10 @@
 #include "hone/passes/lora.h"
 #include "hone/passes/prune.h"
 
-/// The sections of settings that a search recipe may have: what each holds, and where recipes and trials keep it.
+/// The sections of settings of search recipes: their options, and where recipes and trials store them.
 namespace hone {
 
-/// [structure]: whole parts of a trained model that go, first of all.
+/// [structure]: heads, neurons and layers to remove from a trained model, before anything else.
 struct StructureSection {
   double heads = 0, neurons = 0, layers = 0;  ///< shares
   StructureOptions how = {.method = std::string(kUsualUnitMethod)};
@@ -26,11 +26,11 @@ struct StructureSection {
 };
 Options options_of(const StructureSection*);
 
-/// [training] and [train_on]: what differs from the options that all trials train by.
+/// [training] and [train_on]: differences from the training options of all trials.
 struct TrainingSection {
   FineTuneOptions how = {.training = {.epochs = -1, .max_steps = -1}};  ///< negative: not given
 
-  /// It says how far to train, and that is nowhere.
+  /// Returns whether it gives a length of training, and that is 0.
   bool idle() const {
     return std::max(how.training.epochs, static_cast<double>(how.training.max_steps)) == 0;
   }
@@ -39,16 +39,16 @@ Options options_of(const TrainingSection*);
 
 /// [lora]: adapters that [training] trains.
 struct LoraSection {
-  LoraOptions adapters = {};                    ///< without what `adapter_options` fills in
-  std::optional<double> learning_rate = {};     ///< in place of that of [training]
-  std::optional<std::int64_t> most_steps = {};  ///< longer trainings are of all weights
+  LoraOptions adapters = {};                    ///< without the defaults of `adapter_options`
+  std::optional<double> learning_rate = {};     ///< replaces that of [training]
+  std::optional<std::int64_t> most_steps = {};  ///< longer trainings train all weights instead
 };
 Options options_of(const LoraSection*);
 
-/// [pruning]: weights, single ones or blocks, and small activations.
+/// [pruning]: single weights or blocks, and small activations.
 struct PruningSection {
   PruneOptions weights = {.rule = {.sparsity = 0}};
-  double activations = 0;  ///< share of what the pruned layers read that goes
+  double activations = 0;  ///< share of the pruned layers' inputs to set to zero
 
   /// A pattern such as 2:4 sets the sparsity itself.
   bool has_pattern() const { return weights.rule.structure.pattern.has_value(); }
@@ -56,11 +56,12 @@ struct PruningSection {
 };
 Options options_of(const PruningSection*);
 
-/// [native]: a packed model whose products are of codes. Formats as text, or "none".
+/// [native]: a packed model with native products. Formats as text, or "none".
 struct NativeSection {
   std::string linears = "none";
-  std::string tables = "none";  ///< of embeddings and positions
-  /// The format that `narrow_share` of the bits between the two is saved by, in the linears in which it does the least damage together.
+  std::string tables = "none";  ///< embedding and position tables
+  /// The format of the linears in which it does the least damage in sum. `narrow_share` is the saving in bits, as a
+  /// share of the saving of all linears in this format.
   std::string narrow = "none";
   double narrow_share = 0;
   std::vector<std::string> freeze = {};  ///< globs: these layers stay in fp32
@@ -70,7 +71,7 @@ struct NativeSection {
 };
 Options options_of(const NativeSection*);
 
-/// [distillation]: trainings learn from the model that trials are made of.
+/// [distillation]: trainings use the baseline as teacher.
 Options options_of(const Distillation*);
 
 /// A section of settings.
@@ -79,23 +80,23 @@ struct RecipeSection {
   SearchRecipe::Section SearchRecipe::*settings;
   std::optional<Json> TrialConfiguration::*values;
   Options options;
-  /// Throws `UserError` for a value that the option refuses.
+  /// Throws `UserError` for an invalid value of the option.
   void (*check)(const OptionDef& option, const Json& value);
-  bool (*idle)(const Json& values);  ///< whether a section of these values does nothing
+  bool (*idle)(const Json& values);  ///< whether a section with these values has no effect
 
-  /// All names of its options.
+  /// Returns the names of its options.
   std::vector<std::string> keys() const;
 };
-/// All that there are, in the order of the parameters of a space.
+/// Returns all sections, in the order of the parameters of a space.
 const std::vector<RecipeSection>& recipe_sections();
 
-/// The settings that do not vary, by their keys.
+/// Returns the settings that do not vary, by their keys.
 Json fixed_values(const SearchRecipe::Section& section);
 
-/// Sets members by the keys of `values`, which are names of options. Throws `UserError` for a value that one refuses.
+/// Sets members by the keys of `values`, which are names of options. Throws `UserError` for an invalid value.
 void set_options(const Options& options, const Json& values, void* object);
 
-/// A section's values by their keys, as a struct; members without a value are those of `base`.
+/// Converts a section's values to a struct; members without a value are those of `base`.
 template <HasOptions T>
 T settings_of(const Json& values, T base = {}) {
   static const Options rows = options<T>();

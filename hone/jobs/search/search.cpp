@@ -48,7 +48,7 @@ struct NamedPruner {
   const char* name;
   std::unique_ptr<Pruner> (*make)();
 };
-// A step is an evaluation, of which trials have few: rungs begin with the first.
+// A step is an evaluation. Trials have few, so rungs begin with the first.
 const NamedPruner kPruners[] = {
     {"none", [] { return no_pruner(); }},
     {"median", [] { return percentile_pruner({}); }},
@@ -77,14 +77,14 @@ SearchRecipe read_search(const SearchJob& job, const Context& context) {
   return parse_search_recipe(read_file(job.recipe), job.recipe, context.library.formats);
 }
 
-// Where nobody says what is sought, it is the metric that the task is judged by.
+// The default objective is the task's metric.
 void complete_objectives(SearchRecipe& recipe, const TrialSubject& subject) {
   if (!recipe.objectives.empty()) return;
   const Task task = subject.parent.model.facts.task();
   recipe.objectives = {{parse_formula(metrics(task).front().name), Direction::maximize}};
 }
 
-// Pruners compare what is known while a trial trains.
+// Pruners need metrics that are known during training.
 void check_prunable(const SearchJob& job, const SearchRecipe& recipe, const TrialSubject& subject) {
   if (job.pruner == "none" && job.budget.promote_by == 0) return;
   user_check(recipe.objectives.size() == 1,
@@ -105,12 +105,11 @@ std::vector<Direction> directions_of(const SearchRecipe& recipe) {
   return directions;
 }
 
-// The key of the trials at once in the identity of a study.
+// Keys in the identity of a study. The sampler's seed is stored only if it differs from that of the search.
 constexpr const char* kConcurrency = "concurrency";
-// That of the seed of the sampler's draws, where it is another than that of all else.
 constexpr const char* kSamplerSeed = "sampler_seed";
 
-// What decides on the results of a study's trials, and on which are run.
+// Returns everything that affects which trials a study runs, and their results.
 Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSubject& subject) {
   Json identity = run_identity(Json::object(), subject.parent.model.parameters, subject.data);
   identity["recipe"] = recipe.text;
@@ -123,14 +122,15 @@ Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSu
   if (!subject.computed_by.empty()) identity["computed by"] = subject.computed_by;
   if (!subject.gates.empty()) {
     for (const Gate& gate : subject.gates) identity["gates"].push_back(gate.text);
-    identity["trials"] = job.budget.trials;  // verdicts are corrected for so many
+    identity["trials"] = job.budget.trials;  // verdicts are corrected for this number
   }
   return identity;
 }
 
-// What studies have in common that differ in the seed of their sampler alone, which is that of all else where none is given.
+// Returns the identity of a study without its seed: the same for studies that differ only in the sampler's seed, or in
+// the search's seed if none is given for the sampler.
 Json family_of(const SearchJob& job, Json identity) {
-  // Weights that are drawn, and the texts that are set aside, are of the seed.
+  // Random weights and split texts depend on the seed.
   for (const char* key :
        {"the model", "the training texts", "the validation texts", "the test texts"})
     identity.erase(key);
@@ -161,7 +161,7 @@ void check_same(const Study& study, const Json& identity, const std::string& whe
              where, study.name, lines);
 }
 
-// Who joins a study has its concurrency, unless another is asked for, which is refused as any other difference.
+// Takes the concurrency of the joined study, unless the job gives one; `check_same` rejects a different one.
 Json identity_to_join(Json identity, const Study& study, const SearchJob& job) {
   const auto kept = study.user_attributes.find(kIdentityAttribute);
   if (job.concurrency == 0 && kept != study.user_attributes.end() && kept->second.is_object())
@@ -177,7 +177,7 @@ void check_has_work(const Study& study, const Json& identity, const SearchJob& j
              where, study.name);
 }
 
-/// A search on its way.
+/// A search in progress.
 class SearchRun {
  public:
   SearchRun(const SearchJob& job, const TrialSubject& subject, const TrialSpace& space,
@@ -190,7 +190,7 @@ class SearchRun {
         context_(context),
         objective_(job, subject, space, machine_lock(), context) {}
 
-  // Makes the study, or checks that it is this one.
+  // Creates the study, or checks that an existing one is the same.
   void open(bool may_be_there) {
     storage_ = open_storage(where_, /*must_exist=*/job_.join);
     std::optional<Study> study = storage_->find_study(job_.study);
@@ -205,7 +205,7 @@ class SearchRun {
       check_same(*study, identity_, where_);
       if (job_.join) check_has_work(*study, identity_, job_, where_);
     } else {
-      // Takes time and can fail, so it comes before there is a study that others see.
+      // Measured before the study is created and visible to others, because it takes time and can fail.
       if (!subject_.fresh) baseline_ = baseline();
       study = storage_->create_study(job_.study, directions_of(space_.recipe()), start_of_study());
     }
@@ -236,7 +236,7 @@ class SearchRun {
   void close() { storage_->close(); }
 
  private:
-  // One for all searches of this user.
+  // All searches of this user share one lock file.
   static fs::path machine_lock() {
     const fs::path cache = cache_folder();
     if (!cache.empty()) return cache / "search.lock";
@@ -290,7 +290,7 @@ class SearchRun {
     return options;
   }
 
-  // What the rest will take, once one trial that was computed is known; `done`: it and all others that have ended.
+  // Estimates the remaining time once, after the first computed trial. `done` is the number of finished trials.
   void tell_cost(const Trial& trial, std::int64_t done, Progress& progress) {
     const auto seconds = trial.user_attributes.find(kSecondsAttribute);
     if (cost_told_ || seconds == trial.user_attributes.end() || job_.budget.trials == 0) return;
@@ -364,7 +364,7 @@ class SearchRun {
     }
   }
 
-  // A worker that died is not the end of the others' search; when all have, it is.
+  // The search goes on if a worker dies, and fails if all have died.
   SearchEnd end_of_workers(const std::vector<CommandEnding>& endings,
                            const std::vector<std::string>& failures) const {
     std::optional<SearchEnd> end;
@@ -398,7 +398,7 @@ class SearchRun {
   bool cost_told_ = false;
 };
 
-// Writes the model of the best trial as one that any command takes.
+// Writes the model of the best trial as a model folder.
 void write_winner(const SearchJob& job, const TrialSubject& subject, const TrialSpace& space,
                   const Trial& best, const TrialModel& made, const fs::path& folder) {
   TextModel model = subject.parent;
@@ -408,7 +408,7 @@ void write_winner(const SearchJob& job, const TrialSubject& subject, const Trial
       record_of_trial(job, subject, space.configuration_of(assignment_of(best.parameters)));
   fs::create_directories(folder);
   write_model(model, folder);
-  // Nothing goes on training from codes.
+  // Packed weights cannot be trained further.
   if (!has_packed_weights(made.model.graph)) write_unrounded(made.unrounded, made.model, folder);
 }
 
@@ -505,7 +505,7 @@ std::vector<std::string> pruner_names() { return names_in(kPruners); }
 
 namespace {
 
-// That no trial can be expected to pass the gates; "": some may.
+// Says that no trial can be expected to pass the gates; "" if some may.
 std::string too_few_trials_sentence(const SearchJob& job, const TrialSubject& subject) {
   if (subject.gates.empty()) return "";
   const ParentJudged judged = judge_parent(subject.gates, subject.parent_measured->view(),
@@ -534,12 +534,12 @@ JobResult search_models(const SearchJob& job, Context& context) {
   });
   space.object_by(
       [&](const TrialConfiguration& configuration) { return objection(subject, configuration); });
-  space.first_points();  // what is wrong with them is told before anything is begun
+  space.first_points();  // throws for invalid points before any work
   if (output) {
     Invocation asked = job.invocation;
     asked.settings.erase("space");
     asked.settings["recipe"] =
-        space.recipe().text;  // not its name: that of another one may be the same
+        space.recipe().text;  // not its path, whose contents may change
     if (!begin_run(asked, subject.parent.model.parameters, subject.data, *output,
                    /*parent=*/nullptr, /*bounds=*/{"trials", "timeout", "patience"}))
       return finished<JobResult>(*output, job.output);
@@ -557,7 +557,7 @@ JobResult search_models(const SearchJob& job, Context& context) {
   findings.dead = dead_parameters(space, subject, context);
   for (const std::string& name : findings.dead)
     tell_warnings(context, {fmt::format("{} has no effect on any model of the space", name)});
-  // Said before time is spent on it.
+  // Warns before time is spent.
   const std::string too_few = too_few_trials_sentence(job, subject);
   if (!too_few.empty()) tell_warnings(context, {too_few});
   findings.end = run.run();

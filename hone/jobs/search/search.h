@@ -23,53 +23,52 @@
 
 namespace hone {
 
-/// One of the processes that run the trials of a study.
+/// A process that runs trials of a study.
 struct SearchWorker {
   std::size_t number = 0;  ///< from 0
   std::string storage;     ///< of the study it joins
   int threads = 1;
 };
 
-/// A search over what can be done to a model.
+/// A request to search over compressed versions of a model.
 struct SearchJob {
   std::string model;            ///< as `open_model` takes it
   std::string recipe;           ///< path of the space (jobs/search/search_recipe.h)
-  std::string space = {};       ///< its text, in place of a file
+  std::string space = {};       ///< the text of the space, instead of a file
   std::string sampler = "tpe";  ///< one of `sampler_names`
   TpeProfile profile = TpeProfile::optuna_5;
   std::string pruner = "none";  ///< one of `pruner_names`
   std::string study = "search";
   /// As `open_storage` takes it; empty: study.db in the output folder.
   std::string storage = {};
-  bool join = false;  ///< takes part in a study that somebody else began, and writes no folder
+  bool join = false;  ///< joins an existing study, and writes no folder
   std::int64_t workers = 1;  ///< processes on this machine
-  /// Trials at once that those to come are decided for, workers that join counted; 0: `workers`, and of a study that is joined what it was
-  /// begun with.
+  /// Trials at once, joined workers included, which sampling depends on; 0: `workers`, or that of the joined study.
   std::int64_t concurrency = 0;
-  /// Of the study: directions, space and concurrency come from the recipe and the two before.
+  /// Options of the study, without directions, space and concurrency.
   SearchOptions budget = {};
   JobData data = {};
-  FineTuneOptions training = {};  ///< what the recipe's settings are put on top of
+  FineTuneOptions training = {};  ///< defaults for the recipe's settings
   CalibrationRun calibration = {.batch_size = 32};
-  std::string split = {};  ///< the part on which the winner is reported, see `measured_texts`
+  std::string split = {};  ///< the split on which the winner is reported, see `measured_texts`
   VocabularyRules vocabulary = {};
-  fs::path cache = {};  ///< store of trials; empty: none is kept or taken
+  fs::path cache = {};  ///< trial cache; empty: no cache
   bool resume = false;
-  GateOptions gates = {};  ///< what a trial may lose against the model: others are not feasible
+  GateOptions gates = {};  ///< the allowed drops against the baseline; trials beyond them are infeasible
   std::uint64_t seed = 42;
-  /// Of what the sampler draws alone; none: `seed`. Studies of one seed and several of these have the same trials to choose from.
+  /// Seed of the sampler only; none: `seed`. Studies that differ only in this choose among the same trials.
   std::optional<std::uint64_t> sampler_seed = {};
   bool row_hashes = true;
   JobOutput output;
   Invocation invocation = {};
-  /// The words of the command that a worker runs.
+  /// Returns the arguments of the command that a worker runs.
   std::function<std::vector<std::string>(const SearchWorker& worker)> join_words = {};
 };
 
 std::vector<std::string> sampler_names();
 std::vector<std::string> pruner_names();
 
-/// What every search that began a study says of it.
+/// Fields common to the results of searches that began a study.
 struct FinishedSearch {
   SubjectResult subject;
   std::string study, sampler, pruner;
@@ -90,7 +89,7 @@ struct SearchWinner {
   Json parameters = {}, configuration = {};
   std::map<std::string, std::optional<double>> metrics = {};
 };
-/// The result for programs.
+/// The machine-readable result.
 struct SearchFields {
   FinishedSearch search;
   SearchWinner best = {};
@@ -106,12 +105,12 @@ struct SearchFields {
   std::optional<GateResult> gate = {};
   std::optional<FormatVerdictsResult> verdicts = {};
 };
-/// That of a search in which no trial passes the gates.
+/// The result of a search in which no trial passes the gates.
 struct NoWinnerFields {
   FinishedSearch search;
   GateResult gate = {};
 };
-/// That of a search that joined a study.
+/// The result of a search that joined a study.
 struct JoinedSearchFields {
   EndReason ended_by = EndReason::trials;
   std::int64_t trials_run = 0;
@@ -122,12 +121,12 @@ const Fields& fields_of(const SearchFields*);
 const Fields& fields_of(const NoWinnerFields*);
 const Fields& fields_of(const JoinedSearchFields*);
 
-/// Runs trials of the study, in this process or several, until a budget is spent. Writes the best model with its weights to
-/// `output`/best, evaluated once on the reported split, and a report; where gates exclude every trial, the report alone, with a `gate`
-/// that is not passed. Trials with known results come from the cache.
+/// Runs trials of the study, in this process or several, until a budget is spent. Writes the best model with its
+/// weights to `output`/best, evaluated once on the reported split, and a report. If the gates exclude every trial,
+/// writes only the report, with a `gate` that is not passed. Known results come from the cache.
 ///
-/// Throws `UserError`: as `parse_search_recipe`, `check_recipe`, `open_storage`, `begin_run` do; for a study that is there already without
-/// `resume`, and one whose model, data or recipe were others, naming what differs; `Interrupted`.
+/// Throws `UserError` as `parse_search_recipe`, `check_recipe`, `open_storage` and `begin_run` do, for an existing
+/// study without `resume`, and for one with another model, data or recipe, listing the differences; `Interrupted`.
 JobResult search_models(const SearchJob& job, Context& context);
 
 }  // namespace hone

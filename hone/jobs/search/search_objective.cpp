@@ -14,12 +14,12 @@
 namespace hone {
 namespace {
 
-/// Shared by trials that compute, held alone by one that measures times: what the others do would be part of them.
+/// A lock that trials share, except while one measures latencies, because others would slow it down.
 class MachineLock {
  public:
   MachineLock(const fs::path& file, int operation) {
     if (file.empty()) return;
-    std::error_code ignored;  // what is wrong shows in opening it
+    std::error_code ignored;  // opening the file reports errors
     fs::create_directories(file.parent_path(), ignored);
     descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     user_check(descriptor_ >= 0 && ::flock(descriptor_, operation) == 0,
@@ -74,7 +74,7 @@ std::uint64_t SearchObjective::seed_of(const Trial& trial) const {
          (repeat == trial.user_attributes.end() ? 0 : repeat->second.get<std::uint64_t>());
 }
 
-// What a trial is judged by on its way: the first objective of the metrics that are known by then.
+// Returns the intermediate value of a trial: the first objective, of the metrics known during training.
 double SearchObjective::reported(const std::map<std::string, double>& metrics) const {
   return space_.recipe().objectives.front().formula.value(metrics);
 }
@@ -85,7 +85,7 @@ TrialOutcome SearchObjective::outcome_of(const std::map<std::string, double>& me
     outcome.values.push_back(objective.formula.value(metrics));
   for (const FormulaConstraint& constraint : space_.recipe().constraints)
     outcome.constraints.push_back(constraint.violation(metrics));
-  // Verdicts are corrected for all trials that may be run (Bonferroni).
+  // Verdicts are corrected for the budget of trials (Bonferroni).
   if (const auto p = metrics.find(kGateMetric); p != metrics.end()) {
     const double corrected = p->second * static_cast<double>(job_.budget.trials);
     outcome.constraints.push_back(corrected <= kVerdictLevel ? 0 : corrected);
@@ -110,12 +110,12 @@ std::optional<TrialOutcome> SearchObjective::from_cache(TrialRun& run,
   return outcome;
 }
 
-// Where pruned trials may go on, they leave checkpoints; one that goes on takes them, and what was seen on the way to them.
+// If pruned trials may be promoted, they store checkpoints. A promoted trial loads them with the metrics until then.
 std::unique_ptr<ScratchFolder> SearchObjective::checkpoints_for(
     TrialRun& run, const TrialConfiguration& configuration, std::uint64_t seed, TrialRecord& record,
     TrialProgress& progress) {
   if (job_.budget.promote_by == 0 || !cache_.keeps()) return nullptr;
-  std::error_code ignored;  // what is wrong shows in the next line
+  std::error_code ignored;  // the next line reports errors
   fs::create_directories(job_.cache, ignored);
   auto scratch = std::make_unique<ScratchFolder>(job_.cache / "trial");
   progress.folder = scratch->path() / "trainings";
@@ -146,9 +146,9 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
   MachineLock shared(times ? machine_lock_ : fs::path(), LOCK_SH);
   const double begin = steady_seconds(), cpu_begin = cpu_seconds();
   TrialModel trial = run_trial(subject_, space_, configuration, seed, watch, progress, context_);
-  // What a trial takes does not depend on who trained its weights first.
+  // The cost of a trial includes trainings that came from the cache.
   record.seconds = steady_seconds() - begin + trial.stored_seconds;
-  // Of a process that runs one trial at a time.
+  // The CPU time of the process, which runs one trial at a time.
   record.cpu_seconds = cpu_seconds() - cpu_begin + trial.stored_cpu_seconds;
   if (trial.stored_seconds > 0) run.set_user_attribute(kTrainedBeforeAttribute, true);
   TrialOutcome outcome{.state = TrialState::pruned};
@@ -187,7 +187,7 @@ TrialOutcome SearchObjective::operator()(TrialRun& run) {
   const TrialConfiguration configuration = space_.configuration_of(run.values());
   run.set_user_attribute(kConfigurationAttribute, to_json(configuration));
   const std::uint64_t seed = seed_of(run.trial());
-  // Times are of the moment.
+  // Latencies are not cached, because they vary between runs.
   if (!measures_latency())
     if (const std::optional<TrialOutcome> known = from_cache(run, configuration, seed))
       return *known;

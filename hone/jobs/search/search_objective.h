@@ -9,33 +9,32 @@
 
 namespace hone {
 
-/// The study attribute that keeps what a study is of, to be compared with what goes on with it.
+/// The study attribute with the identity of a study, which runs that resume or join it are compared with.
 inline constexpr const char* kIdentityAttribute = "identity";
 /// User attributes of trials.
 inline constexpr const char* kAllocatedAttribute = "allocated";
 inline constexpr const char* kFromCheckpointAttribute = "from_checkpoint";
-/// Weights were trained by a trial before; what that took is in the seconds of this one.
+/// The weights were trained by an earlier trial; the seconds of this one include that training.
 inline constexpr const char* kTrainedBeforeAttribute = "trained_before";
 
-/// Runs trials of one worker: from the values of a point to those of its objectives. Holds on to the best model that it made, so that
-/// the winner need not be made again.
+/// Runs the trials of one worker, from parameters to objective values. Keeps its best model for `model_of`.
 class SearchObjective {
  public:
-  /// All must outlive it. `machine_lock`: a file that workers on this machine lock while times are measured.
+  /// All arguments must outlive it. Workers on this machine lock the file `machine_lock` while latencies are measured.
   SearchObjective(const SearchJob& job, const TrialSubject& subject, const TrialSpace& space,
                   const fs::path& machine_lock, Context& context);
 
   TrialOutcome operator()(TrialRun& run);
 
-  /// The seed that a trial is run with: that of the search, another one for each repetition.
+  /// Returns the seed of a trial: that of the search, and another one for each repetition.
   std::uint64_t seed_of(const Trial& trial) const;
-  /// The model of a trial: the one at hand, or made again, to the same bits.
+  /// Returns the model of a trial: the one it keeps, or a new one with the same bits.
   TrialModel model_of(const Trial& trial);
-  /// Whether a formula of the recipe has the latency.
+  /// Returns whether a formula of the recipe uses the latency.
   bool measures_latency() const;
-  /// Returns the latency of the packed model at batch size 1 (`latency_ms` in hone/jobs/model_times.h), on the first examples of
-  /// validation, as many for all models of a search, while no trial of any search on this machine runs. Throws `UserError` where the lock
-  /// file cannot be opened; `Interrupted`.
+  /// Returns the latency of the packed model at batch size 1 (`latency_ms` in hone/jobs/model_times.h), on the first
+  /// validation examples, the same number for all models of a search. Waits until no trial of any search runs on this
+  /// machine. Throws `UserError` if the lock file cannot be opened; `Interrupted`.
   double latency_alone(const Model& model) const;
 
  private:
@@ -57,8 +56,8 @@ class SearchObjective {
   fs::path machine_lock_;
   Context& context_;
   TrialCache cache_;
-  ParentLogits asked_;                             // of the parent, by trials before
-  std::map<std::string, AloneDivergences> alone_;  // of layers, by trials before
+  ParentLogits asked_;                             // teacher logits, shared by trials
+  std::map<std::string, AloneDivergences> alone_;  // of single layers, shared by trials
   struct Held {
     std::int64_t number = -1;
     double loss = 0;

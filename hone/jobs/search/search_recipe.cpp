@@ -19,14 +19,14 @@
 namespace hone {
 namespace {
 
-// Values to choose from. Numbers are put in order; those in equal steps are a range of whole numbers.
+// Sets a list of values to choose from. Numbers are sorted; integers with equal steps become a range.
 void choose_from(SearchSetting& setting, std::vector<Json> values) {
   if (values.size() == 1) {
     setting.value = values.front();
     return;
   }
   const bool numbers = std::ranges::all_of(values, [](const Json& v) { return v.is_number(); });
-  choice_of(values);  // refuses none, and the same twice
+  choice_of(values);  // rejects empty lists and duplicates
   if (!numbers) {
     setting.distribution = choice_of(std::move(values));
     return;
@@ -87,7 +87,7 @@ SearchSetting setting_of(const TomlPlace& place, const std::string& key, const t
   return setting;
 }
 
-// Some value of a setting, and both ends of a range: what is wrong with any is told before anything is computed.
+// Returns values of a setting to check before anything is computed: all choices, or both ends of a range.
 std::vector<Json> samples_of(const SearchSetting& setting) {
   if (!setting.varies()) return {setting.value};
   if (!setting.ordered.empty()) return setting.ordered;
@@ -115,7 +115,7 @@ std::vector<SearchSetting> read_section(const TomlPlace& place, const RecipeSect
   return settings;
 }
 
-// "8" is a number, "percentile" a word.
+// Parses "8" as a number and "percentile" as a string.
 Json format_value(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -162,7 +162,7 @@ void check_template(const FormatTemplate& one, const FormatTable& formats) {
   user_check(walk_points(choices, check, kMost), "'{}': more than {} formats", one.text, kMost);
 }
 
-// Several of one name are called by their texts, if these are whole.
+// Names formats that share a name by their full texts, which must not vary.
 void tell_apart(std::vector<FormatTemplate>& formats, const std::string& where) {
   std::map<std::string, std::vector<FormatTemplate*>> named;
   for (FormatTemplate& one : formats) named[one.name].push_back(&one);
@@ -243,7 +243,7 @@ AllocationSection allocation_of(const TomlPlace& place, const toml::node& node,
   AllocationRequest& request = section.request;
   std::vector<std::string> options = {}, operands = {"input", "weight", "bias"}, budgets;
   SparsityTexts sparsities;
-  // Lists, or texts with commas as the flags of `hone allocate` have them.
+  // Accepts lists, and comma-separated texts like the options of `hone allocate`.
   const auto texts = [&](const char* key, std::vector<std::string>& to) {
     const toml::node* list = table.get(key);
     if (list == nullptr) return;
@@ -319,7 +319,7 @@ void read_objectives(const TomlPlace& place, const toml::table& table, SearchRec
       with_context(place.at(*node), [&] { recipe.constraints.push_back(parse_constraint(text)); });
 }
 
-// What prunes layer by layer does not go with what prunes all alike.
+// Pruning by layer and [pruning] exclude each other.
 void check_one_pruning(const SearchRecipe& recipe) {
   if (!recipe.pruning) return;
   bool each = recipe.allocation && prunes(recipe.allocation->request.options);
@@ -344,7 +344,7 @@ void check_structure(const SearchRecipe& recipe) {
                recipe.at(setting.line));
 }
 
-// Every format that linears or tables may take, and that products of codes of those of linears are there.
+// Checks every possible format of linears and embedding tables, and that native products support those of linears.
 void check_native(const SearchRecipe& recipe, const FormatTable& formats) {
   if (!recipe.native) return;
   user_check(recipe.precision.empty() && !recipe.allocation,

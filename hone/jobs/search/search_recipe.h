@@ -12,9 +12,9 @@
 #include "hone/search/formula.h"
 #include "hone/search/space.h"
 
-/// What people search, as they write it in TOML (docs/guides/search.md):
+/// Search recipes in TOML (docs/guides/search.md):
 ///
-///     maximize = "accuracy - 0.01*average_bits"    # on the validation part
+///     maximize = "accuracy - 0.01*average_bits"    # on the validation split
 ///     constraints = ["packed_bytes <= 4e6"]
 ///
 ///     [architecture]                               # of fresh weights: keys of config.json
@@ -22,7 +22,7 @@
 ///     hidden_size = [64, 128]
 ///     square_linears = ["linear", "identity"]      # of each linear with as many outputs as inputs
 ///
-///     [structure]                                  # of a trained model: shares of whole parts that go, first of all
+///     [structure]                                  # of a trained model: shares of units to remove, before all else
 ///     neurons = [0, 0.5]
 ///
 ///     [training]                                   # before anything is compressed
@@ -38,20 +38,20 @@
 ///     choice = "each"                              # or "together"
 ///     formats = ["none", "integer(width=[8,16,32],frac=[2,4,8])", "mxint(bits=[4,6,8])"]
 ///
-///     [allocation]                                 # in place of [[precision]]: each trial's own exact choice
+///     [allocation]                                 # instead of [[precision]]: solved exactly for each trial
 ///     options = ["int(bits=8)", "mxint(bits=4)"]
 ///     budget = "average_bits <= 5"
 ///
-///     [native]                                     # in place of either: packed, products of codes
+///     [native]                                     # instead of either: packed, native products
 ///     linears = "int(bits=8,per=row)"
 ///
 ///     [train_on]                                   # afterwards, through quantizers and masks
 ///     epochs = 1
 ///
-///     [distillation]                               # trainings learn from the model that trials are made of
+///     [distillation]                               # trainings use the baseline as teacher
 ///     alpha = 0.5
 ///
-///     [[first]]                                    # points to begin with, by the names of parameters
+///     [[first]]                                    # points to try first, by the names of parameters
 ///     "training.learning_rate" = 1e-4
 ///
 /// A setting is a value, a list of values to choose from, or a range `{ low, high, step, log }`.
@@ -61,29 +61,29 @@ namespace hone {
 struct SearchSetting {
   std::string key;
   int line = 0;
-  Json value = nullptr;  ///< the only one; null: it varies
+  Json value = nullptr;  ///< the only value; null: it varies
   Distribution distribution = {};
-  /// Of numbers that are chosen from, in rising order: what is searched is their index, so that samplers know their order.
+  /// Numbers to choose from, in rising order. The search parameter is the index, so that samplers know the order.
   std::vector<Json> ordered = {};
 
   bool varies() const { return value.is_null(); }
-  /// What an external value of the distribution stands for.
+  /// Returns the setting for an external value of the distribution.
   Json meant(const Json& external) const;
 };
 
-/// A format of which some parameters vary: "integer(width=[8,16,32],frac=4)".
+/// A format with parameters that may vary: "integer(width=[8,16,32],frac=4)".
 struct FormatTemplate {
   std::string text;
   std::string name;                            ///< "integer"; "none": full precision
-  std::vector<SearchSetting> parameters = {};  ///< in their order, those that do not vary too
+  std::vector<SearchSetting> parameters = {};  ///< in order, including constant ones
 
-  /// With a meant value for each of those that vary, by their keys.
+  /// Returns the format with these values for the parameters that vary, by their keys.
   std::string filled(const std::map<std::string, Json>& values) const;
 };
 
 enum class LayersChoose : std::uint8_t {
-  each,      ///< every layer chooses for itself
-  together,  ///< all of them take the same
+  each,      ///< every layer has its own choice
+  together,  ///< all layers have the same choice
 };
 
 /// Layers that choose from the same formats.
@@ -93,10 +93,10 @@ struct PrecisionGroup {
   LayersChoose choice = LayersChoose::each;
   std::vector<FormatTemplate> formats = {};
   SearchSetting sparsity = {.key = "sparsity",
-                            .value = 0};  ///< of their weights, before they are rounded
-  SearchSetting structure = {.key = "structure", .value = "weights"};  ///< of what goes
+                            .value = 0};  ///< of their weights, before rounding
+  SearchSetting structure = {.key = "structure", .value = "weights"};  ///< of the pruned weights
   std::vector<std::string> operands = {"input", "weight", "bias"};
-  std::string name() const;  ///< of its parameters, where it chooses together: "all", or the globs
+  std::string name() const;  ///< of its parameters if it chooses together: "all", or the globs
 };
 
 struct ObjectiveFormula {
@@ -104,26 +104,27 @@ struct ObjectiveFormula {
   Direction direction = Direction::maximize;
 };
 
-/// What linears may take where each trial's model gets its own exact allocation (hone/jobs/allocation/best_allocation.h).
+/// [allocation]: options of the exact allocation that is solved for each trial
+/// (hone/jobs/allocation/best_allocation.h).
 struct AllocationSection {
   int line = 0;
   AllocationRequest request = {};
 };
 
 struct SearchRecipe {
-  std::string where;  ///< its file, for messages
+  std::string where;  ///< its file, for error messages
   std::string text;
   std::vector<ObjectiveFormula> objectives;
   std::vector<FormulaConstraint> constraints = {};
   std::vector<SearchSetting> architecture = {};
-  bool square_linears = false;  ///< each is there or not
-  /// Settings of a section that is there, be they none.
+  bool square_linears = false;  ///< each square linear may be replaced by the identity
+  /// The settings of a section, which may be empty; none: the recipe has no such section.
   using Section = std::optional<std::vector<SearchSetting>>;
   Section structure = {}, training = {}, lora = {}, pruning = {}, native = {}, train_on = {},
           distillation = {};
   std::vector<PrecisionGroup> precision = {};
   std::optional<AllocationSection> allocation = {};
-  /// Points that are tried before any other, as they are meant, by the names of parameters.
+  /// Points that are tried first, by the names of parameters.
   struct Point {
     int line = 0;
     Json values = Json::object();
@@ -133,8 +134,8 @@ struct SearchRecipe {
   std::string at(int line) const { return fmt::format("{}, line {}", where, line); }
 };
 
-/// Throws `UserError` with file and line: no TOML, unknown keys, values of a wrong type, formats that do not parse with any of their
-/// values, formulas that do not, and a recipe in which nothing varies.
+/// Parses a recipe. Throws `UserError` with file and line for invalid TOML, unknown keys, values of a wrong type,
+/// formats that do not parse with one of their values, invalid formulas, and a recipe in which nothing varies.
 SearchRecipe parse_search_recipe(std::string_view text, std::string_view where,
                                  const FormatTable& formats);
 

@@ -58,7 +58,7 @@ class Findings {
                                   rounded_text(winner().values[i], kObjectiveDigits)));
     return fmt::format("{}", fmt::join(parts, ", "));
   }
-  // " (the first of 3 runs with different seeds, mean 0.755)", where the best were repeated.
+  // " (the first of 3 runs with different seeds, mean 0.755)" if the best were repeated; else "".
   std::string runs_text() const {
     if (all_.winner.runs < 2) return "";
     return fmt::format(" (the first of {} runs with different seeds, mean {})", all_.winner.runs,
@@ -69,11 +69,11 @@ class Findings {
   const SearchFindings& all_;
 };
 
-/// The winner on the part that is reported.
+/// The winner on the reported split.
 struct Reported {
   Measurement measured;
-  std::optional<BeforeAndAfter> beside;  ///< the model it was made of, where that is trained
-  std::vector<ModelTimes> times = {};    ///< packed, beside that
+  std::optional<BeforeAndAfter> beside;  ///< comparison with the baseline, if that is trained
+  std::vector<ModelTimes> times = {};    ///< of the packed winner and the baseline
 };
 
 Reported measure_reported(const SearchFindings& f, const TrialModel& made, Context& context,
@@ -91,7 +91,7 @@ Reported measure_reported(const SearchFindings& f, const TrialModel& made, Conte
                       {packed_to_run(made.model, context), examples}, kLatencyBatches, context)};
 }
 
-// Why the value that the winner was chosen by is too good.
+// Explains why the value by which the winner was chosen is optimistic.
 std::string gap_text(const SearchFindings& f, const TrialModel& made, const Measurement& reported) {
   if (std::string flatters = same_part_warning(f.subject.data); !flatters.empty()) return flatters;
   const TaskEvaluation &chosen = made.measurement.evaluation, &test = reported.evaluation;
@@ -105,7 +105,7 @@ std::string gap_text(const SearchFindings& f, const TrialModel& made, const Meas
                                     : "");
 }
 
-// Of the search as a whole.
+// Returns the fields about the search as a whole.
 FinishedSearch finished_search(const SearchFindings& f, const ShownStudy& study) {
   return {.subject = subject_result(f.job.model, f.subject.data.identity, f.subject.data.measured),
           .study = f.job.study,
@@ -194,8 +194,8 @@ void describe_winner(const SearchFindings& f, const Reported& reported, Document
     document.key_figures.push_back(std::move(figure));
 }
 
-// "7 trials are excluded, as they are not shown to pass the gates; trial 3, the best by accuracy (0.9312), is one of them."; "" where none
-// is.
+// "7 trials are excluded, as they are not shown to pass the gates; trial 3, the best by accuracy (0.9312), is one of
+// them."; "" if none are.
 std::string excluded_sentence(const SearchFindings& f) {
   const std::vector<const Trial*> excluded = excluded_by_gates(f.view);
   if (excluded.empty()) return "";
@@ -238,14 +238,14 @@ std::vector<NextCommand> commands_after_search(const SearchFindings& f, const Tr
   return commands;
 }
 
-// Which layers took which format, and why; none where the winner has no formats.
+// Judges the formats of the winner by layer; none if it is not quantized.
 std::optional<FormatVerdicts> verdicts_of(const SearchFindings& f, const TrialModel& made,
                                           Context& context) {
   if (!made.model.quantization) return std::nullopt;
   const TrialConfiguration configuration =
       f.space.configuration_of(assignment_of(f.winner.trial->parameters));
   std::vector<std::string> layers = f.space.precision_layers(configuration);
-  const Graph graph = plain_graph(made.unrounded);  // from which [structure] may have taken some
+  const Graph graph = plain_graph(made.unrounded);  // [structure] may have removed layers
   std::erase_if(layers, [&](const std::string& name) { return graph.find(name) == nullptr; });
   return judge_formats(made.unrounded, layers, made.model.quantization->plan, f.subject.data.train,
                        f.subject.calibration, context);

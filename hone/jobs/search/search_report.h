@@ -7,7 +7,7 @@
 
 namespace hone {
 
-/// What a search has found.
+/// The results of a search.
 struct SearchFindings {
   const SearchJob& job;
   const TrialSubject& subject;
@@ -15,33 +15,35 @@ struct SearchFindings {
   StudyView view = {};
   SearchEnd end = {};
   RepeatedTrial winner = {};
-  std::vector<std::string> dead = {};  ///< parameters that change nothing
+  std::vector<std::string> dead = {};  ///< parameters without an effect
   Json baseline = nullptr;             ///< as in `kBaselineAttribute`
 };
 
-/// The part that objectives are measured on, as `kMeasuredOnAttribute` has it: without that choices are made on it, which a search is
-/// for.
+/// Returns the split of the objectives for `kMeasuredOnAttribute`. Omits the caution that the split is used for
+/// choices, which holds for every search.
 Json measured_on(const MeasuredPart& part);
 
-/// The trial that wins: the best one; where the best were repeated, the best mean of those that were; of several objectives the one of
-/// the front that is best by the first of them. Its trial is null where none is complete and feasible.
+/// Returns the winning trial: the best one, or with `repeats` the one with the best mean among those that were
+/// repeated. With several objectives it is the trial of the front that is best by the first objective. Its trial is
+/// null if none is complete and feasible.
 RepeatedTrial winner_of(const StudyView& view, std::int64_t repeats);
 
-/// Why a trial failed, as far as it was said.
+/// Returns why a trial failed; "" if that is not known.
 std::string failure_of(const Trial& trial);
-/// "; trial 3 failed: …", of the first that did; or "".
+/// "; trial 3 failed: …", for the first failed trial; or "".
 std::string first_failure(const StudyView& view);
 
-/// The complete trials that nothing but gates keeps from being feasible, best first by the first objective.
+/// Returns the complete trials that only the gates make infeasible, best first by the first objective.
 std::vector<const Trial*> excluded_by_gates(const StudyView& view);
 
-/// Where these are all that could have won: writes trials.csv, figures and the report into the folder. The result does not pass its gates.
-/// `too_few`: why no trial could be expected to; or "". `document` has the title and notes.
+/// Reports a search in which the gates exclude all trials: writes trials.csv, figures and the report into the folder.
+/// The result does not pass its gates. `too_few` says why no trial could be expected to, or is empty. `document` has
+/// the title and notes.
 JobResult report_no_winner(const SearchFindings& findings, const std::string& too_few,
                            Document document, OutputFolder& output, Context& context);
 
-/// Evaluates the winner once on the reported split, against its baseline where that is trained, and writes trials.csv, figures and
-/// the report into the folder. `document` has the title and notes.
+/// Evaluates the winner once on the reported split, against its baseline if that is trained. Writes trials.csv, figures
+/// and the report into the folder. `document` has the title and notes.
 JobResult report_search(const SearchFindings& findings, const TrialModel& made, Document document,
                         OutputFolder& output, Context& context);
 

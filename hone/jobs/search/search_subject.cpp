@@ -12,8 +12,8 @@
 namespace hone {
 namespace {
 
-// Weights are drawn for each trial: what it needs of a parent is the vocabulary, learned from the training texts where the data is
-// somebody's own, and what its answers are.
+// Every trial draws its own weights, so the parent only provides the labels and the vocabulary, which is learned from
+// the training texts if the model has none.
 TextModel first_of_fresh(const SearchJob& job, const Splits& splits, Context& context) {
   const LabelScheme labels = splits.source.scheme();
   const std::optional<LearnedVocabulary> vocabulary = learn_vocabulary(
@@ -32,7 +32,7 @@ void load_fresh(const SearchJob& job, TrialSubject& subject, Context& context,
   subject.parent = first_of_fresh(job, splits, context);
   keep_truncation(job.data.cut, subject.parent);
   std::vector<std::string> warnings = subject.parent.model.warnings;
-  // That of every trial: it has learned from the training part, and is chosen on the validation part.
+  // The record of every trial: trained on the training split, chosen on the validation split.
   const TrainedOn record =
       after_training(TrainedOn{}, splits.identity.hash, row_hashes(splits.source.train),
                      row_hashes(splits.source.validation));
@@ -77,7 +77,7 @@ TrialSubject read_subject(const SearchJob& job, const SearchRecipe& recipe, Cont
     subject.data = load_encoded(subject.parent, job.model, job.data, job.split, job.seed,
                                 FiguresOf::candidates, context, notes);
   }
-  // Under the original protocol these are the texts that are reported.
+  // Under the original protocol, choices are made on the reported texts.
   if (choice_part(subject.data).name == "test") subject.data.validation = subject.data.test;
   subject.unwatched = subject.data;
   subject.unwatched.validation = {};
@@ -114,7 +114,7 @@ std::map<std::string, double> baseline_metrics(const TrialSubject& subject, Cont
   return values;
 }
 
-// Once: what goes in a trial is chosen by what it is to the model that all of them are made of.
+// Units are scored once, by their importance to the baseline of all trials.
 void score_units(const SearchRecipe& recipe, TrialSubject& subject, Context& context) {
   if (!recipe.structure || subject.fresh) return;
   const auto structure = settings_of<StructureSection>(fixed_values(recipe.structure));
@@ -128,7 +128,7 @@ std::optional<TrainedOn> record_of_trial(const SearchJob& job, const TrialSubjec
   const bool trained = configuration.training || configuration.train_on;
   std::optional<TrainedOn> before = subject.parent.trained_on;
   if (subject.fresh) before = TrainedOn{};
-  // The choice was made on the validation part, whether anything was trained or not.
+  // The choice was made on the validation split, even if nothing was trained.
   std::optional<TrainedOn> record =
       after_training(before, subject.data.identity.hash,
                      trained ? subject.data.train_rows : std::vector<std::uint64_t>(),

@@ -5,21 +5,21 @@
 
 namespace hone {
 
-/// Opens the model and the data of a search. Weights are fresh where the model's are, and where there is an architecture to choose.
-/// Adds to `notes` what a report is to tell. Throws `UserError` where there are no texts to choose on.
+/// Opens the model and the data of a search. Weights are fresh if the model's are, or if the recipe varies the
+/// architecture. Adds notes for the report to `notes`. Throws `UserError` if there are no texts to choose on.
 TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
                           std::vector<std::string>& notes);
-/// The same but for `parent_measured`, which is left out.
+/// Does the same without measuring `parent_measured`.
 TrialSubject read_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
                           std::vector<std::string>& notes);
 
-/// Returns the metrics of the baseline, the trained model that all trials are made of: those that are numbers, latency aside.
+/// Returns the finite metrics of the baseline, the trained model that all trials derive from, without latency.
 std::map<std::string, double> baseline_metrics(const TrialSubject& subject, Context& context);
 
-/// Scores the units of the subject's model, where a recipe with [structure] asks for it.
+/// Scores the units of the subject's model if the recipe has [structure].
 void score_units(const SearchRecipe& recipe, TrialSubject& subject, Context& context);
 
-/// What the model of a trial has learned from.
+/// Returns the training record of a trial's model.
 std::optional<TrainedOn> record_of_trial(const SearchJob& job, const TrialSubject& subject,
                                          const TrialConfiguration& configuration);
 

@@ -24,13 +24,13 @@
 namespace hone {
 namespace {
 
-/// The config.json that fresh weights are made for.
+/// Returns the config.json for fresh weights.
 std::string config_name(const TrialSubject& subject) {
   return is_fresh(subject.name) ? subject.name
                                 : (find_encoder(subject.name) / "config.json").string();
 }
 
-// The parent with its own weights, or drawn ones for this architecture.
+// Returns the baseline, or random weights for this architecture.
 Model model_of(const TrialSubject& subject, const TrialConfiguration& configuration,
                std::uint64_t seed, Context& context) {
   if (!subject.fresh) return subject.parent.model;
@@ -47,7 +47,7 @@ SparsifyOptions pruning_of(const TrialSubject& subject, const Json& values, std:
   return how;
 }
 
-// "r=4,alpha=8", as `adapter_options` takes it.
+// "r=4,alpha=8", for `adapter_options`.
 std::string adapter_text(const Json& settings) {
   std::string text;
   for (const auto& [key, value] : settings.items())
@@ -69,7 +69,7 @@ QuantizationPlan plan_of(const TrialConfiguration& configuration, const FormatTa
   return plan;
 }
 
-// Operands that layers do not have, such as biases, take no format, and layers that went with [structure] none at all.
+// Drops formats of operands that layers do not have, such as biases, and of layers that [structure] removed.
 QuantizationPlan fitting(QuantizationPlan plan, const Graph& graph) {
   std::erase_if(plan, [&](const auto& entry) { return graph.find(entry.first) == nullptr; });
   for (auto& [layer, formats] : plan)
@@ -88,7 +88,7 @@ Json formats_json(const QuantizationPlan& plan) {
   return formats;
 }
 
-/// What has passed since it was made.
+/// Time since its construction.
 class TrialClock {
  public:
   double seconds() const { return steady_seconds() - begin_; }
@@ -98,7 +98,7 @@ class TrialClock {
   double begin_ = steady_seconds(), cpu_begin_ = hone::cpu_seconds();
 };
 
-/// A trial on its way: what its steps share.
+/// A trial in progress, with the state that its steps share.
 class TrialSteps {
  public:
   TrialSteps(const TrialSubject& subject, const TrialSpace& space,
@@ -111,7 +111,7 @@ class TrialSteps {
         watch_(watch),
         progress_(progress),
         context_(context),
-        // Evaluations on the way only take time, unless somebody looks at them.
+        // Evaluations during training are useful only if someone watches.
         learned_from_(watch ? subject.data : subject.unwatched),
         layers_(space.precision_layers(configuration)),
         evaluations_(progress.evaluations) {}
@@ -120,7 +120,7 @@ class TrialSteps {
     Model drawn = shaped_model();
     if (configuration_.structure)
       take_away(drawn, settings_of<StructureSection>(*configuration_.structure));
-    // The answers that are learned are those without dropout; with it they could not be met.
+    // The teacher's predictions have no dropout, so a student with dropout could not match them.
     if (configuration_.distillation) transform(drawn, "remove_dropout", context_.session());
     TrialModel trial{.unrounded = drawn, .model = drawn, .measurement = {}};
     Model& model = trial.unrounded;
@@ -140,7 +140,7 @@ class TrialSteps {
   }
 
  private:
-  // Whole parts go, units by what they are to the parent. Layers are called by the numbers that they have afterwards.
+  // Removes units, by their importance to the baseline, and then layers, which renumbers the remaining ones.
   void take_away(Model& model, const StructureSection& section) {
     for (const auto& [kind, share] : {std::pair(UnitKind::heads, section.heads),
                                       std::pair(UnitKind::neurons, section.neurons)}) {
@@ -156,11 +156,11 @@ class TrialSteps {
       layers_.push_back(linear->name());
   }
 
-  // Packed, by rounding alone with what makes that exact, or as training through the formats left it.
+  // Returns the packed model: rounded and corrected by `NativeCopies`, or as training through the formats left it.
   Model native(const Model& model) {
     if (!configuration_.train_on) {
       Model unmasked = model;
-      transform(unmasked, "unprune", context_.session());  // nothing trains it: zeros stay
+      transform(unmasked, "unprune", context_.session());  // zeros stay without training
       return NativeCopies(unmasked, plan_, subject_.data.train, subject_.calibration, {}, context_)
           .make(plan_);
     }
@@ -203,7 +203,7 @@ class TrialSteps {
     return options;
   }
 
-  // What decides on the weights that the first training gives.
+  // Returns everything that affects the weights of the first training.
   Json trained_by() const {
     TrialConfiguration first = configuration_;
     first.pruning = first.native = first.train_on = std::nullopt;
@@ -234,7 +234,7 @@ class TrialSteps {
     }
   }
 
-  // A training that need not be run again; what it took counts as this trial's.
+  // Returns a cached training; its duration counts as this trial's.
   std::optional<FinishedTraining> finished(const Json& of) {
     if (!is_shelved()) return std::nullopt;
     std::optional<FinishedTraining> known = progress_.trained.find(of);
@@ -251,10 +251,10 @@ class TrialSteps {
                                 .cpu_seconds = clock.cpu_seconds()});
   }
 
-  // Whoever watches a training wants to see it.
+  // Watched trainings are never cached.
   bool is_shelved() const { return progress_.trained.find && !watch_; }
 
-  // What decides on the weights that the second training gives. What was allocated depends on more than the configuration.
+  // Returns everything that affects the second training; allocated formats depend on more than the configuration.
   Json trained_on_by() const {
     return {{"configuration", to_json(configuration_)},
             {"seed", seed_},
@@ -266,7 +266,7 @@ class TrialSteps {
                            subject_.data);
   }
 
-  // For the model as it was trained, and pruned as a whole.
+  // Allocates formats for the trained and pruned model.
   void allocate(const Model& model, TrialModel& trial) {
     const AllocationRequest& request = space_.recipe().allocation->request;
     BestAllocation best =
@@ -287,7 +287,7 @@ class TrialSteps {
     return allocation_texts(subject_.data, samples, subject_.calibration, seed_);
   }
 
-  // What the two formats of linears do alone to the weights that are rounded.
+  // Returns the cached divergences of the two formats of linears, for the weights to round.
   AloneDivergences* known_alone() {
     if (progress_.alone == nullptr) return nullptr;
     const auto native = settings_of<NativeSection>(*configuration_.native);
@@ -298,7 +298,7 @@ class TrialSteps {
     return &(*progress_.alone)[to_line(of)];
   }
 
-  // Masks first, quantizers behind them, and both trained together where that is asked for.
+  // Adds masks, then quantizers, and trains both together if requested.
   void compress(Model& model, TrialModel& trial) {
     const bool trains = configuration_.train_on.has_value();
     TrainingLog log;
@@ -319,7 +319,7 @@ class TrialSteps {
       plan_ = std::move(chosen.plan);
       trial.allocated = std::move(chosen.allocated);
       take_shape(model);
-      if (!trains) return;  // `native` rounds it
+      if (!trains) return;  // `native` rounds the model
     }
     if (!plan_.empty() || !sparsities_.empty()) {
       CompressOptions how{
@@ -339,7 +339,7 @@ class TrialSteps {
     }
   }
 
-  // What the metrics of a trial are of.
+  // Returns the model that the metrics are measured on.
   Model judged(const Model& model) const {
     if (!subject_.loadable) return model;
     Model plain = for_other_programs(model, context_.session());
@@ -355,7 +355,7 @@ class TrialSteps {
                 context_, "validate", ProgressEnd::vanishes);
     trial.metrics = evaluation_metrics(trial.measurement.evaluation);
     trial.metrics.insert(shape_.begin(), shape_.end());
-    // Zeros are left out, and scales that rounding put between layers count.
+    // The file leaves out zeros, and includes scales that rounding added between layers.
     if (configuration_.native || !pruned_weights(trial.model.graph).empty())
       trial.metrics["packed_bytes"] =
           static_cast<double>(saved_when_packed(trial.model, context_.pool).stored());
@@ -395,7 +395,7 @@ class TrialSteps {
   LayerSparsities sparsities_;
   std::map<std::string, double> shape_;
   std::int64_t evaluations_;
-  FinishedTraining stored_ = {};  // what those of the store took, without weights
+  FinishedTraining stored_ = {};  // duration of cached trainings, without weights
   bool ended_ = false;
 };
 

@@ -10,61 +10,62 @@
 #include "hone/jobs/search/trial_metrics.h"
 #include "hone/jobs/search/trial_subject.h"
 
-/// A trial of a search: from a configuration to a model and its metrics. The same configuration, seed, model and data give the
-/// same bits, whoever runs it.
+/// Runs a trial of a search: from a configuration to a model and its metrics. The same configuration, seed, model and
+/// data give the same bits in every process.
 namespace hone {
 
-/// What a trial made and measured.
+/// The model and metrics of a trial.
 struct TrialModel {
-  Model unrounded;  ///< what training would go on from
-  Model model;      ///< as it is measured and saved
+  Model unrounded;  ///< for further training
+  Model model;      ///< as measured and saved
   Measurement measurement;
-  /// By the names of `metric_names`, latency aside.
+  /// By the names of `metric_names`, without latency.
   std::map<std::string, double> metrics = {};
-  /// 95%, of some of them: of the metric by which the task is judged under `kJudgedMetric`, with its value.
+  /// {value, low, high} of some metrics, 95%; that of the task's metric under `kJudgedMetric`.
   std::map<std::string, std::vector<double>> intervals = {};
-  Json allocated = {};  ///< formats and sparsities by layer, where the trial allocated them itself
-  bool ended_early = false;  ///< `go_on` said so
-  /// What trainings took, when they were run, whose weights came from `TrainedWeights`.
+  Json allocated = {};  ///< formats and sparsities by layer, if the trial allocated them
+  bool ended_early = false;  ///< `WatchTrial` ended it
+  /// Original duration of the trainings whose weights came from `TrainedWeights`.
   double stored_seconds = 0, stored_cpu_seconds = 0;
 };
 
-/// Is shown the metrics at each evaluation while the trial trains, from 1 on; whether to go on. Null: nobody looks.
+/// Called with the metrics at each evaluation during training, counted from 1. Returns whether to go on. May be null.
 using WatchTrial =
     std::function<bool(std::int64_t evaluation, const std::map<std::string, double>& metrics)>;
 
-/// What a training gave, and what it took.
+/// The weights of a training, and its duration.
 struct FinishedTraining {
   ParameterStore weights;
   double seconds = 0, cpu_seconds = 0;
 };
 
-/// Trainings that were run, by what decides on their weights: trials that differ in what comes behind need not train again.
+/// A cache of trainings by everything that affects their weights, for trials that differ only in later steps.
 struct TrainedWeights {
   std::function<std::optional<FinishedTraining>(const Json& of)> find =
-      {};  ///< null: none are kept
+      {};  ///< null: no cache
   std::function<void(const Json& of, const FinishedTraining&)> keep = {};
 };
 
-/// A trial trains all weights first, then those that are pruned or rounded: titles, and folders of checkpoints.
+/// Titles, and checkpoint folders, of the training before compression and of the one after it.
 inline constexpr const char *kFirstTraining = "train", *kSecondTraining = "train compressed";
 
-/// How far a trial came before it was ended, to go on from there.
+/// The state of an interrupted or pruned trial, and caches that trials share.
 struct TrialProgress {
-  fs::path folder = {};          ///< of the checkpoints of its trainings; empty: none are kept
-  std::int64_t evaluations = 0;  ///< that `watch` was shown then
+  fs::path folder = {};          ///< for checkpoints of its trainings; empty: none are stored
+  std::int64_t evaluations = 0;  ///< evaluations until then
   TrainedWeights trained = {};
-  ParentLogits* asked = nullptr;  ///< of the parent, by trials before; null: every trial asks anew
-  /// What formats do alone to the layers of models, by what decides on their weights; null: every trial measures anew.
+  ParentLogits* asked = nullptr;  ///< teacher logits of earlier trials; null: every trial computes its own
+  /// Divergences of formats on single layers, by everything that affects them; null: every trial measures its own.
   std::map<std::string, AloneDivergences>* alone = nullptr;
 };
 
-/// Goes on from the checkpoints in `progress`, to the same bits. Throws `UserError` for a configuration that cannot be: formats of layers that there are not, LoRA without training.
+/// Runs a trial, from the checkpoints in `progress` if there are any, with the same bits. Throws `UserError` for an
+/// invalid configuration: formats of layers that do not exist, LoRA without training.
 TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
                      const TrialConfiguration& configuration, std::uint64_t seed,
                      const WatchTrial& watch, const TrialProgress& progress, Context& context);
 
-/// Returns how many steps the trainings of this configuration have in all.
+/// Returns the total number of training steps of a configuration.
 std::int64_t training_steps(const TrialSubject& subject, const TrialConfiguration& configuration);
 
 }  // namespace hone

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kShownParameters = 20;
 
-// "search/tpe-1", of search/tpe-1/study.db; with the study's name where the file has several.
+// Names the study of search/tpe-1/study.db "search/tpe-1", followed by its own name if the file contains several.
 void call_by_folder(std::vector<ReadStudy>& studies, const std::string& storage) {
   const std::string folder = fs::path(storage).parent_path().string();
   for (ReadStudy& study : studies) {
@@ -39,7 +39,7 @@ void call_by_folder(std::vector<ReadStudy>& studies, const std::string& storage)
   }
 }
 
-// The name in titles.
+// Returns the name for titles.
 std::string told_name(const StudyJob& job) {
   return job.storage.empty() ? job.beside.front() : job.storage;
 }
@@ -178,7 +178,7 @@ Table importance_table(const ReadStudy& study) {
   return table;
 }
 
-// The study chose by these values, so they are too good.
+// The study chose by these values, so they are optimistic.
 constexpr std::string_view kFlatters =
     "Values are those that the study chose by: the best of many trials is also lucky.";
 
@@ -186,10 +186,10 @@ std::string flattery_text(const ReadStudy& study) {
   return fmt::format("{} {}", kFlatters, certainty_text(study.shown));
 }
 
-// Of what the importances are, and whether there is enough of it.
+// Says what the importances measure, and whether there are enough trials.
 std::string importance_text(const ReadStudy& study) {
   const std::int64_t trials = count_trials(study.shown.view).complete, best = (trials + 9) / 10;
-  constexpr std::int64_t kEnough = 5;  // as Optuna's page says of PED-ANOVA
+  constexpr std::int64_t kEnough = 5;  // from Optuna's documentation of PED-ANOVA
   return fmt::format(
       "Importance for being among the best 10% of {} complete trials (PED-ANOVA): {} trial{}.{}",
       grouped(trials), grouped(best), best == 1 ? "" : "s",
@@ -230,7 +230,7 @@ constexpr const char* kReach =
     "Studies that differ only in their seed share a row: the median (smallest to largest). There "
     "are no confidence intervals: seeds are few, and the best of a study is its luckiest trial.";
 
-// Candidates of `hone shrink`; else the best trials, and where none is within the limits all that are complete.
+// Returns the candidates of `hone shrink`; else the best trials, or all complete ones if none is within the limits.
 PageTable trials_of(const ShownStudy& shown) {
   if (const std::vector<const Trial*> candidates = shrink_candidates(shown); !candidates.empty())
     return {trials_table(shown, candidates),
@@ -243,7 +243,7 @@ PageTable trials_of(const ShownStudy& shown) {
           shown.view.has_several_objectives() ? "The Pareto front." : "The best trials."};
 }
 
-// One study: its best trials, and the importance of its parameters.
+// Describes one study: its best trials, and the importance of its parameters.
 void describe_study(const ReadStudy& study, Document& document) {
   const ShownStudy& shown = study.shown;
   const TrialCounts counts = count_trials(shown.view);
@@ -261,7 +261,7 @@ void describe_study(const ReadStudy& study, Document& document) {
         {"Importance of parameters", {PageTable{importance_table(study), importance_text(study)}}});
 }
 
-// Studies in a table; where there are families, how soon each found good trials.
+// Describes several studies; with families, how soon each found good trials.
 void describe_studies(const std::vector<ReadStudy>& studies,
                       const std::vector<StudyFamily>& families,
                       const std::optional<StudyLeader>& leader, const std::string& title,
@@ -328,7 +328,7 @@ void check_outputs(const StudyJob& job) {
   user_check(one || !job.remove, "name the one study to delete");
 }
 
-// What was exported, copied and deleted, a sentence each.
+// Returns sentences about what was exported, copied and deleted.
 std::vector<std::string> done_sentences(const StudyJob& job, bool removed) {
   std::vector<std::string> sentences;
   if (!job.export_file.empty())

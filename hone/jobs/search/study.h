@@ -15,19 +15,19 @@
 
 namespace hone {
 
-/// Studies in a storage to show, compare, export or delete: hone's own, and any in Optuna's tables.
+/// A request to show, compare, export or delete studies in a storage: those of hone, and any in Optuna's tables.
 struct StudyJob {
-  /// As `open_storage` takes it; of a search that still runs the path that its study will have, too. Empty with `beside`.
+  /// As `open_storage` takes it; for a running search also the final path of its study. May be empty with `beside`.
   std::string storage;
-  /// More storages, whose studies are compared with those of the first. Each study is named after its folder.
+  /// More storages to compare with the first one. Each study is named after its folder.
   std::vector<std::string> beside = {};
   /// None: a row for each study; one: details of it; several: a comparison.
   std::vector<std::string> studies = {};
   std::string export_file = {};  ///< .csv or .json: all trials of one study; empty: none
-  /// Where a copy that Optuna 3.0 and 3.1 open is to be written; empty: none.
+  /// Path of a copy for Optuna 3.0 and 3.1; empty: none.
   std::string for_optuna_3_1 = {};
   bool remove = false;  ///< deletes one study, with its trials
-  /// Asks whether to delete, with a question that names the study. Null: nobody is asked.
+  /// Asks the user whether to delete the study; null: deletes without asking.
   std::function<bool(const std::string& question)> may_remove = {};
   JobOutput output = {};  ///< a folder with report, figures and trials.csv; empty: none
 };
@@ -48,7 +48,7 @@ struct StudyResult {
   std::vector<std::int64_t> front = {};
   std::vector<ParameterImportance> importances = {};
 };
-/// The result for programs.
+/// The machine-readable result.
 struct StudyFields {
   std::string storage;
   std::vector<StudyResult> studies = {};
@@ -60,8 +60,9 @@ const Fields& fields_of(const StudyBest*);
 const Fields& fields_of(const StudyResult*);
 const Fields& fields_of(const StudyFields*);
 
-/// Throws `UserError`: as `open_storage`, which must be there; studies that are not (naming those that are), several that have not one
-/// objective of one direction, files and folders that may not be written.
+/// Runs the job. Throws `UserError` as `open_storage` does, for a missing storage, for missing studies (with the names
+/// of existing ones), for several studies that do not have one objective with one direction, and for files and folders
+/// that must not be overwritten.
 JobResult tell_studies(const StudyJob& job, const Context& context);
 
 }  // namespace hone

@@ -15,20 +15,19 @@
 namespace hone {
 namespace {
 
-// Of an odd number the middle one, of an even one the mean of the two in the middle.
 double median_of(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// Nothing where it is not known.
+// Returns none if it is not known.
 std::optional<std::string> sampler_of(const ShownStudy& study) {
   const Json& sampler = value_at(study.family, "sampler");
   return sampler.is_string() ? std::optional(sampler.get<std::string>()) : std::nullopt;
 }
 
-// "tpe-1", "tpe-2": "tpe"; of names that have nothing in common what chose the trials.
+// Returns "tpe" for "tpe-1" and "tpe-2"; the sampler if the names have nothing in common.
 std::string common_name(const std::vector<const ShownStudy*>& studies) {
   std::string name = studies[0]->view.name;
   for (const ShownStudy* study : studies) {
@@ -52,7 +51,7 @@ double best_of_study(const ShownStudy& study) {
   return best == nullptr ? kNoValue : best->values[0];
 }
 
-// Trials of each study until within reach of `target`; infinite: it never came there.
+// Returns the trials of each study until within reach of `target`; infinite if it never was.
 std::vector<double> trials_to_reach(const StudyFamily& family, double target) {
   std::vector<double> trials;
   for (const ShownStudy* study : family.studies) {
@@ -78,7 +77,7 @@ std::string reach_text(const StudyFamily& family, double target) {
   return fmt::format("{} ({} to {})", text(median_of(trials)), text(least), text(most));
 }
 
-// "0.005", of accuracies "0.5 points".
+// "0.005"; for accuracies "0.5 points".
 std::string within_text(const std::vector<StudyFamily>& families) {
   const bool is_accuracy = families.at(0).studies.at(0)->objectives.at(0) == kAccuracy.key;
   return is_accuracy ? fmt::format("{:g} points", 100 * kWithinReach)
@@ -122,7 +121,7 @@ std::vector<std::int64_t> known_seeds(const StudyFamily& family) {
   return seeds;
 }
 
-// "3 seeds (1, 2, 3)", of many "12 seeds (1 … 12)".
+// "3 seeds (1, 2, 3)"; with many seeds "12 seeds (1 … 12)".
 std::string seeds_text(const StudyFamily& family) {
   constexpr std::size_t kMostNamed = 6;
   const std::vector<std::int64_t> seeds = known_seeds(family);
@@ -132,7 +131,7 @@ std::string seeds_text(const StudyFamily& family) {
                          : fmt::format("{} … {}", seeds.front(), seeds.back()));
 }
 
-// Its sampler, where no other family has it.
+// Returns its sampler if no other family has the same one, else its label.
 std::string short_name(const StudyFamily& family, const std::vector<StudyFamily>& families) {
   const std::optional<std::string> sampler = sampler_of(*family.studies[0]);
   const auto has_it = [&](const StudyFamily& other) {
@@ -297,7 +296,7 @@ Figure compared_histories(const std::vector<StudyFamily>& families) {
   }
   figure.panels.push_back(trials);
   const auto is_known = [](const Series& series) { return !series.points.empty(); };
-  // What one of them does not say is no comparison.
+  // CPU time is compared only if it is known for all.
   if (std::ranges::all_of(cpu_seconds.series, is_known))
     figure.panels.push_back(cpu_seconds);
   else if (std::erase_if(seconds.series, std::not_fn(is_known)); !seconds.series.empty())

@@ -32,7 +32,7 @@ std::string name_of(const Trial& trial) {
   return fmt::format("trial {}", shown_number(trial.number));
 }
 
-// The seconds of a time as storages write it; NaN: it is not a number.
+// Converts a timestamp of a storage to seconds; NaN if it cannot be parsed.
 double seconds_at(const std::string& time) {
   std::tm parts{};
   double seconds = 0;
@@ -44,7 +44,7 @@ double seconds_at(const std::string& time) {
   return static_cast<double>(timegm(&parts)) + seconds;
 }
 
-// Where the steps go up or down, and where they end: what lies between is drawn by these.
+// Keeps only the points where the value changes, and the last one.
 Series without_repetitions(Series steps) {
   std::vector<Point> points;
   for (std::size_t i = 0; i < steps.points.size(); ++i)
@@ -54,7 +54,7 @@ Series without_repetitions(Series steps) {
   return steps;
 }
 
-// As figures of a study show it.
+// Returns the history without repeated points, for drawing.
 BestHistory shown_history(const ShownStudy& study, const std::string& label,
                           const std::string& metric = "value") {
   BestHistory history = history_of(study, label, metric);
@@ -81,20 +81,20 @@ Figure optimization_history(const ShownStudy& study) {
   return figure;
 }
 
-// Of points that another figure tells of.
+// Drops the details of points that another figure shows.
 void drop_details(Figure& figure) {
   for (Panel& panel : figure.panels)
     for (Series& series : panel.series)
       for (Point& point : series.points) point.detail.clear();
 }
 
-// The metrics of trials that the formula of the objective names; none where it is one of them.
+// Returns the metrics in the formula of the objective; none if the objective is a metric itself.
 std::vector<std::string> named_metrics(const ShownStudy& study) {
   std::vector<std::string> names;
   try {
     names = parse_formula(study.objectives[0]).names();
   } catch (const UserError&) {
-    return {};  // a name that somebody else has given
+    return {};  // a free-form name, from another program
   }
   const Trials trials = complete_trials(study);
   std::erase_if(names, [&](const std::string& name) {
@@ -105,7 +105,7 @@ std::vector<std::string> named_metrics(const ShownStudy& study) {
   return names;
 }
 
-// What an objective is made of beside it: what is best by the one need not be by the other.
+// Plots the objective and its metrics, which may have different best trials.
 Figure objective_figure(const ShownStudy& study) {
   if (study.view.has_several_objectives()) return {};
   constexpr std::size_t kMostMetrics = 3;
@@ -127,7 +127,7 @@ Figure objective_figure(const ShownStudy& study) {
   return figure;
 }
 
-// Of the first two objectives.
+// Plots the first two objectives.
 Figure pareto_front_figure(const ShownStudy& study) {
   if (!study.view.has_several_objectives()) return {};
   Series others{.label = "a trial", .points = {}, .draw = Draw::points},
@@ -146,7 +146,7 @@ Figure pareto_front_figure(const ShownStudy& study) {
                       .series = {others, front}}}};
 }
 
-// A parameter that varies, by its importance.
+// Returns the importances of the parameters that vary.
 std::vector<ParameterImportance> varying(const ShownStudy& study) {
   std::vector<ParameterImportance> importances = study.importances;
   std::erase_if(importances, [&](const ParameterImportance& importance) {
@@ -179,21 +179,21 @@ Figure importance_figure(const ShownStudy& study) {
   return {.title = title_of(study, what), .panels = {panel}};
 }
 
-/// Where the values of a parameter lie on an axis: numbers by themselves, others by their places.
+/// An axis for the values of a parameter: numbers by value, others by position.
 struct ValueAxis {
   std::string parameter;
   Axis axis;
   bool by_number = true;
   bool logarithmic = false;
   double low = kNoValue, high = kNoValue;
-  std::map<std::string, double> places = {};  ///< of values that are no numbers
+  std::map<std::string, double> places = {};  ///< of values that are not numbers
 
   double place(const Json& value) const {
     return by_number ? value.get<double>() : places.at(value_text(parameter, value));
   }
 };
 
-// A tick at each tested value, where these are few.
+// Returns a tick for each tested value if there are few.
 std::vector<Tick> ticks_at(const std::string& parameter, const std::vector<Json>& numbers) {
   constexpr std::size_t kMostTicks = 6;
   std::map<double, std::string> ticks;
@@ -232,7 +232,7 @@ ValueAxis axis_of(const ShownStudy& study, const std::string& name, const Trials
   return axis;
 }
 
-// "…7.attention.self.query.format": what tells the parameters of layers apart is at their end.
+// "…7.attention.self.query.format": the end of a name distinguishes the parameters of layers.
 std::string end_of_name(const std::string& name) {
   std::string end = name;
   while (end.size() > kNameColumns && end.find('.') != std::string::npos)
@@ -268,7 +268,7 @@ Figure slice_figure(const ShownStudy& study) {
   return figure;
 }
 
-// "batch: 16 to 64", "format: int, none"; of many values how many, as names of all would leave no room for the figure.
+// "batch: 16 to 64", "format: int, none"; with many values only their number, since all names would not fit.
 std::string range_of(const std::string& name, const ValueAxis& axis) {
   constexpr std::size_t kMostNamed = 4;
   if (axis.places.size() > kMostNamed)
@@ -279,7 +279,7 @@ std::string range_of(const std::string& name, const ValueAxis& axis) {
   return fmt::format("{}: {}", name, range);
 }
 
-// From 0, at the least value of a parameter, to 1. NaN: the trial does not have it, or nothing varies.
+// Returns the position from 0, at the least value of a parameter, to 1. NaN if the trial lacks it or it does not vary.
 double share_of(const ValueAxis& axis, const ShownStudy& study, const TrialParameter* parameter) {
   if (parameter == nullptr || !(axis.high > axis.low)) return kNoValue;
   const auto scaled = [&](double value) { return axis.logarithmic ? std::log(value) : value; };
@@ -287,7 +287,7 @@ double share_of(const ValueAxis& axis, const ShownStudy& study, const TrialParam
   return (scaled(axis.place(shown_value(study, *parameter))) - low) / (high - low);
 }
 
-// At most so many curves, evenly spaced.
+// Returns at most `kMostCurves` trials, evenly spaced.
 Trials thinned(const Trials& trials) {
   if (trials.size() <= kMostCurves) return trials;
   Trials some;
@@ -303,8 +303,8 @@ std::string thinned_title(const ShownStudy& study, const std::string& what, cons
                              : fmt::format("{} of {} of {} trials", what, kMostCurves, all.size()));
 }
 
-// An axis for the objective and each parameter, one below the other so that their names have room, and every trial as a line from
-// one to the next; the best tenth stands out.
+// Draws an axis for the objective and each parameter, stacked so that their names fit, and a line for every trial. The
+// best tenth is highlighted.
 Figure parallel_figure(const ShownStudy& study) {
   Trials all = complete_trials(study);
   std::vector<ParameterImportance> importances = varying(study);
@@ -380,11 +380,11 @@ Figure edf_figure(const ShownStudy& study) {
                       .series = {series}}}};
 }
 
-/// One place for a new one.
+/// All figures; a new one is added here.
 constexpr struct {
   std::string_view name, description;
   Figure (*draw)(const ShownStudy&);
-  std::string_view zoomed = "";  ///< name of a second look at where points crowd; empty: none
+  std::string_view zoomed = "";  ///< name of a second figure that zooms in on dense points; empty: none
 } kFigures[] = {
     {"optimization_history", "The value of each trial, and the best so far.", optimization_history,
      "optimization_history_zoom"},

@@ -20,9 +20,9 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kShownTrials = 20;
-constexpr std::string_view kFormatSuffix = ".format";  // of the parameter that is a layer's format
+constexpr std::string_view kFormatSuffix = ".format";  // suffix of parameters that are layer formats
 
-// Best first by the first objective; of several objectives those of the Pareto front.
+// Returns trials best first by the first objective; with several objectives only the Pareto front.
 std::vector<const Trial*> ranked(const ShownStudy& study) {
   std::vector<const Trial*> trials =
       study.view.has_several_objectives() ? pareto_front(study.view) : study.view.trials;
@@ -35,7 +35,7 @@ std::vector<const Trial*> ranked(const ShownStudy& study) {
   return trials;
 }
 
-// In the order in which trials first had them.
+// Returns the names in the order of their first use.
 std::vector<std::string> parameter_names(const StudyView& study) {
   std::vector<std::string> names;
   for (const Trial* trial : study.trials)
@@ -44,7 +44,7 @@ std::vector<std::string> parameter_names(const StudyView& study) {
   return names;
 }
 
-// Whether trials have a metric that is no objective, which has its column.
+// Returns whether a metric gets its own column: trials have it, and it is not an objective.
 bool tells(const ShownStudy& study, const std::string& metric) {
   return std::ranges::find(study.objectives, metric) == study.objectives.end() &&
          std::ranges::any_of(study.view.trials, [&](const Trial* trial) {
@@ -52,7 +52,7 @@ bool tells(const ShownStudy& study, const std::string& metric) {
          });
 }
 
-// The title with its unit, if it has one.
+// Returns the title, with its unit if it has one.
 std::string objective_title(const std::string& formula) {
   if (formula == "latency_ms") return "latency_ms (ms per example, batch size 1)";
   return formula == "packed_bytes" ? "packed_bytes (bytes)" : formula;
@@ -73,7 +73,7 @@ Json value_or_null(const Trial& trial, const char* attribute) {
   return found == trial.user_attributes.end() ? Json() : found->second;
 }
 
-// The examples that a metric is a share of; none where it is no accuracy, or they are not known.
+// Returns an accuracy as a share of examples; none for other metrics, and if the examples are not known.
 std::optional<Proportion> proportion_of(const ShownStudy& study, const std::string& metric,
                                         double value) {
   const Json& rows = value_at(study.measured_on, "n");
@@ -98,12 +98,12 @@ Cell value_cell(const ShownStudy& study, std::size_t index, double value) {
   return real(value, kObjectiveDigits);
 }
 
-/// A metric that has its column in tables of trials.
+/// A metric with a column in tables of trials.
 struct ShownMetric {
   std::string name, title;
   Cell (*cell)(const ShownStudy& study, double value);
 };
-// First those that tasks are judged by, for objectives that are formulas.
+// The metrics of the tasks come first, for objectives that are formulas.
 const ShownMetric kShownMetrics[] = {
     {kAccuracy.key, "Accuracy",
      [](const ShownStudy& study, double value) {
@@ -121,7 +121,7 @@ const ShownMetric kShownMetrics[] = {
     {"latency_ms", "Latency per example, batch size 1 (ms)",
      [](const ShownStudy&, double value) -> Cell { return significant(value); }}};
 
-// Absent where there is no number.
+// Returns an absent cell if there is no number.
 template <typename CellOf>
 Cell number_cell(const Json& value, const CellOf& cell_of) {
   return value.is_number() && std::isfinite(value.get<double>()) ? cell_of(value.get<double>())
@@ -181,7 +181,7 @@ std::set<std::int64_t> numbers_run_again(const StudyView& study) {
   for (const Trial* trial : study.trials) {
     if (const auto number = number_in(trial->system_attributes, "failed_trial"))
       again.insert(*number);
-    const auto history = trial->system_attributes.find("retry_history");  // of all, where several
+    const auto history = trial->system_attributes.find("retry_history");  // all earlier attempts
     if (history == trial->system_attributes.end() || !history->second.is_array()) continue;
     for (const Json& number : history->second)
       if (number.is_number_integer()) again.insert(number.get<std::int64_t>());

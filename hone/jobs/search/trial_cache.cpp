@@ -58,7 +58,7 @@ TrialCache::TrialCache(const fs::path& store, const TrialSubject& subject) {
   if (store.empty()) return;
   store_.emplace(store);
   const FineTuneOptions& training = subject.training;
-  // Fresh weights are drawn anew by the seed of each trial: those at hand are the first ones.
+  // With fresh weights, the subject's are only those of the first seed; each trial draws its own.
   Json shared = {
       {"model", run_identity(Json::object(), subject.parent.model.parameters, subject.data)},
       {"config", subject.parent.model.facts.config},
@@ -80,7 +80,7 @@ std::string TrialCache::key(const TrialConfiguration& configuration, std::uint64
              {"configuration", to_json(configuration)},
              {"seed", seed},
              {"watched", watched}};
-  // Records of older versions count bytes with zeros.
+  // Separates records of older versions, whose bytes include zeros.
   if (configuration.pruning || !configuration.sparsities.empty() ||
       !configuration.allocation.is_null())
     of["zeros"] = "left out";
@@ -110,7 +110,7 @@ void TrialCache::keep(const TrialConfiguration& configuration, std::uint64_t see
   try {
     store_->put(key(configuration, seed, watched), {}, {}, about);
   } catch (const UserError&) {
-    return;  // a full disk: it is computed again when it is asked for again
+    return;  // a full disk: it is computed again when needed
   }
 }
 
@@ -130,7 +130,7 @@ void TrialCache::keep_finding(const Json& of, const Json& finding) {
   try {
     store_->put(finding_key(of), {}, {}, {{"finding", finding}, {"of", of}});
   } catch (const UserError&) {
-    return;  // a full disk: it is found again
+    return;  // a full disk: it is computed again when needed
   }
 }
 
@@ -146,7 +146,7 @@ std::optional<FinishedTraining> TrialCache::find_trained(const Json& of) {
   const fs::path folder = scratch.path() / "weights";
   const std::optional<Json> about = store_->take(finding_key({{"trained", of}}), folder);
   if (!about) return std::nullopt;
-  // The mapping of a file that is gone stays.
+  // The memory mapping stays valid after the file is removed.
   return FinishedTraining{.weights = ParameterStore(read_safetensors(folder / kWeights).tensors),
                           .seconds = about->value("seconds", 0.0),
                           .cpu_seconds = about->value("cpu_seconds", 0.0)};
@@ -163,7 +163,7 @@ void TrialCache::keep_trained(const Json& of, const FinishedTraining& training, 
         finding_key({{"trained", of}}), scratch.path(), {kWeights},
         {{"trained", of}, {"seconds", training.seconds}, {"cpu_seconds", training.cpu_seconds}});
   } catch (const UserError&) {
-    return;  // a full disk: it is trained again
+    return;  // a full disk: it is trained again when needed
   }
 }
 
@@ -190,7 +190,7 @@ void TrialCache::keep_checkpoints(const TrialConfiguration& configuration, std::
     store_->put(checkpoint_key(configuration, seed, evaluations.size()), from, files_below(from),
                 {{"evaluations", evaluations}, {"configuration", to_json(configuration)}});
   } catch (const UserError&) {
-    return;  // should it go on, it is run again from its beginning, to the same bits
+    return;  // if promoted, the trial starts from its beginning, with the same bits
   }
 }
 

@@ -8,55 +8,56 @@
 #include "hone/base/store.h"
 #include "hone/jobs/search/search_trial.h"
 
-/// Results of trials, kept in the store of finished work: a configuration is computed once on one model, data and seed, whoever
-/// asks for it again, by whatever sampler, seed or study.
+/// A cache of trial results in the store of finished work. A configuration is computed once for a model, data and seed,
+/// across samplers and studies.
 namespace hone {
 
-/// What is remembered of a trial that was run to its end.
+/// The cached result of a completed trial.
 struct TrialRecord {
-  std::map<std::string, double> metrics = {};  ///< by `metric_names`, latency aside
-  /// The metrics at each evaluation on the way, where somebody looked.
+  std::map<std::string, double> metrics = {};  ///< by `metric_names`, without latency
+  /// The metrics at each evaluation during training, if it was watched.
   std::vector<std::map<std::string, double>> evaluations = {};
-  /// As a trial has them.
+  /// As in `TrialModel`.
   std::map<std::string, std::vector<double>> intervals = {};
   Json allocated = {};
-  double seconds = 0;  ///< it took
+  double seconds = 0;  ///< duration
   std::optional<double> cpu_seconds =
-      {};  ///< all processors spent on it; none: kept by an older program
+      {};  ///< CPU time; none: written by an older version
 };
 
 class TrialCache {
  public:
-  /// `store` empty: nothing is kept or found. The results are those of this subject and of `kNumerics`.
+  /// Opens the cache for this subject and `kNumerics`. With an empty `store` nothing is stored or found.
   TrialCache(const fs::path& store, const TrialSubject& subject);
 
-  /// `watched`: with the metrics on the way.
+  /// Returns a cached result; `watched`: with the metrics during training.
   std::optional<TrialRecord> find(const TrialConfiguration& configuration, std::uint64_t seed,
                                   bool watched);
-  /// What cannot be kept (a full disk) is told to nobody: it is computed again.
+  /// Stores a result. Ignores write errors (a full disk), since it can be computed again.
   void keep(const TrialConfiguration& configuration, std::uint64_t seed, bool watched,
             const TrialRecord& record);
 
-  /// What was found on the way to trials of this subject, by what it is of.
+  /// Returns a cached intermediate result of this subject, by its key.
   std::optional<Json> find_finding(const Json& of);
   void keep_finding(const Json& of, const Json& finding);
 
-  /// The trainings of trials. Weights of more than a two-hundredth of the store, which would soon push out all else, are kept only
-  /// where `large` says so.
+  /// Returns the cache of trainings. Weights of more than a two-hundredth of the store, which would soon evict all
+  /// else, are stored only with `large`.
   TrainedWeights trainings(bool large);
 
-  /// Whether anything is kept.
+  /// Returns whether there is a store.
   bool keeps() const { return store_.has_value(); }
-  /// Puts into `to` what a trial that was ended after so many evaluations has left to go on from, and returns the metrics of these.
+  /// Copies the checkpoints of a trial that was stopped after this many evaluations into `to`. Returns the metrics of
+  /// these evaluations; none if there are no such checkpoints.
   std::optional<std::vector<std::map<std::string, double>>> take_checkpoints(
       const TrialConfiguration& configuration, std::uint64_t seed, std::int64_t evaluations,
       const fs::path& to);
-  /// Keeps it: all files in `from`.
+  /// Stores all files in `from` as checkpoints of a stopped trial.
   void keep_checkpoints(const TrialConfiguration& configuration, std::uint64_t seed,
                         const std::vector<std::map<std::string, double>>& evaluations,
                         const fs::path& from);
 
-  /// The key of a trial in the store.
+  /// Returns the key of a trial in the store.
   std::string key(const TrialConfiguration& configuration, std::uint64_t seed, bool watched) const;
 
  private:

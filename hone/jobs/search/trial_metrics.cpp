@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-/// Bits of several tensors, by element.
+/// The mean number of bits per element over several tensors.
 struct BitMean {
   double bits = 0, elements = 0;
   void add(double count, double each) {
@@ -21,7 +21,7 @@ struct BitMean {
   double mean() const { return elements == 0 ? 32 : bits / elements; }
 };
 
-/// Metrics of a model that depend on its configuration alone.
+/// Metrics that depend only on the configuration.
 constexpr std::string_view kShapeMetrics[] = {"average_bits", "average_data_bits", "parameters",
                                               "packed_bytes", "flops"};
 
@@ -87,8 +87,8 @@ bool is_known_on_the_way(const std::string& name, const SearchRecipe& recipe,
   const Model& parent = subject.parent.model;
   if (name == "packed_bytes" &&
       (recipe.native || prunes(recipe) || !pruned_weights(parent.graph).empty()))
-    return false;  // which zeros are left out
-  // What is allocated at its end is not known before.
+    return false;  // the file leaves out zeros
+  // An allocation is known only at the end of the trial.
   return (!recipe.allocation &&
           std::ranges::find(kShapeMetrics, name) != std::end(kShapeMetrics)) ||
          std::ranges::any_of(metrics(parent.facts.task()),

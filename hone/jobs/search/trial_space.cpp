@@ -9,12 +9,12 @@
 namespace hone {
 namespace {
 
-// Above this many architectures the linears of all of them are not looked at one by one.
+// The maximum number of architectures whose linears are enumerated.
 constexpr std::uint64_t kMostArchitectures = 100'000;
 
 std::string square_name(const std::string& linear) { return linear + "_type"; }
 
-// The meant value of a setting, of a trial that has it.
+// Returns the value of a setting in a trial.
 Json meant(const SearchSetting& setting, const std::string& name, const Assignment& values) {
   return setting.varies() ? setting.meant(values.at(name)) : setting.value;
 }
@@ -23,7 +23,7 @@ std::string parameter_name(const RecipeSection& section, const SearchSetting& se
   return fmt::format("{}.{}", section.name, setting.key);
 }
 
-// What does nothing makes no difference, however it is spelled.
+// Removes settings without an effect, so that equivalent configurations are equal.
 void leave_out_idle(TrialConfiguration& trial) {
   for (const RecipeSection& section : recipe_sections())
     if (std::optional<Json>& values = trial.*section.values; values && section.idle(*values))
@@ -71,7 +71,7 @@ TrialSpace::TrialSpace(SearchRecipe recipe, LinearsOf linears)
   for (const SearchSetting& setting : recipe_.architecture) add_setting(setting.key, setting);
   if (recipe_.square_linears) add_squares();
   for (const RecipeSection& section : recipe_sections()) {
-    if (section.settings == &SearchRecipe::native) add_precision();  // in its place in the order
+    if (section.settings == &SearchRecipe::native) add_precision();  // its position in the order
     if (const SearchRecipe::Section& settings = recipe_.*section.settings)
       for (const SearchSetting& setting : *settings)
         add_setting(parameter_name(section, setting), setting);
@@ -99,13 +99,13 @@ const LinearNames& TrialSpace::linears_of(const Json& architecture) const {
   return linears_.emplace(text, make_linears_(architecture)).first->second;
 }
 
-// Those of any architecture of the space, in the order in which they are met.
+// Returns the linears of all architectures of the space, in the order of their first occurrence.
 std::vector<std::string> TrialSpace::possible_linears(bool square) const {
   SearchSpace shapes;
   for (const SearchSetting& setting : recipe_.architecture) {
     if (!setting.varies()) continue;
     const Distribution& d = setting.distribution;
-    // A real number moves no linear.
+    // Settings with real values do not change which linears exist.
     shapes.parameters.push_back(
         {setting.key, d.size() ? d : real_values(d.low, d.low), /*active=*/{}});
   }

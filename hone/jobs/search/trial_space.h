@@ -9,53 +9,51 @@
 
 namespace hone {
 
-/// The linears of a model, as far as a space asks for them.
+/// Names of the linears of a model.
 struct LinearNames {
   std::vector<std::string> all;
   std::vector<std::string> square;  ///< those with as many outputs as inputs
 };
 
-/// The linears of the model with these keys of its config.json.
+/// Returns the linears of the model with these keys in its config.json.
 using LinearsOf = std::function<LinearNames(const Json& architecture)>;
 
-/// One point of a space, spelled out: what a trial does. It tells nothing of how the space was written, so that equal ones are equal
-/// in all studies.
+/// The configuration of a trial, independent of how the space is written, so that equal ones are equal in all studies.
 struct TrialConfiguration {
   Json architecture = Json::object();        ///< keys of config.json
-  std::vector<std::string> identities = {};  ///< linears that are not there
-  /// Objects, by their keys.
+  std::vector<std::string> identities = {};  ///< linears replaced by the identity
+  /// Sections as objects, by their keys.
   std::optional<Json> structure = {}, training = {}, lora = {}, pruning = {}, native = {},
                       train_on = {}, distillation = {};
   /// Formats by layer and operand, as they print: {"layer": {"weight": "int(bits=8)"}}.
   Json formats = Json::object();
-  Json sparsities = Json::object();  ///< as `LayerSparsity`, by layer; 0 is left out
-  Json allocation = {};              ///< what each trial allocates within what; null: nothing
+  Json sparsities = Json::object();  ///< `LayerSparsity` by layer; 0 is left out
+  Json allocation = {};              ///< request of the trial's own allocation; null: none
 };
 Json to_json(const TrialConfiguration& configuration);
 
-/// The space of a recipe: parameters are called by their keys, in sections behind that of the section ("training.learning_rate"), those of
-/// layers behind the layer's name ("bert.pooler.dense.format", ".integer.width"), squares "bert.pooler.dense_type" as in MASE. Throws
-/// `UserError` for globs that name no linear of any model of the space.
+/// The space of a recipe. Parameters are named by section and key ("training.learning_rate"), or by layer
+/// ("bert.pooler.dense.format", ".integer.width"); square linears are "bert.pooler.dense_type", as in MASE. Throws
+/// `UserError` for globs that match no linear of any model in the space.
 class TrialSpace {
  public:
   TrialSpace(SearchRecipe recipe, LinearsOf linears);
   TrialSpace(const TrialSpace&) = delete;
   TrialSpace& operator=(const TrialSpace&) = delete;
 
-  /// Points of which `objection` says why they are none are not tried; "": it has none.
+  /// Excludes the points for which `objection` returns a reason; "" accepts a point.
   void object_by(std::function<std::string(const TrialConfiguration&)> objection);
 
   const SearchSpace& space() const { return space_; }
   const SearchRecipe& recipe() const { return recipe_; }
   TrialConfiguration configuration_of(const Assignment& values) const;
-  /// The lists that people gave to choose from, of parameters that are indices into them, by their names.
+  /// Returns the lists that index parameters refer to, by the names of the parameters.
   Json index_values() const;
-  /// The linears that the groups of precision name in the model of these values; all of them where there is no such group.
+  /// Returns the linears that the precision groups match in this model; all linears without such groups.
   std::vector<std::string> precision_layers(const TrialConfiguration& configuration) const;
-  /// What studies hold for a meant value of the parameter of this name: an index where people gave a list of numbers.
+  /// Returns what studies store for a value of this parameter: an index if the recipe has a list of numbers.
   Json external_of(const std::string& name, const Json& meant) const;
-  /// What studies hold for points to begin with, one for each of the recipe's. Throws `UserError` for parameters and values that the space does
-  /// not have.
+  /// Returns the recipe's first points as studies store them. Throws `UserError` for points outside the space.
   std::vector<Json> first_points() const;
 
  private:
@@ -67,7 +65,7 @@ class TrialSpace {
                    const std::function<bool(const Assignment&)>& active);
   Json architecture_of(const Assignment& values) const;
   const LinearNames& linears_of(const Json& architecture) const;
-  /// The last group that names a linear; null: none does.
+  /// Returns the last group that matches a linear; null if there is none.
   const PrecisionGroup* group_of(const std::string& linear) const;
   bool has_layer(const std::string& layer, const Assignment& values) const;
   std::vector<std::string> possible_linears(bool square) const;
@@ -77,7 +75,7 @@ class TrialSpace {
   SearchRecipe recipe_;
   LinearsOf make_linears_;
   SearchSpace space_;
-  std::map<std::string, SearchSetting> settings_;       // by the names of parameters
+  std::map<std::string, SearchSetting> settings_;       // by parameter name
   mutable std::map<std::string, LinearNames> linears_;  // by architecture, as JSON
 };
 

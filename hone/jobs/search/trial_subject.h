@@ -13,42 +13,42 @@
 #include "hone/study/measure.h"
 #include "hone/train/calibration.h"
 
-/// What trials of a search are made of.
+/// The model and data that trials of a search share.
 namespace hone {
 
-/// What all trials of a search share. The texts that choices are made on are `data.validation`, whatever the protocol.
+/// The model, data and options that trials of a search share. Choices use `data.validation` under any protocol.
 struct TrialSubject {
   std::string name;  ///< of the model, as `open_model` takes it
-  TextModel parent;  ///< as it was opened, or the first of its kind with fresh weights
-  /// Every trial draws weights of its own: there is an architecture to choose, or the model has fresh ones.
+  TextModel parent;  ///< the baseline, or a model with fresh weights
+  /// Every trial draws its own weights: the architecture varies, or the model has fresh weights.
   bool fresh = false;
   EncodedSplits data;
   EncodedSplits
-      unwatched;  ///< the same without a validation part, for trainings that nobody looks at
-  std::optional<Measurement> parent_measured = {};  ///< there; none: it is fresh
-  std::vector<Gate> gates = {};                     ///< what a trial may lose against it
-  FineTuneOptions training = {};  ///< what settings are put on top of: batches, evaluations
+      unwatched;  ///< the same without a validation split, for trainings that are not watched
+  std::optional<Measurement> parent_measured = {};  ///< on `data.validation`; none: it is fresh
+  std::vector<Gate> gates = {};                     ///< the allowed drops against it
+  FineTuneOptions training = {};  ///< defaults for settings: batches, evaluations
   CalibrationRun calibration = {};
-  /// What tells what formats do to layers alone; none: the usual `allocation_texts`.
+  /// Texts for measuring formats on single layers; none: `allocation_texts`.
   std::optional<AllocationTexts> allocated_on = {};
-  /// Trials are measured as `for_other_programs` has them, and fail where `transformers` cannot load that.
+  /// Measure trials as `for_other_programs` converts them; trials fail if `transformers` cannot load that.
   bool loadable = false;
-  UnitScores unit_scores = {};  ///< of the parent, for recipes with [structure]
+  UnitScores unit_scores = {};  ///< of the baseline, for recipes with [structure]
   std::uint64_t seed = 42;
   std::string computed_by = {};  ///< see `computed_by` (jobs/run_identity.h)
 };
 
-/// What the subject's config.json says with these keys in place of its own. Throws `UserError` for sizes that do not go together.
+/// Returns the facts of the subject's config.json with these keys replaced. Throws `UserError` for inconsistent sizes.
 ModelFacts trial_facts(const TrialSubject& subject, const Json& architecture);
 
-/// What such a config builds.
+/// Builds the graph for such a config.json.
 Graph trial_graph(const TrialSubject& subject, const Json& architecture, const Context& context);
 
-/// The linears of the model with these keys of its config.json, as spaces ask for them; none where sizes do not go together.
+/// Returns the linears of the model with these keys in its config.json; none for inconsistent sizes.
 LinearNames linears_of(const TrialSubject& subject, const Json& architecture,
                        const Context& context);
 
-/// Why no model can be made by a configuration: sizes that do not go together. "": one can.
+/// Returns why a configuration is invalid, such as inconsistent sizes; "" if it is valid.
 std::string objection(const TrialSubject& subject, const TrialConfiguration& configuration);
 
 }  // namespace hone

@@ -26,13 +26,13 @@ ReadStudy watched_study(StudyStorage& storage, const WatchJob& job) {
   return *std::ranges::max_element(studies, {}, last_time);
 }
 
-/// What has been told of a study.
+/// The progress of watching a study.
 class Watch {
  public:
   Watch(const WatchJob& job, const Context& context)
       : job_(job), context_(context), changed_(Clock::now()) {}
 
-  // Tells what is new; whether to go on.
+  // Reports new trials; returns whether to go on.
   bool look(const ReadStudy& study,
             const std::function<void(const WatchedTrial&, Progress&)>& tell) {
     if (!progress_) begin(study);
@@ -54,7 +54,7 @@ class Watch {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // What ended before the last ones is known, and not told.
+  // Skips finished trials before the last `job.last`.
   void begin(const ReadStudy& study) {
     std::vector<std::int64_t> ended;
     for (const auto& trial : study.trials)

@@ -12,22 +12,22 @@
 
 namespace hone {
 
-/// A study to be followed while it runs.
+/// A request to follow a study while it runs.
 struct WatchJob {
-  std::string storage;      ///< the same
-  std::string study = {};   ///< empty: the one in which something happened last
-  std::int64_t last = 10;   ///< trials that have ended already and are told first
-  double idle_seconds = 0;  ///< ends when nothing has happened in it for so long; 0: never
+  std::string storage;      ///< as in `StudyJob`
+  std::string study = {};   ///< empty: the one with the last activity
+  std::int64_t last = 10;   ///< number of finished trials to print first
+  double idle_seconds = 0;  ///< ends after this long without activity; 0: never
 };
 
-/// A trial that has ended.
+/// A finished trial.
 struct WatchedTrial {
   const ShownStudy& study;
   const Trial& trial;
-  bool is_best;  ///< better than all that ended before it
+  bool is_best;  ///< better than all that finished before it
 };
 
-/// The same for programs.
+/// The machine-readable result.
 struct WatchFields {
   std::string study;
   std::int64_t number = -1;
@@ -40,9 +40,9 @@ struct WatchFields {
 const Fields& fields_of(const WatchFields*);
 WatchFields watch_fields(const WatchedTrial& watched);
 
-/// Tells every trial that ends, those of one look by number, and shows how many there are, the best and, where the study says how many
-/// it will be, the time that is left. Ends when somebody interrupts it, or by `idle_seconds`; returns the study in a sentence. Throws
-/// `UserError` as `tell_studies`.
+/// Calls `tell` for every trial that finishes, by number if several finish at once. Shows the number of trials, the
+/// best one, and the remaining time if the study has a number of trials. Ends on an interrupt, or by `idle_seconds`.
+/// Returns a sentence about the study. Throws `UserError` as `tell_studies` does.
 std::string watch_study(const WatchJob& job,
                         const std::function<void(const WatchedTrial&, Progress&)>& tell,
                         const Context& context);

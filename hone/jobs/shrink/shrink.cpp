@@ -76,7 +76,7 @@ void check_job(const ShrinkJob& job) {
               fmt::join(job.only, ", "));
 }
 
-// Points are made of the model as it is: there is no architecture to choose.
+// Candidates derive from the given model, so there is no architecture to choose.
 const SearchRecipe kNothing{.where = {}, .text = {}, .objectives = {}};
 
 TrialSubject open_given(const ShrinkJob& job, Context& context, std::vector<std::string>& notes) {
@@ -90,13 +90,13 @@ TrialSubject open_given(const ShrinkJob& job, Context& context, std::vector<std:
              "{}: has no classification head, so there is nothing to keep; train one first with "
              "`hone train`",
              job.model);
-  // Masks hold zeros in place while a model trains; packed codes have none, and what is taken away here is really gone.
+  // Masks keep zeros during training; packed weights have none.
   if (!pruned_weights(given.parent.model.graph).empty())
     transform(given.parent.model, "unprune", context.session());
   return given;
 }
 
-/// Says nothing while it lives: what is read again was spoken of the first time.
+/// Suppresses messages while it lives, for data that is read a second time.
 class Unsaid {
  public:
   explicit Unsaid(Context& context) : context_(context) { std::swap(say_, context.say); }
@@ -109,12 +109,12 @@ class Unsaid {
   decltype(Context::say) say_ = {};
 };
 
-/// The model with the tokens that its training part uses, where that is fewer.
+/// The model with only the tokens that its training split uses.
 struct Trimming {
   std::optional<TrimmedVocabulary> found = {};
-  std::optional<TrialSubject> subject = {};  ///< where it was kept
+  std::optional<TrialSubject> subject = {};  ///< if it was kept
 
-  /// What recipes say of it: "vocabulary -71%".
+  /// Describes it for recipes: "vocabulary -71%".
   std::string recipe() const {
     if (!subject) return "";
     const double left = static_cast<double>(found->after) / static_cast<double>(found->before);
@@ -122,7 +122,7 @@ struct Trimming {
   }
 };
 
-// Its tokenizer and its weights lie in `folder`, from which the texts are read again.
+// Writes the trimmed model to `folder`, and reads the texts again with its tokenizer.
 Trimming trim(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialSubject& given,
               const fs::path& folder, Context& context) {
   Trimming trimming;
@@ -138,11 +138,11 @@ Trimming trim(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialS
       read_subject(search_of(job, folder.string()), kNothing, context, said_already);
   trimming.found = {.before = fewer.before, .after = std::ssize(fewer.kept)};
   TrimmedVocabulary& found = *trimming.found;
-  // Texts of the same tokens read the same rows of embeddings: only others can be answered differently.
+  // Predictions can change only for texts that are tokenized differently.
   const std::size_t others = respelled_texts(given.parent.tokenizer, given.data.validation,
                                              subject.parent.tokenizer, subject.data.validation)
                                  .size();
-  // The only evaluation is a candidate's.
+  // The only evaluation is reserved for a candidate.
   if (others > 0 && job.looks == 1) {
     found.summary = "no model was evaluated: the one evaluation is for a candidate";
     return trimming;
@@ -162,7 +162,7 @@ Trimming trim(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialS
                                 short_name_and_size(given.data.measured_choice()));
   }
   if (!found.applied) return trimming;
-  // All is judged beside the model as it was given.
+  // Candidates are judged against the original.
   subject.parent_measured = given.parent_measured;
   subject.loadable = given.loadable;
   trimming.subject = std::move(subject);
@@ -173,7 +173,7 @@ std::string space_text(const ShrinkJob& job, const TrialSubject& subject) {
   return job.recipe.empty() ? shrink_space(subject, job.only, job.freeze) : read_file(job.recipe);
 }
 
-// As the planner has them; `holds` says what goes for kept.
+// Converts candidates for the planner; `holds` decides which count as kept.
 template <typename Holds>
 std::vector<TriedPoint> tried_points(const std::vector<JudgedPoint>& judged, const Holds& holds) {
   std::vector<TriedPoint> tried;
@@ -185,7 +185,7 @@ std::vector<TriedPoint> tried_points(const std::vector<JudgedPoint>& judged, con
   return tried;
 }
 
-/// A shrinking on its way.
+/// A shrink run in progress.
 class Shrinking {
  public:
   Shrinking(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialSubject& subject,
@@ -206,7 +206,7 @@ class Shrinking {
 
   // Returns why it ended.
   std::string run(const PlanningTexts& planning) {
-    // Whatever ends this run, the next one knows what it took.
+    // Stores the time spent periodically, so that a resumed run knows it however this one ends.
     const Periodic clock(kClockSeconds, [this] { trials_.store(kSecondsSpent, spent()); });
     const double first = trials_.effects_seconds(planning), needed = spent() + first;
     if (first > 0 && needed > job_.budget_seconds && trials_.judged().empty()) {
@@ -222,7 +222,7 @@ class Shrinking {
                                 clock_text(std::max(1.0, first)))
                   : ""));
     const MeasuredEffects effects = trials_.effects(planning);
-    trials_.finish_waiting();  // a look that was interrupted comes first
+    trials_.finish_waiting();  // an interrupted evaluation comes first
     for (;;) {
       stop_if_interrupted();
       const std::vector<JudgedPoint> judged = trials_.judged();
@@ -262,7 +262,8 @@ class Shrinking {
   double spent_before() const { return spent_before_; }
   std::optional<double> enough_seconds() const { return enough_seconds_; }
 
-  // What goes on: shown to be kept, or, where that can be shown of nothing, what more examples may show.
+  // Returns whether later candidates build on this one: it is shown to be kept, or, if there are too few examples to
+  // show that, more examples may show it.
   bool stays(const JudgedPoint& one) const {
     return one.kept() || (too_few_texts_ && one.may_be_shown());
   }
@@ -273,7 +274,7 @@ class Shrinking {
   }
 
  private:
-  // Why there is no next step: there is one with more time, or one if validation examples could show more, or none.
+  // Explains why there is no next step: too little time, too few validation examples, or no promising candidate.
   std::string reason_of(ShrinkState state, const std::vector<JudgedPoint>& judged) {
     const double left = std::max(0.0, state.seconds_left);
     state.seconds_left = std::numeric_limits<double>::infinity();
@@ -293,12 +294,12 @@ class Shrinking {
     return "no other candidate is likely to be within the limit and 1% smaller or faster";
   }
 
-  // In whole minutes, as its estimates are no better.
+  // Rounds up to whole minutes, since the estimate is rough.
   std::string budget_advice() const {
     return fmt::format(". Give --budget {:.0f}m or more", std::ceil(*enough_seconds_ / 60));
   }
 
-  // ". No candidate with fewer layers or training was tried"; "": all means were tried.
+  // ". No candidate with fewer layers or training was tried"; "" if all methods were tried.
   std::string untried_text(const std::vector<JudgedPoint>& judged) const {
     const std::vector<ShrinkParameter>& parameters = trials_.parameters();
     std::map<std::string, bool> tried;
@@ -319,7 +320,8 @@ class Shrinking {
     return fmt::format(". No candidate with {} was tried", fmt::join(means, " or "));
   }
 
-  // By what the baseline took for the validation split: forward and backward are three times that, and the baseline's predictions are one.
+  // Estimates the training time from the baseline's time on the validation split. Forward and backward take about three
+  // times as long per text, and the teacher's predictions once.
   double training_seconds(const ShrinkPoint& point) const {
     constexpr double kForwards = 4.5;
     const TrialConfiguration configuration = trials_.configuration_of(point);
@@ -336,7 +338,7 @@ class Shrinking {
            static_cast<double>(subject_.data.validation.size());
   }
 
-  // Making, timing and evaluating a candidate: as untrained ones took so far, at first an estimate.
+  // Returns the mean time to make, time and evaluate an untrained candidate; an estimate before the first one.
   double untrained_seconds(const std::vector<JudgedPoint>& judged) const {
     constexpr double kFixedSeconds = 1;
     double took = 0, count = 0;
@@ -350,7 +352,7 @@ class Shrinking {
                            timer_.seconds(kShrinkTimerRounds);
   }
 
-  // How much longer training took than estimated.
+  // Returns how much longer training took than estimated, a factor.
   double pace_of(const std::vector<JudgedPoint>& judged, double untrained) const {
     double took = 0, estimated = 0;
     for (const JudgedPoint& one : judged) {
@@ -363,7 +365,7 @@ class Shrinking {
     return estimated > 0 ? std::clamp(took / estimated, 0.2, 20.0) : 1;
   }
 
-  // Of a model that is neither better nor worse: half of what it answers otherwise is right in it alone where answers are two.
+  // Assumes equal accuracy, and that half of the changed predictions become correct, half wrong, as with two classes.
   double chance_to_show(double flips) const {
     const DisagreementRates rates{.lost = flips / 2, .gained = flips / 2};
     return chance_to_be_shown_kept(
@@ -389,7 +391,8 @@ class Shrinking {
         clock_text(job_.budget_seconds)));
   }
 
-  // "  candidate 3: accuracy changed by +0.26 points (95% CI -0.61 to +1.16): within limit; 7.2% of the size, 14.7% of the latency"
+  // "  candidate 3: accuracy changed by +0.26 points (95% CI -0.61 to +1.16): within limit; 7.2% of the size, 14.7% of
+  // the latency"
   void tell(const JudgedPoint& one) const {
     const auto& measured = one.measured;
     say(fmt::format(
@@ -414,7 +417,7 @@ class Shrinking {
 
   const ShrinkJob& job_;
   const std::vector<Gate>& gates_;
-  double margin_;  ///< of the metric by which the task is judged
+  double margin_;  ///< of the task's metric
   const TrialSubject& subject_;
   ShrinkTrials& trials_;
   std::int64_t looks_before_;
@@ -426,7 +429,7 @@ class Shrinking {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// What more texts might show, and take less than what was chosen.
+// Returns the best candidate that more examples may show to be within the limit, if it is better than the chosen one.
 std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
   if (!f.proven) return std::nullopt;
   return best_kept(
@@ -470,14 +473,14 @@ JobResult shrink_model(const ShrinkJob& job, Context& context) {
                           .itself = judge_parent(gates, given.parent_measured->view(),
                                                  truth_of(given.data.validation), job.looks),
                           .space = text};
-  // Said before time is spent on it.
+  // Warns before time is spent.
   if (!findings.itself.passes) tell_warnings(context, {too_few_texts_sentence(findings)});
   ShrinkTrials trials(subject, space, gate, trimming.recipe(), timer, output.path() / "study.db",
                       job.cache, output.path() / "trainings", context);
   Shrinking shrinking(job, gates, subject, trials, trimming.found && trimming.found->looked ? 1 : 0,
                       !findings.itself.passes, timer, context);
   const PlanningTexts planning = trials.planning_texts(job.budget_seconds);
-  // Training texts choose the narrow layers, too, so that those that judge choose nothing.
+  // Narrow layers are chosen on training texts too, so that validation texts only judge.
   subject.allocated_on = {allocation_sample(subject.data.train, planning.layers, subject.seed),
                           quick_calibration(subject.calibration)};
   findings.end = shrinking.run(planning);
@@ -487,14 +490,14 @@ JobResult shrink_model(const ShrinkJob& job, Context& context) {
     return best_kept(job.goal, tried_points(findings.points, holds));
   };
   findings.chosen = best_of([](const JudgedPoint& one) { return one.kept(); });
-  // That no text to choose by holds a token that went shows nothing of others.
+  // If no validation text contains a removed token, nothing is shown about other texts.
   findings.proven = findings.chosen.has_value() ||
                     (trimming.found && trimming.found->looked && trimming.found->applied);
   if (!findings.proven) {
     findings.chosen = best_of([](const JudgedPoint& one) { return one.may_be_shown(); });
     if (!findings.chosen)
       findings.chosen = best_of([&](const JudgedPoint& one) { return shrinking.may_be_kept(one); });
-    // Nothing but tokens went, and every answer there is the same.
+    // Only tokens were removed, and all predictions on the deciding split are the same.
     findings.proven = !findings.chosen && trimming.subject.has_value();
   }
   findings.not_shown = not_shown(findings);

@@ -13,24 +13,24 @@
 
 namespace hone {
 
-/// A trained model that is to become as small and fast as it can while it is shown to keep what it is judged by.
+/// A request to make a trained model as small and fast as possible while its metric is shown to stay within a limit.
 struct ShrinkJob {
   std::string model;  ///< as `open_model` takes it; trained, not quantized
   ShrinkGoal goal = ShrinkGoal::both;
-  GateOptions gates = {.usual_drop_points = 0.5};  ///< what may be lost
+  GateOptions gates = {.usual_drop_points = 0.5};  ///< the allowed drops
   double budget_seconds =
-      1800;                 ///< after which nothing begins; what an interrupted run took counts
-  std::int64_t looks = 10;  ///< at the validation part, at most: verdicts are corrected for so many
-  std::string recipe = {};  ///< path of a space in place of `shrink_space`; empty: that one
-  std::vector<std::string> only = {};  ///< of `shrink_means`; empty: all
-  /// Globs: linears and tables that one names keep weights, shapes and formats.
+      1800;                 ///< no candidate starts after it; time of interrupted runs counts
+  std::int64_t looks = 10;  ///< evaluation budget on the validation split; verdicts are corrected for it
+  std::string recipe = {};  ///< path of a search space; empty: `shrink_space`
+  std::vector<std::string> only = {};  ///< names from `shrink_means`; empty: all
+  /// Globs: matching linears and embedding tables keep weights, shapes and formats.
   std::vector<std::string> freeze = {};
-  /// The result is judged as `transformers` computes it, from a folder that it loads: `for_other_programs`.
+  /// Judge the model that `transformers` loads and computes: `for_other_programs`.
   bool loadable = false;
   JobData data = {};
-  std::string split = {};  ///< the part on which the result is reported, see `measured_texts`
+  std::string split = {};  ///< the split on which the result is reported, see `measured_texts`
   std::int64_t eval_batch_size = 32;
-  fs::path cache = {};  ///< store of trainings; empty: none is kept or taken
+  fs::path cache = {};  ///< cache of trainings; empty: no cache
   bool resume = false;
   std::uint64_t seed = 42;
   bool row_hashes = true;
@@ -38,16 +38,18 @@ struct ShrinkJob {
   Invocation invocation = {};
 };
 
-/// Takes from a model what costs it least, step by step: tokens that the training part does not use, heads, neurons and layers, with
-/// training on what the model itself says of the training texts, and bits of weights, until nothing that is left is likely to be kept and
-/// to gain 1%, or the budget is spent. A step stays only where the validation part shows that it passes all gates (`judge`). The result is
-/// packed, its products are of codes; it is measured once on the part that is reported and lies in `output`/model, or, where
-/// nothing was shown to be kept, the most promising in `output`/unproven; with `loadable` its fp32 copy, which is what was judged, in
-/// `output`/transformers or `output`/unproven-transformers. Every point is a trial of the study in `output`/study.db, whose space
-/// `output`/space.toml `hone search` takes as well.
+/// Compresses a model step by step, the most promising step first. It removes tokens that the training split does not
+/// use, heads, neurons, layers and blocks of weights, reduces the bits of weights, and trains with the model itself as
+/// teacher. It ends when the budget is spent, or when no candidate is likely to be within the limit and 1% smaller or
+/// faster. A step is kept only if the validation split shows that it passes all gates (`judge`).
 ///
-/// Throws `UserError`: as `open_subject`, `parse_search_recipe` and `begin_run` do, for fresh weights, for a model that is quantized or
-/// packed, and with `loadable` for one that `transformers` does not load; `Interrupted`.
+/// The result is packed and native, measured once on the reported split and stored in `output`/model. If no candidate
+/// is shown to be within the limit, the most promising one is stored in `output`/unproven. With `loadable`, the fp32
+/// copy is judged, and stored in `output`/transformers or `output`/unproven-transformers. Every candidate is a trial
+/// of the study in `output`/study.db; `hone search` accepts its space, `output`/space.toml.
+///
+/// Throws `UserError` as `open_subject`, `parse_search_recipe` and `begin_run` do, for fresh weights, for a quantized
+/// or packed model, and with `loadable` for one that `transformers` cannot load; `Interrupted`.
 JobResult shrink_model(const ShrinkJob& job, Context& context);
 
 }  // namespace hone

@@ -15,12 +15,12 @@ namespace {
 
 constexpr double kLargestSplit = 0.5;
 
-// The most promising candidate is so close to the limit, or one of its gates so far beyond it, that more examples are no remedy.
+// Whether more examples cannot help: the best candidate is too close to the limit, or misses a gate by too much.
 bool is_too_close(const ShrinkFindings& f) {
   return f.chosen && !f.proven && !f.points[*f.chosen].may_be_shown();
 }
 
-// Those that show it, if all were different; 0: no number would.
+// Returns the number of different examples needed; 0 if no number suffices.
 std::int64_t different_examples(const ShrinkFindings& f) {
   if (is_too_close(f)) return 0;
   std::int64_t most = f.itself.passes ? 0 : f.itself.examples_needed.value_or(0);
@@ -28,14 +28,15 @@ std::int64_t different_examples(const ShrinkFindings& f) {
   return most;
 }
 
-// The limit to widen, and to how much.
+// A gate to widen, and its new limit.
 struct WiderLimit {
   const Gate& gate;
   double points = 0;
 };
 
-// To what the examples at hand may show of the gate that the baseline itself does not pass, else to twice that of the gate that the most
-// promising candidate misses. None: no such gate allows a drop, or the baseline misses several.
+// If the baseline compared with itself misses a gate, returns the limit that the examples at hand can show. Otherwise
+// returns twice the limit of the gate that the most promising candidate misses. None if the gate allows no drop, or if
+// the baseline misses several.
 std::optional<WiderLimit> wider_limit(const ShrinkFindings& f) {
   if (!f.itself.passes && !f.itself.points_that_show) return std::nullopt;
   const Gate& gate =
@@ -47,7 +48,7 @@ std::optional<WiderLimit> wider_limit(const ShrinkFindings& f) {
   return WiderLimit{gate, f.itself.points_that_show.value_or(std::min(100.0, 200 * gate.margin))};
 }
 
-// In rows of the validation split, as many of them repeated as now.
+// Converts to rows of the validation split, with the current share of repeats.
 ExamplesNeeded needed_for(const ShrinkFindings& f, std::int64_t different) {
   const PartFacts& facts = f.chosen_on().facts;
   const double rows = static_cast<double>(different) * static_cast<double>(facts.rows) /
@@ -62,7 +63,7 @@ std::string allowed_drop_text(double points) {
   return fmt::format("{:g} point{}", points, points == 1 ? "" : "s");
 }
 
-// The words of a shell line as they are written, quotes included.
+// Splits a shell line into words, quotes included.
 std::vector<std::string> shell_words(const std::string& line) {
   std::vector<std::string> words;
   std::string word;
@@ -79,7 +80,7 @@ std::vector<std::string> shell_words(const std::string& line) {
   return words;
 }
 
-// The line that trained the model, if its folder knows it; empty: it does not.
+// Returns the command that trained the model, from its folder; empty if it is not known.
 std::string training_command(const std::string& model) {
   const fs::path settings = fs::path(model) / "settings.json";
   if (!path_exists(settings)) return "";
@@ -90,7 +91,7 @@ std::string training_command(const std::string& model) {
              : "";
 }
 
-// "1 point", of several gates "5 points for recall of science"
+// "1 point"; with several gates "5 points for recall of science"
 std::string limit_text(const ShrinkFindings& f, const WiderLimit& wider) {
   return allowed_drop_text(wider.points) +
          (f.gates.size() == 1 ? "" : " for " + wider.gate.figure.text);
@@ -225,7 +226,7 @@ std::vector<NextCommand> commands_that_help(const ShrinkFindings& f) {
                     {"output_dir", free_name(output, "-longer")}}));
     return next;
   }
-  // A settable limit is that of --max_drop, or the only --gate.
+  // Only --max_drop, or a single --gate, can be changed in the command.
   const std::optional<WiderLimit> wider = wider_limit(f);
   const std::vector<std::string>& typed = f.job.gates.gates;
   if (!wider || (f.itself.passes && !next.empty())) return next;

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// In points of the figure by which the task is judged.
+// Returns the change of the metric in points.
 Point point_of(const JudgedPoint& one, double x) {
   const CandidateMeasurement& measured = *one.measured;
   return {x,
@@ -20,7 +20,7 @@ Point point_of(const JudgedPoint& one, double x) {
           one.recipe};
 }
 
-// From the smallest on, each better than all that are smaller.
+// Returns the points that are better than all smaller ones.
 Series front_of(const std::vector<Point>& points) {
   std::vector<Point> sorted = points;
   std::ranges::stable_sort(sorted, {}, &Point::x);
@@ -34,7 +34,7 @@ Series front_of(const std::vector<Point>& points) {
   return front;
 }
 
-// What decides stands in it: intervals of the change, and the margin.
+// Plots what decides: the intervals of the change, and the limit.
 Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double original_x,
                double ShrinkShares::*share) {
   const auto judged = [](const char* label) {

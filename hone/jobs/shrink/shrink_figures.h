@@ -5,8 +5,8 @@
 
 namespace hone {
 
-/// All points that were made: the figure the task is judged by against the bytes and against the time of a text, with the front of those
-/// that no other one beats in both, the model as it was given, and what was chosen. Points say which step they were.
+/// Plots all candidates: the change of the task's metric against size and against latency, with the Pareto front, the
+/// baseline and the chosen candidate. Points are labelled with the number of the candidate.
 Figure tried_figure(const ShrinkFindings& findings);
 
 }  // namespace hone

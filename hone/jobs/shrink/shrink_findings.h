@@ -9,58 +9,58 @@
 
 namespace hone {
 
-/// What became of the vocabulary.
+/// The result of trimming the vocabulary.
 struct TrimmedVocabulary {
   std::int64_t before = 0, after = 0;  ///< tokens
   bool looked =
-      false;  ///< some texts that choices are made on are other tokens, so it was measured
-  bool applied = false;  ///< it is within the limit, so that all else was done to the smaller one
-  std::string summary = {};  ///< of the verdict, or why none was asked for
+      false;  ///< evaluated, because some texts of the deciding split are tokenized differently
+  bool applied = false;  ///< within the limit, so all candidates have the smaller vocabulary
+  std::string summary = {};  ///< of the verdict, or why there is none
 };
 const Fields& fields_of(const TrimmedVocabulary*);
 
-/// What shrinking has found.
+/// Everything that a shrink run found.
 struct ShrinkFindings {
   const ShrinkJob& job;
   const TextModel& original;
   std::vector<Gate> gates;
-  const EncodedSplits& data;    ///< as the original reads it
-  const TrialSubject& subject;  ///< what points were made of
+  const EncodedSplits& data;    ///< as the original tokenizes it
+  const TrialSubject& subject;  ///< the starting point of all candidates
   const ShrinkTimer& timer;
   std::vector<JudgedPoint> points = {};
-  std::optional<TrimmedVocabulary> trimmed = {};  ///< none: nobody asked, or every token is used
+  std::optional<TrimmedVocabulary> trimmed = {};  ///< none: not requested, or every token is used
   std::optional<std::size_t> chosen =
-      {};  ///< of the points; none: it is the model with fewer tokens, or as it was given
-  /// Of the points: takes less than what was chosen, lost less than the margin, and was not shown to, if there is one.
+      {};  ///< index into `points`; none: only the vocabulary changed, or nothing
+  /// Index of a better candidate than the chosen one that more examples may show to be within the limit.
   std::optional<std::size_t> not_shown = {};
-  bool proven = false;   ///< it was shown to be kept on the part that choices are made on
-  std::string end = {};  ///< why it ended, a sentence without its full stop
-  /// A budget that lets the next candidate begin, if it ended for want of time.
+  bool proven = false;   ///< the result is shown to be within the limit on the deciding split
+  std::string end = {};  ///< why the search ended, a sentence without its full stop
+  /// A budget that is enough for the next candidate, if the time ran out.
   std::optional<double> enough_seconds = {};
-  double seconds = 0;        ///< all of it took
-  ParentJudged itself = {};  ///< the original: nothing that is tried can be shown to lose less
+  double seconds = 0;        ///< total time
+  ParentJudged itself = {};  ///< the original against itself: no candidate can be shown to lose less
   std::string space = {};
-  std::int64_t trained_steps = 0;  ///< of what was chosen, more than the original
+  std::int64_t trained_steps = 0;  ///< additional training steps of the chosen candidate
 
-  /// Tests of the split that choices are made on, at most: of every gate in every evaluation. Verdicts there are corrected for so many.
+  /// Returns the number of tests that verdicts are corrected for: every gate in every evaluation of the budget.
   std::int64_t tests() const { return job.looks * std::ssize(gates); }
-  /// What may be lost of the metric by which the task is judged.
+  /// Returns the allowed drop of the task's metric.
   double margin() const;
   const MeasuredPart& chosen_on() const { return subject.data.measured_choice(); }
-  /// "validation, n = 300": the split that choices are made on.
+  /// "validation, n = 300": the split that decides.
   std::string made_on() const { return short_name_and_size(chosen_on()); }
-  /// Choices are made on the split that is reported.
+  /// Returns whether the deciding split is also the reported one.
   bool is_measured_where_chosen() const;
-  /// Nothing became smaller, and no model is written.
+  /// Returns whether nothing became smaller; then no model is written.
   bool is_nothing() const { return !chosen && !proven; }
-  /// Of the packed model in the output folder.
+  /// Returns the folder of the packed model, within the output folder.
   std::string folder() const { return proven ? "model" : "unproven"; }
-  /// Of the model that is judged.
+  /// Returns the folder of the model that is judged.
   std::string judged_folder() const;
-  /// Models that were evaluated on the split that choices are made on.
+  /// Returns the number of models evaluated on the deciding split.
   std::int64_t evaluations() const;
-  /// Those that the verdict on the result is corrected for: it was chosen among so many on the same examples. A vocabulary on which no
-  /// example depends was not chosen.
+  /// Returns the number of evaluations that the verdict on the result is corrected for: above 1 if it was chosen on the
+  /// reported split. A vocabulary on which no example depends was not chosen.
   std::int64_t evaluations_behind() const;
 };
 

@@ -10,7 +10,7 @@
 
 namespace hone {
 
-/// A shrunk model that was written, measured beside its baseline.
+/// A shrunk model that was written, measured against its baseline.
 struct ShrunkModel {
   std::string name;  ///< of its folder
   Model model;
@@ -19,8 +19,8 @@ struct ShrunkModel {
   std::string_view arithmetic;
 };
 
-/// Writes what was chosen into `output`, measured on the split that is reported: the model that is judged first. Beside the one for
-/// transformers there is the packed one, where any weight is packed.
+/// Writes the chosen model into `output` and measures it on the reported split. The judged model comes first; with
+/// `loadable` the packed one follows, if any weight is packed.
 std::vector<ShrunkModel> write_shrunk(const ShrinkFindings& findings, const TextModel& made,
                                       const fs::path& output, std::vector<std::string>& notes,
                                       Context& context);

@@ -18,14 +18,14 @@ constexpr double kLeastGain = 1.01;
 constexpr std::string_view kLinears = "native.linears", kNarrow = "native.narrow",
                            kNarrowShare = "native.narrow_share", kSparsity = "pruning.sparsity";
 
-/// Damage, in nats, that is thought to be harmless, and to be too much with so much work behind, before anything was tried.
+/// Initial guesses, in nats: damage that is harmless, and damage that is too much, by the amount of training.
 constexpr double kHarmless = 1e-4;
 constexpr double kTooMuch[] = {0.05, 0.5, 1, 2, 4};
 double guessed_too_much(std::size_t work) {
   return kTooMuch[std::min(work, std::size(kTooMuch) - 1)];
 }
 
-// Levels of work behind a point, added up.
+// Returns the amount of training of a point: the sum of its training levels.
 std::size_t work_of(const ShrinkState& state, const ShrinkPoint& point) {
   std::size_t work = 0;
   for (std::size_t i = 0; i < point.size(); ++i)
@@ -40,7 +40,7 @@ double damage_of(const ShrinkState& state, const ShrinkPoint& point) {
   return damage;
 }
 
-// Whether the first takes away as much as the second, or more, of everything.
+// Returns whether `a` compresses at least as much as `b` in every parameter.
 bool as_strong(const ShrinkState& state, const ShrinkPoint& a, const ShrinkPoint& b) {
   for (std::size_t i = 0; i < a.size(); ++i)
     if (state.parameters[i].takes_away() && a[i] < b[i]) return false;
@@ -54,8 +54,8 @@ ShrinkPoint best_point(const ShrinkState& state) {
   return best ? state.tried[*best].point : begin_of(state);
 }
 
-// What a level does in a point: nothing where the level beside which it was measured is missing. Blocks of zeros, for one, make layers in 8
-// bits smaller and faster, but not a file of fp32 weights.
+// Returns the effect of a level at a point: none below the point at which it was measured. For example, blocks of zeros
+// make int8 layers smaller and faster, but not files of fp32 weights.
 const LevelEffect& effect_of(const ShrinkState& state, const ShrinkPoint& point, std::size_t i) {
   static const LevelEffect kNothing;
   if (!state.parameters[i].takes_away()) return kNothing;
@@ -64,7 +64,7 @@ const LevelEffect& effect_of(const ShrinkState& state, const ShrinkPoint& point,
   return state.effects[i][point[i]];
 }
 
-// As a share of the baseline: each kind of tensor by what the levels do to it alone.
+// Predicts the size as a share of the baseline, for each kind of tensor by the product of the levels' effects.
 double stored_share(const ShrinkState& state, const ShrinkPoint& point) {
   double sum = 0;
   for (const auto& [kind, share] : state.begin.bytes) {
@@ -78,7 +78,7 @@ double stored_share(const ShrinkState& state, const ShrinkPoint& point) {
   return sum;
 }
 
-// From what the best so far takes, by what the levels that are other ones do alone.
+// Predicts size and latency from the best point so far, by the effects of the levels that differ.
 ShrinkShares predicted(const ShrinkState& state, const ShrinkPoint& point) {
   const std::optional<std::size_t> best = state.best();
   const ShrinkPoint from = best_point(state);
@@ -94,8 +94,7 @@ ShrinkShares predicted(const ShrinkState& state, const ShrinkPoint& point) {
   return shares;
 }
 
-// "heads -50%", "trained 128 steps": a level, for people. `narrow` is the narrow format of linear layers;
-// `quantizes`: formats are what is trained for.
+// "heads -50%", "trained 128 steps". `narrow` is the narrow format of linears; `quantizes` turns [train_on] into QAT.
 std::string level_text(const ShrinkParameter& parameter, const Json& value,
                        const std::string& narrow, bool quantizes) {
   const std::string_view name = parameter.name;
@@ -116,8 +115,8 @@ std::string level_text(const ShrinkParameter& parameter, const Json& value,
   return fmt::format("{} {}", name, text);
 }
 
-// Stronger than the best so far in one parameter, or in all of them as far as none does more damage alone than so much; work as in the
-// best so far.
+// Returns points that are stronger than the best so far in one parameter, or in all of them up to a level of damage,
+// for each such level. Training is that of the best so far.
 std::vector<ShrinkPoint> stronger_points(const ShrinkState& state) {
   const ShrinkPoint from = best_point(state);
   std::vector<ShrinkPoint> points;
@@ -140,7 +139,7 @@ std::vector<ShrinkPoint> stronger_points(const ShrinkState& state) {
   return points;
 }
 
-// Whether a point takes away more units than the best so far, which is what training by floats makes good: no rounding that comes behind.
+// Returns whether a point removes more units than the best so far: only these losses are recovered before rounding.
 bool is_narrower(const ShrinkState& state, const ShrinkPoint& point) {
   const ShrinkPoint from = best_point(state);
   for (std::size_t i = 0; i < point.size(); ++i)
@@ -148,7 +147,7 @@ bool is_narrower(const ShrinkState& state, const ShrinkPoint& point) {
   return false;
 }
 
-// With every amount of work that may help, from that of the best so far on: what was won back by work is lost without it.
+// Returns the point with every useful amount of training, at least that of the best point so far.
 std::vector<ShrinkPoint> with_work(const ShrinkState& state, const ShrinkPoint& point) {
   std::vector<ShrinkPoint> points = {point};
   for (std::size_t i = 0; i < point.size(); ++i) {
@@ -164,7 +163,8 @@ std::vector<ShrinkPoint> with_work(const ShrinkState& state, const ShrinkPoint& 
   return points;
 }
 
-// Whether nothing that was tried says that a point of so little chance is lost, nor that texts are too few to show more.
+// Returns whether the low chance of a point is only a guess: no point with at least its training and at most its damage
+// failed, and there are enough examples to show that it is kept.
 bool is_guess(const ShrinkState& state, const ShrinkPoint& point) {
   const std::size_t work = work_of(state, point);
   const double damage = damage_of(state, point);
@@ -235,7 +235,7 @@ std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const Sh
   const auto meant_of = [&](std::vector<ShrinkParameter>::const_iterator parameter) {
     return parameter->meant[point[static_cast<std::size_t>(parameter - parameters.begin())]];
   };
-  // Null at the first level, which does nothing.
+  // Null at the first level, which has no effect.
   const auto level_of = [&](std::string_view name) {
     const auto found = parameter_called(name);
     const bool none = found == parameters.end() ||
@@ -249,7 +249,7 @@ std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const Sh
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < point.size(); ++i) {
     const std::string& name = parameters[i].name;
-    // A share of the linear layers takes the narrow format in place of that of the others.
+    // The narrow format is named with its share of the layers, and replaces the other one entirely at share 1.
     const bool does_nothing = name == kNarrow ||
                               (name == kNarrowShare && level_of(kLinears).is_null()) ||
                               (name == kLinears && level_of(kNarrowShare) == 1);
@@ -347,7 +347,7 @@ double chance_of(const ShrinkState& state, const ShrinkPoint& point) {
       lost = true;
     }
   }
-  // More damage was kept than was thought to be too much: that was a guess.
+  // The guess was too low if more damage was kept.
   if (!lost) too_much = std::max(too_much, 4 * harmless);
   const double damage = damage_of(state, point);
   if (damage <= harmless) return kSure;
@@ -378,9 +378,9 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state) {
       if (step.gain < kLeastGain || (!likely && !is_guess(state, point))) continue;
       if (step.seconds > state.seconds_left) continue;
       double worth = step.chance * std::log(step.gain) / (step.seconds + state.look_seconds);
-      // More work has better chances, though nobody knows how good.
+      // More training improves an unknown chance.
       if (!likely) worth *= std::pow(guessed_too_much(work_of(state, point)) / step.damage, 2);
-      // What only a guess speaks against comes last.
+      // Guesses come last.
       if (best && (best_is_likely != likely ? best_is_likely : worth <= most)) continue;
       most = worth;
       best_is_likely = likely;

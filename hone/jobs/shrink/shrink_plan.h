@@ -13,59 +13,60 @@
 #include "hone/base/json.h"
 #include "hone/search/space.h"
 
-/// What shrinking tries next: the point of a space that promises most for what it takes. It knows numbers alone.
+/// Chooses the next candidate of a shrink run: the point of a space with the highest expected gain per second.
 namespace hone {
 
 /// A parameter of the space with its values, from gentle to strong.
 struct ShrinkParameter {
   std::string name;               ///< "structure.heads"
-  std::vector<Json> values = {};  ///< as studies hold them
+  std::vector<Json> values = {};  ///< as studies store them
   std::vector<Json> meant = {};   ///< what they stand for
-  std::string narrow = {};        ///< of "native.narrow_share": the format that takes this share
-  std::string blocks = {};        ///< of "pruning.sparsity": what goes as one, "1x4"; "weights"
+  std::string narrow = {};        ///< for "native.narrow_share": the narrow format
+  std::string blocks = {};        ///< for "pruning.sparsity": the structure, "1x4" or "weights"
 
-  /// It takes something away ("structure", "pruning", "native"), or is work that wins back what that cost ("training", "train_on").
+  /// Returns whether it compresses ("structure", "pruning", "native"); otherwise it is training that recovers the
+  /// metric ("training", "train_on").
   bool takes_away() const { return is_structure() || is_pruning() || is_native(); }
   bool is_pruning() const { return name.starts_with("pruning."); }
   bool is_native() const { return name.starts_with("native."); }
   bool is_structure() const { return name.starts_with("structure."); }
-  /// Work before anything is rounded ("training"); "train_on" is behind it.
+  /// Returns whether it is training before any rounding ("training"); "train_on" comes after it.
   bool trains_floats() const { return name.starts_with("training."); }
 };
 
 /// The level of every parameter.
 using ShrinkPoint = std::vector<std::size_t>;
 
-/// The parameters of a space as levels; `index_values` are its lists of which studies hold the places (`TrialSpace`), `narrow` is its
-/// narrow format and `blocks` its structure of pruned weights, where they do not vary. Throws `UserError` for a parameter without a list
-/// of values.
+/// Returns the parameters of a space as levels. `index_values` are the lists into which studies store indices
+/// (`TrialSpace::index_values`); `narrow` is the narrow format and `blocks` the structure of pruned weights, if these
+/// do not vary. Throws `UserError` for a parameter without a list of values.
 std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const Json& index_values,
                                                const std::string& narrow = {},
                                                const std::string& blocks = "weights");
 Assignment assignment_of(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& point);
-/// Nothing where the values are none of the parameters'.
+/// Returns none if a value is not one of its parameter's.
 std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& parameters,
                                     const Assignment& values);
 
-/// All that a point does to the baseline: "heads -50%, trained 128 steps, linear layers int(bits=8,per=row), 75% of them
+/// Describes a point: "heads -50%, trained 128 steps, linear layers int(bits=8,per=row), 75% of them
 /// int(bits=4,per=row)".
 std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& point);
 
-/// What is to become smaller.
+/// What to minimize.
 enum class ShrinkGoal : std::uint8_t {
   both,    ///< the geometric mean of the two
   size,    ///< bytes of the weights in the file of the model
-  latency  ///< milliseconds for a text, the geometric mean of some at a time and one alone
+  latency  ///< milliseconds per text, the geometric mean of a batch and batch size 1
 };
 std::span<const EnumWord> enum_words(ShrinkGoal);
 /// Throws `UserError`.
 ShrinkGoal parse_shrink_goal(const std::string& word);
 
-/// What a model takes, as shares of what the one it was made of takes.
+/// Size and latency of a model as shares of its baseline's.
 struct ShrinkShares {
   double bytes = 1;
-  double time = 1;        ///< of a text, some at a time
-  double time_alone = 1;  ///< of a text alone
+  double time = 1;        ///< latency per text of a batch
+  double time_alone = 1;  ///< latency at batch size 1
 };
 const Fields& fields_of(const ShrinkShares*);
 double goal_share(ShrinkGoal goal, const ShrinkShares& shares);
@@ -73,15 +74,15 @@ double goal_share(ShrinkGoal goal, const ShrinkShares& shares);
 /// Bytes by kind of tensor: "bert.encoder.layer.*.output.dense.weight".
 using BytesByKind = std::map<std::string, double>;
 
-/// What one level of one parameter does alone, or beside the one without which it does nothing, without training.
+/// The effect of one level of one parameter without training, measured alone or at a level that it depends on.
 struct LevelEffect {
   BytesByKind bytes =
-      {};  ///< ratios, 0 for a kind that is gone: levels change other kinds, so only these multiply
+      {};  ///< ratio of the bytes of each kind, 0 if removed
   double time = 1, time_alone = 1;  ///< ratios, as in `ShrinkShares`
-  double damage = 0;                ///< divergence of the answers, in nats of a text
+  double damage = 0;                ///< divergence of the predictions, in nats per text
 };
 const Fields& fields_of(const LevelEffect*);
-/// (parameters, levels); of those that take nothing away empty. The first level does nothing.
+/// (parameters, levels); empty for parameters of training. The first level has no effect.
 using LevelEffects = std::vector<std::vector<LevelEffect>>;
 
 /// A point that was judged.
@@ -90,66 +91,68 @@ struct TriedPoint {
   ShrinkShares shares = {};
   bool kept = false;
   double flips =
-      kNotKnown;  ///< share of texts that are answered otherwise; NaN where texts have no answers that flip
-  bool is_noisy_alone = false;  ///< rounds of `shares.time_alone` vary too much
+      kNotKnown;  ///< share of changed predictions; NaN for tasks without classes
+  bool is_noisy_alone = false;  ///< the rounds of `shares.time_alone` vary too much
 
   static constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Whether the time of a text alone decides between points: it is noisy in none of them. Otherwise the time of some decides without it.
+/// Returns whether latency at batch size 1 counts, because it is noisy in none of the points.
 bool counts_alone(const std::vector<TriedPoint>& tried);
 
-/// The kept one of the least goal share. None: nothing that is kept takes less than `than`, by default the model as it was given.
+/// Returns the kept point with the least goal share; none if no kept point is below `than`, by default the baseline.
 std::optional<std::size_t> best_kept(ShrinkGoal goal, const std::vector<TriedPoint>& tried,
                                      const ShrinkShares& than = {});
 
-/// All that a choice depends on.
+/// Everything that the choice of the next step depends on.
 struct ShrinkState {
   const std::vector<ShrinkParameter>& parameters;
   const LevelEffects& effects;
-  LevelEffect begin = {};  ///< what all first levels together come to, as shares of the baseline
-  /// For each parameter, the point beside which its levels were measured: where less than that is done, they take nothing away. Empty: all
-  /// were measured alone.
+  LevelEffect begin = {};  ///< all first levels together, as shares of the baseline
+  /// For each parameter, the point at which its levels were measured; below it they count as having no effect. Empty:
+  /// all were measured alone.
   std::vector<ShrinkPoint> beside = {};
   ShrinkGoal goal = ShrinkGoal::both;
   std::vector<TriedPoint> tried = {};
-  /// What a point comes to, whatever levels say that do nothing beside the others.
+  /// Returns a key of a point, the same for points that differ only in levels without an effect.
   std::function<std::string(const ShrinkPoint&)> meaning = {};
-  /// How likely it is shown to be kept by the texts to choose by, where it is as good and answers such a share of texts otherwise. Null:
-  /// texts have no answers that flip.
+  /// Returns the chance that a model that is as accurate as the baseline is shown to be within the limit, given the
+  /// share of predictions that it changes. Null for tasks without classes.
   std::function<double(double flips)> shown_kept = {};
-  /// Seconds that a point is going to take.
+  /// Estimates the seconds that a point takes.
   std::function<double(const ShrinkPoint&)> seconds = {};
   double seconds_left = 0;
-  double look_seconds = 0;  ///< what a look is worth: few are left
+  double look_seconds = 0;  ///< cost of an evaluation in seconds, since their number is limited
 
   std::optional<std::size_t> best() const { return best_kept(goal, tried); }
 };
 
-/// A point, and why it is the next one.
+/// The next point, with its predictions.
 struct ShrinkStep {
   ShrinkPoint point;
   ShrinkShares shares = {};  ///< predicted
   double damage = 0;         ///< predicted, before training: the sum over levels
-  double chance = 0;         ///< that it is kept
-  double seconds = 0;        ///< that it takes
-  double gain = 1;  ///< goal share of the best so far, or where points begin, by that of this one
+  double chance = 0;         ///< of being kept
+  double seconds = 0;        ///< predicted
+  double gain = 1;  ///< goal share of the best point so far, or of the starting point, divided by its own
 };
 
-/// The share of texts that a point is going to answer otherwise. Without work behind 0.3 times the root of the damage, as divergences go
-/// with the square of what moves; with work the median of what such points did so far, at first 2%: a model that learned to answer as
-/// another does differs from it by that, however much was taken away.
+/// Predicts the share of changed predictions. Without training it is 0.3 times the root of the damage, because
+/// divergence grows with the square of the change. With training it is the median over trained points so far, or 2%
+/// without any: distilled students differ from their teacher by about that share, however much was removed.
 double flips_of(const ShrinkState& state, const ShrinkPoint& point);
 
-/// How likely a point is shown to be kept: read off what was tried. Up to the largest damage that was kept with no more work it is 0.95, from the
-/// least that was not kept with as much work or more 0.05, between these two by the logarithm of the damage, but no more than
-/// `shown_kept` of its flips. Where nothing was lost yet, how much is too much is a guess.
+/// Estimates the chance that a point is shown to be kept, from the points that were tried. It is 0.95 up to the
+/// largest damage that was kept with no more training, and 0.05 from the least damage that was not kept with as much
+/// training or more. In between it is interpolated by the logarithm of the damage, and capped by `shown_kept`. As long
+/// as no such point failed, the upper bound on the damage is a guess.
 double chance_of(const ShrinkState& state, const ShrinkPoint& point);
 
-/// Of the points that take away more than the best so far in one parameter, or in all as far as no level does more damage alone than
-/// so much, with any work behind (training by floats only where units go), the one with the most of `chance` log(`gain`) for its seconds.
-/// Those that only a guess speaks against come behind all others, most work first; those that are as strong as one that was not kept with as much work are
-/// left out. None: no point is likely to gain 1% in the seconds that are left.
+/// Chooses the next point by the greatest `chance` · log(`gain`) per second. Candidates are stronger than the best
+/// point so far in one parameter, or in all parameters as far as no level alone exceeds some damage, each with any
+/// amount of training (`training` only if units are removed). Candidates whose low chance is only a guess come last,
+/// those with most training first. Leaves out points that are as strong as one that was not kept with as much
+/// training. Returns none if no point is likely to gain 1% in the remaining seconds.
 std::optional<ShrinkStep> next_step(const ShrinkState& state);
 
 }  // namespace hone

@@ -71,7 +71,7 @@ std::vector<NextCommand> next_commands(const ShrinkFindings& f, const ShrunkMode
       next.push_back({"Measure the latency again on an idle machine",
                       fmt::format("hone bench {} {}{}", shell_word(f.job.model), shell_word(model),
                                   bench_options(one))});
-  // Nobody is to use what is not shown to be within the limit.
+  // A model that is not shown to be within the limit should not be used.
   if (f.proven)
     next.push_back(
         command_to_export(model, f.job.data.options.source, f.job.output.folder + "-onnx"));
@@ -85,7 +85,7 @@ std::vector<NextCommand> next_commands(const ShrinkFindings& f, const ShrunkMode
   return next;
 }
 
-// What a person came for: the model beside its baseline.
+// Compares the model with its baseline.
 Section result_section(const ShrinkFindings& f, const std::vector<ShrunkModel>& models,
                        const fs::path& folder, std::vector<std::string>& notes) {
   const ShrunkModel& judged = models.front();
@@ -111,7 +111,7 @@ Section result_section(const ShrinkFindings& f, const std::vector<ShrunkModel>& 
   return section;
 }
 
-// All reports have them, be there a model or not.
+// Adds the candidates, with or without a model.
 void add_candidates(const ShrinkFindings& f, Document& document, const fs::path& folder) {
   write_file(folder / "candidates.csv", to_csv(field_table(f.points)));
   write_file(folder / "space.toml", f.space);

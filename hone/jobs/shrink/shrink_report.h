@@ -5,8 +5,9 @@
 
 namespace hone {
 
-/// Writes what was chosen to `output`/model, or where it was not shown to be kept to `output`/unproven, measures it once on the part that
-/// is reported, beside the original, and writes page, tables and figures. Where nothing is smaller no model is written.
+/// Writes the chosen model to `output`/model, or to `output`/unproven if it was not shown to be within the limit.
+/// Measures it once on the reported split against the original, and writes page, tables and figures. Writes no model
+/// if nothing became smaller.
 JobResult report_shrink(const ShrinkFindings& findings, const TextModel& made, JobResult result,
                         OutputFolder& output, Context& context);
 

@@ -42,7 +42,7 @@ struct ShrinkFields {
   std::optional<ShrunkModelResult> packed = {};
 };
 const Fields& fields_of(const ShrinkFields*);
-/// `models` were written, the one that is judged first; none where nothing became smaller.
+/// `models` are the written ones, the judged one first; empty if nothing became smaller.
 ShrinkFields shrink_fields(const ShrinkFindings& findings, const std::vector<ShrunkModel>& models);
 
 }  // namespace hone

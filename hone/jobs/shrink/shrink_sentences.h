@@ -6,39 +6,40 @@
 
 #include "hone/jobs/shrink/shrink_models.h"
 
-/// What a report of shrinking says in words. All sentences have their full stop.
+/// Sentences of shrink reports, with full stops unless stated otherwise.
 namespace hone {
 
-/// That there are too few texts to show that anything is within the limit, with how many would do and how to get them; "": there are enough.
+/// Says that there are too few texts to show that anything is within the limit, how many would be enough, and how to
+/// get them; "" if there are enough.
 std::string too_few_texts_sentence(const ShrinkFindings& findings);
 
-/// Whether to use the model that was written, and what to do if not: "You can use small/model: it is shown to be within the limit."
+/// Says whether to use the model: "You can use small/model: it is shown to be within the limit."
 std::string use_of_result(const ShrinkFindings& findings, const JudgedGates& gates);
 
-/// What was chosen, and what might have been.
+/// Describes the chosen candidate, and a better one that was not shown to be within the limit.
 std::vector<std::string> choice_sentences(const ShrinkFindings& findings);
-/// Why the search ended, and what may help where there are too few examples.
+/// Says why the search ended, and what may help if there are too few examples.
 std::string end_sentence(const ShrinkFindings& findings);
-/// The vocabulary, and how candidates were evaluated.
+/// Describes the vocabulary, and how candidates were evaluated.
 std::vector<std::string> search_sentences(const ShrinkFindings& findings);
-/// Candidates whose weights are of an earlier run, without its full stop; "" without such candidates.
+/// Counts candidates that reuse weights of an earlier run, without a full stop; "" if there are none.
 std::string reused_sentence(const ShrinkFindings& findings);
 
-/// That the change includes what training does; "": nothing was trained.
+/// Says that the change includes the effect of training; "" if nothing was trained.
 std::string training_sentence(const ShrinkFindings& findings);
 
-/// How many tokens are gone, and what that changes; "": all are there.
+/// Says how many tokens were removed, and the consequence; "" if none were.
 std::string removed_tokens_sentence(const ShrinkFindings& findings);
-/// Why and how much the tests of candidates are stricter than one alone, after a space; "": there is one test.
+/// Says why and how much stricter the tests of candidates are than a single test, after a space; "" for one test.
 std::string stricter_tests_text(const ShrinkFindings& findings);
 
-/// Predictions, size and latency of a model.
+/// Describes predictions, size and latency of a model.
 std::vector<std::string> model_sentences(const ShrinkFindings& findings, const ShrunkModel& model);
-/// The folders with --loadable; none without.
+/// Describes the folders with --loadable; empty without.
 std::vector<std::string> loadable_sentences(const ShrinkFindings& findings,
                                             const std::vector<ShrunkModel>& models);
 
-/// How the numbers of a report are to be read, once for all of them.
+/// Explains how to read the numbers of a report.
 std::vector<std::string> reading_notes(const ShrinkFindings& findings, std::string_view arithmetic);
 
 }  // namespace hone

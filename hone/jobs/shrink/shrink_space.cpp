@@ -22,7 +22,7 @@ constexpr std::string_view kEightBits = "int(bits=8,per=row)", kFourBits = "int(
 constexpr std::string_view kMeans[] = {"trim",     "prune",    "sparsify",
                                        "quantize", "allocate", "train"};
 
-// Near a quarter, a half and three quarters, as far as these take away different numbers of so many: "0, 0.3333, 0.6667" of three.
+// Returns the distinct shares near a quarter, a half and three quarters: "0, 0.3333, 0.6667" for three units.
 std::string shares_of(std::int64_t count) {
   std::string shares = "0";
   std::int64_t gone = 0;
@@ -35,7 +35,7 @@ std::string shares_of(std::int64_t count) {
   return gone == 0 ? "" : shares;
 }
 
-// Of a group that may lose some.
+// Returns the size of the smallest group that is not frozen; 0 if there is none.
 std::int64_t fewest_units(const Graph& graph, UnitKind kind,
                           const std::vector<std::string>& freeze) {
   std::int64_t fewest = 0;
@@ -45,15 +45,15 @@ std::int64_t fewest_units(const Graph& graph, UnitKind kind,
   return fewest;
 }
 
-// Whether a config of transformers can say how many units of the kind are left: it has no number of heads of the same size, and one of neurons
-// for all layers.
+// Returns whether a config.json of transformers can express the remaining units. It has one number of neurons for all
+// layers; its number of heads would change their size.
 bool config_has(UnitKind kind, const Graph& graph, const std::vector<std::string>& freeze) {
   return kind == UnitKind::neurons &&
          std::ranges::none_of(unit_groups(graph, kind),
                               [&](const UnitGroup& group) { return is_named(group, freeze); });
 }
 
-// Of a batch of 32, up to some passes over the training texts.
+// Returns numbers of training steps at batch size 32, up to 8 passes over the training texts.
 std::vector<std::int64_t> steps_for(std::int64_t texts) {
   constexpr std::int64_t kBatch = 32, kMostPasses = 8;
   std::vector<std::int64_t> steps = {0};
@@ -69,7 +69,7 @@ double hidden_size(const Model& model) {
   return 128;
 }
 
-// What wins shapes from bert-tiny's to BERT-base's back: 1.5e-4 at a hidden size of 128, 2.5e-5 at 768.
+// Rates that recover pruned models from BERT-tiny to BERT-base: 1.5e-4 at a hidden size of 128, 2.5e-5 at 768.
 double learning_rate_for(const Model& model) {
   return std::clamp(0.0192 / hidden_size(model), 2e-5, 5e-4);
 }
@@ -79,17 +79,17 @@ double adapter_rate_for(const Model& model) {
   return std::clamp(0.64 / hidden_size(model), 5e-4, 1e-2);
 }
 
-// Linears, whose inputs have a format, and what reads tables.
+// Returns a plan of all linears, with a format for their inputs, and all embedding tables, without one.
 QuantizationPlan all_native(const Model& model) {
   static const FormatTable formats = builtin_formats();
   const Format format = parse_format(std::string(kEightBits), formats);
   return native_plan(plain_graph(model), format, native_input(format, formats));
 }
 
-// A [pruning] of the linears that are not frozen; "": there are none to prune.
+// Returns a [pruning] section for the linears that are not frozen; "" if there are none to prune.
 std::string pruning_section(const Graph& graph, std::string_view structure,
                             const std::vector<std::string>& freeze) {
-  if (graph.operations(kUsualLayer).size() < 2) return "";  // the classifier stays
+  if (graph.operations(kUsualLayer).size() < 2) return "";  // the classifier is not pruned
   std::vector<std::string> target;
   const std::vector<Node*> prunable = prunable_products(graph, {});
   for (const Node* node : prunable)
@@ -143,13 +143,13 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
       if (const std::string shares = shares_of(fewest_units(model.graph, kind, freeze));
           !shares.empty() && (!subject.loadable || config_has(kind, model.graph, freeze)))
         text += fmt::format("{} = [{}]\n", to_string(kind), shares);
-    // Layers that go are those between; which these are does not ask for names.
+    // Layers are removed by position, so frozen names cannot be respected.
     if (const std::string shares = shares_of(layer_stack(model.graph).count);
         !shares.empty() && freeze.empty())
       text += fmt::format("layers = [{}]\n", shares);
     text += frozen;
   }
-  // In the blocks that products of codes skip, or those of floats.
+  // Native products skip blocks of 1x4, float products blocks of 4x1.
   std::string sparse;
   if (may("sparsify"))
     sparse = pruning_section(model.graph, may("quantize") ? "1x4" : "4x1", freeze);
@@ -162,7 +162,7 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
     if (!freeze.empty()) rate += fmt::format("freeze = \"{}\"\n", fmt::join(of_parameters, ","));
     if (may("prune"))
       text += fmt::format("\n[training]\nmax_steps = [{}]\n{}", fmt::join(steps, ", "), rate);
-    // Adapters win more back in few steps, and take less for each; all weights, in many.
+    // Adapters recover more in few steps, at less cost per step; training all weights recovers more in many steps.
     if (may("prune") && freeze.empty())
       text +=
           fmt::format("\n[lora]\nr = 16\nalpha = 32\nlearning_rate = {:.2g}\nmost_steps = 512\n",

@@ -4,18 +4,18 @@
 
 namespace hone {
 
-/// What shrinking may do: "trim", "prune", "sparsify" (blocks of weights that products skip), "quantize", "allocate" (a narrower format to
-/// some of the linear layers), "train".
+/// Returns the methods of shrink runs: "trim", "prune", "sparsify" (blocks of weights that products skip), "quantize",
+/// "allocate" (a narrower format for some of the linear layers), "train".
 std::vector<std::string> shrink_means();
 
-/// What shrinking tries of a model, as searches have it (search_recipe.h), values from gentle to strong: shares of heads, neurons and layers
-/// as there are, and of blocks of weights, steps of training on what the model says, formats of linears and tables. Of `only` these
-/// means, of none all; linears and tables that a glob of `freeze` names keep weights, shapes and formats. For a `loadable` subject there are
-/// only shapes that a config can say: no heads, and the same share of neurons of every layer. Throws `UserError` for a glob that names
-/// none.
+/// Returns the search space for a model as a recipe (search_recipe.h), values from gentle to strong: shares of heads,
+/// neurons, layers and blocks of weights, training steps with the model itself as teacher, formats of linears and
+/// embedding tables. Uses the methods `only`, or all if empty. Linears and tables that a glob of `freeze` matches keep
+/// weights, shapes and formats. A `loadable` subject has only shapes that config.json can express: no heads, and the
+/// same share of neurons in every layer. Throws `UserError` for a glob that matches nothing.
 std::string shrink_space(const TrialSubject& subject, const std::vector<std::string>& only,
                          const std::vector<std::string>& freeze);
-/// Whether a glob names a table of embeddings.
+/// Returns whether a glob matches an embedding table.
 bool freezes_tables(const Model& model, const std::vector<std::string>& freeze);
 
 }  // namespace hone

@@ -14,13 +14,13 @@ namespace {
 
 using Cells = std::vector<Cell>;
 
-/// Rows of a baseline and of all models beside it.
+/// A table that compares models with their baseline.
 class BesideBaseline {
  public:
   explicit BesideBaseline(const std::vector<ShrunkModel>& models)
       : models_(models), table_(columns_of(models)) {}
 
-  /// `after` gives the value of a model, and its change.
+  /// Adds a row; `after` returns the value of a model and its change.
   template <typename After>
   void add(const std::string& what, const Cell& before, const After& after) {
     Cells cells = {what, before};
@@ -29,7 +29,7 @@ class BesideBaseline {
     table_.add_row(std::move(cells));
   }
 
-  /// A row for a size that is known.
+  /// Adds a row for a size, unless it is 0 (not known).
   template <typename SizeOf, typename Text>
   void add_size(const std::string& what, const SizeOf& size_of, const Text& text) {
     const double before = size_of(models_.front().takes.size_before);
@@ -84,7 +84,7 @@ std::string took_text(const JudgedPoint& one) {
              : "–";
 }
 
-// "61.6% (58.0 to 66.2)", of rounds that vary much "11.8% to 416.2%, noisy".
+// "61.6% (58.0 to 66.2)"; if rounds vary much, "11.8% to 416.2%, noisy".
 Cell latency_cell(const std::optional<CandidateMeasurement>& measured, double ShrinkShares::*share,
                   std::optional<Interval> CandidateMeasurement::*interval) {
   if (!measured) return absent;
@@ -207,7 +207,7 @@ Table layer_format_table(const Model& model) {
   };
   for (const auto& [layer, formats] : model.quantization->plan) {
     const Node* node = graph.find(layer);
-    // Tables are read by numbers of rows, which have no format.
+    // Embedding tables are indexed by rows, so their input has no format.
     Cell shape = absent, input = absent, remark = absent;
     if (node != nullptr && node->is(kUsualLayer)) {
       const std::int64_t outputs = node->types()[0].dim(-1).size,

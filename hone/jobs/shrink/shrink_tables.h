@@ -6,21 +6,21 @@
 #include "hone/jobs/shrink/shrink_models.h"
 #include "hone/report/table.h"
 
-/// The tables that a report of shrinking shows to people.
+/// The tables of shrink reports.
 namespace hone {
 
-/// What a person asks first, a row each; two columns for each model, of which there is one at least.
+/// Returns the key figures as rows, with two columns for each model. `models` must not be empty.
 Table before_and_after_table(const std::vector<ShrunkModel>& models);
 
-/// Bytes in memory and of the files as they are, names and places included; the same columns.
+/// Returns bytes in memory, and of whole files including tensor names and offsets, in the same columns.
 Table other_sizes_table(const std::vector<ShrunkModel>& models);
 
-/// Every candidate, what was measured and in brackets what was predicted: for a page.
+/// Returns all candidates with measured values, and predicted ones in brackets, for a page.
 Table candidate_table(const ShrinkFindings& findings);
-/// The same in fewer columns, for a screen.
+/// Returns the same in fewer columns, for a terminal.
 Table brief_candidate_table(const ShrinkFindings& findings);
 
-/// The formats of each layer; no rows where the model is not quantized.
+/// Returns the formats of each layer; no rows if the model is not quantized.
 Table layer_format_table(const Model& model);
 
 }  // namespace hone

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kMostAtATime = 32, kRounds = kShrinkTimerRounds;
 constexpr double kMostMs = 250;
 
-// The same of all layers, whose numbers change when some go, and of a parameter in every format, which has tensors of codes and scales.
+// Replaces layer numbers and cuts off suffixes of codes and scales: the kind is the same in every layer and format.
 std::string kind_of_tensor(const std::string& name) {
   constexpr std::string_view kOfFormats[] = {"codes", "shared", "quantizer", "bitmap", "words"};
   std::vector<std::string> kind;
@@ -58,13 +58,13 @@ NamedTensors ShrinkTimer::batch(const EncodedSet& set, std::int64_t count) const
 
 ShrinkTimer::Times ShrinkTimer::times(const Model& model, std::int64_t rounds) {
   Predictor own(forward_graph(model), model.parameters, context_.session());
-  // All take turns: rounds of single texts in a row would last a few milliseconds, which one burst of other work spoils together.
+  // All take turns. Otherwise one burst of other load would spoil all rounds of single texts, a few milliseconds.
   const std::function<void()> works[] = {[&] { original_.rows(some_); },
                                          [&] { original_.rows(one_); },
                                          [&] { own.rows(own_some_); }, [&] { own.rows(own_one_); }};
   make_ready(works, context_.session().device);
   const auto ms = rounds_in_turn(works, rounds);
-  // As the speedup of the result: the median ratio of paired rounds.
+  // The median ratio of paired rounds, like the speedup of the result.
   const auto share = [&](std::size_t work) {
     const Speedup ratio = speedup_of(ms[work + 2], ms[work]);
     return LatencyShare{ratio.value, ratio.interval};

@@ -11,35 +11,35 @@
 
 namespace hone {
 
-/// Rounds of each timing, of which the median counts.
+/// Rounds of each timing; the median counts.
 inline constexpr std::int64_t kShrinkTimerRounds = 7;
 
-/// Latency of a model by that of its baseline, below 1 faster, the median ratio of paired rounds.
+/// Latency of a model divided by its baseline's, the median ratio of paired rounds; below 1 is faster.
 struct LatencyShare {
   double value = 1;
-  std::optional<Interval> interval = {};  ///< of this median, at least 95%; none of too few rounds
+  std::optional<Interval> interval = {};  ///< of the median, at least 95%; none with too few rounds
 };
 
-/// Times models beside the one that all of them were made of, in turn, on the same texts.
+/// Times models against their common baseline, in turn, on the same texts.
 class ShrinkTimer {
  public:
-  /// `texts` as the original reads them, `own` as those that are timed do. Some at a time are as many of the first as take the original about
-  /// a quarter of a second at most. All must outlive it.
+  /// `texts` are tokenized for the original, `own` for the timed models. A batch contains the first texts, as many as
+  /// the original computes in about a quarter of a second, at most 32. All arguments must outlive it.
   ShrinkTimer(const Model& original, const EncodedSet& texts, const EncodedSet& own,
               Context& context);
 
   struct Times {
-    LatencyShare some, one;  ///< at a time
+    LatencyShare some, one;  ///< of a batch, and at batch size 1
   };
   Times times(const Model& model, std::int64_t rounds = kShrinkTimerRounds);
-  /// Seconds that so many rounds of a model take that is as fast as the original.
+  /// Estimates the seconds for this many rounds of a model that is as fast as the original.
   double seconds(std::int64_t rounds) const;
-  /// What the file of weights has (`stored_bytes`) of each kind of tensor, by all that it has of the original.
+  /// Returns the stored bytes of each kind of tensor as shares of all stored bytes of the original (`stored_bytes`).
   BytesByKind stored(const Model& model) const;
   std::int64_t original_bytes() const { return original_bytes_; }
-  /// Milliseconds of the original for a text: the median over rounds.
+  /// Returns the milliseconds per text of a batch of the original, the median over rounds.
   double ms() const { return ms_; }
-  /// Texts in a batch.
+  /// Returns the number of texts in a batch.
   std::int64_t at_a_time() const { return at_a_time_; }
 
  private:

@@ -23,25 +23,25 @@ namespace hone {
 namespace {
 
 constexpr const char* kStudyName = "shrink";
-/// Texts that tell what levels, or formats of layers, do alone, and what of the budget each of both may take.
+/// Bounds on the texts for measuring levels, or layer formats, and the share of the budget for each of them.
 constexpr std::int64_t kFewestTexts = 16, kMostTexts = 128;
 constexpr double kPredictingShare = 0.05;
 constexpr std::int64_t kFewestRounds = 3;
 /// Texts of a quick calibration.
 constexpr std::int64_t kRangesOf = 64;
-/// How often the same look may be killed before it counts as one that cannot be made.
+/// Interruptions after which a candidate counts as failed.
 constexpr std::int64_t kMostInterruptions = 20;
-/// What the checkpoints are of, an attribute of the study.
+/// Study attribute with the key of the training that the checkpoints belong to.
 constexpr const char* kTraining = "training_of";
-// User attributes of trials beside those of a search.
+// User attributes of trials, in addition to those of a search.
 constexpr const char *kPredicted = "predicted", *kJudged = "judged";
-/// What levels do alone, an attribute of the study.
+/// Study attribute with the effects of levels.
 constexpr const char* kEffects = "effects";
 
-/// Of answers that are no numbers.
+/// Damage of predictions that are not finite.
 constexpr double kHopelessDamage = 1e6;
 
-// A sample of the training texts stands for the part that is measured: what is predicted is to owe nothing to those that judge.
+// Replaces the validation split by training texts, so that predictions do not depend on the texts that judge.
 TrialSubject on_training_texts(const TrialSubject& subject, std::int64_t texts, Context& context) {
   TrialSubject sampled = subject;
   sampled.data.validation = allocation_sample(subject.data.train, texts, subject.seed);
@@ -52,12 +52,12 @@ TrialSubject on_training_texts(const TrialSubject& subject, std::int64_t texts, 
   return sampled;
 }
 
-// Of linear layers, where it does not vary.
+// Returns the narrow format of linear layers, if it does not vary.
 std::string narrow_format(const SearchRecipe& recipe) {
   return settings_of<NativeSection>(fixed_values(recipe.native)).narrow;
 }
 
-// Of pruned weights, where it does not vary.
+// Returns the structure of pruned weights, if it does not vary.
 std::string pruned_structure(const SearchRecipe& recipe) {
   return structure_text(
       settings_of<PruningSection>(fixed_values(recipe.pruning)).weights.rule.structure);
@@ -221,7 +221,7 @@ TrialConfiguration ShrinkTrials::configuration_of(const ShrinkPoint& point) cons
 
 TrialModel ShrinkTrials::made(const TrialSubject& subject,
                               const TrialConfiguration& configuration) {
-  // Checkpoints are of the training that was interrupted, and go on with no other.
+  // Checkpoints are valid only for the interrupted training.
   const std::string key = cache_.key(configuration, subject.seed, /*watched=*/false);
   if (remembered(kTraining) != key) {
     remove_checkpoints();
@@ -232,7 +232,7 @@ TrialModel ShrinkTrials::made(const TrialSubject& subject,
   trained_before_ = false;
   TrialModel model =
       run_trial(subject, space_, configuration, subject.seed, /*watch=*/{}, progress, context_);
-  // What was taken away is gone for good: masks would only take memory.
+  // The model is not trained further, so masks would only take memory.
   transform(model.model, "unprune", context_.session());
   remove_checkpoints();
   return model;
@@ -257,7 +257,7 @@ void ShrinkTrials::remove_checkpoints() const {
   std::error_code ignored;
   for (const char* training : {kFirstTraining, kSecondTraining})
     fs::remove_all(checkpoints_ / training, ignored);
-  fs::remove(checkpoints_, ignored);  // where somebody put something there it stays
+  fs::remove(checkpoints_, ignored);  // stays if it contains other files
 }
 
 std::string ShrinkTrials::meaning_of(const ShrinkPoint& point) const {
@@ -269,8 +269,9 @@ std::string ShrinkTrials::recipe_of(const ShrinkPoint& point) const {
   return begun_with_ + (begun_with_.empty() || steps.empty() ? "" : ", ") + steps;
 }
 
-// All at its first level, or another parameter at its second where this one does nothing without it (how many bits are narrow where
-// there are any), or little: products that skip zeros are those of the format of linears, and files of fp32 weights keep zeros.
+// Returns the point at which a parameter is measured: all first levels, or another parameter at its second level if
+// this one has no effect without it, such as a narrow share without a format. Pruning is measured with native linears
+// if possible, because it has little effect in fp32: files of fp32 weights keep zeros.
 ShrinkPoint ShrinkTrials::context_of(std::size_t parameter) const {
   ShrinkPoint begin(parameters_.size(), 0);
   const auto linears = std::ranges::find(parameters_, "native.linears", &ShrinkParameter::name);
@@ -300,7 +301,8 @@ LevelEffect ShrinkTrials::measured_effect(const TrialSubject& sampled, const Shr
   const TrialModel model = made(sampled, configuration_of(point));
   const double damage = model.metrics.at(kDivergenceMetric);
   const auto [some, one] = timer_.times(model.model, rounds);
-  // One spoiled timing is a factor of every prediction: few rounds, or noisy ones, say less of a text alone than those of some at a time.
+  // A bad timing would be a factor of every prediction. With few or noisy rounds, the latency share of a batch is a
+  // better estimate for batch size 1.
   const bool follows = !one.interval || Speedup{.interval = one.interval}.noisy();
   return {timer_.stored(model.model), some.value, follows ? some.value : one.value,
           std::isfinite(damage) ? damage : kHopelessDamage};
@@ -319,7 +321,7 @@ PlanningTexts ShrinkTrials::planning_texts(double budget_seconds) {
   };
   const std::int64_t models = std::ssize(measured_meanings());
   const double round = timer_.seconds(1) - timer_.seconds(0);
-  // Each linear in two formats; what lies behind it, half of a model on average, is run for each.
+  // Each linear is measured in two formats, each of which runs the rest of the model, half of it on average.
   const std::int64_t linears = std::ssize(subject_.parent.model.graph.operations(kUsualLayer));
   const PlanningTexts planning{
       .levels = texts(models),
@@ -352,9 +354,9 @@ double ShrinkTrials::effects_seconds(const PlanningTexts& planning) const {
 MeasuredEffects ShrinkTrials::effects(const PlanningTexts& planning) {
   Json known = remembered(kEffects);
   if (known.is_null()) known = Json::object();
-  std::optional<TrialSubject> sampled;  // made where something is left to be measured
+  std::optional<TrialSubject> sampled;  // created only if something has to be measured
   std::int64_t done = 0;
-  std::int64_t steps = 1;  // and the model as it is
+  std::int64_t steps = 1;  // the starting point
   for (const ShrinkParameter& one : parameters_)
     if (one.takes_away()) steps += std::ssize(one.values) - 1;
   Progress progress("measure the effect of each step", steps,
@@ -424,7 +426,7 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
   TrialOutcome outcome;
   const TaskEvaluation& evaluation = model.measurement.evaluation;
   outcome.values = {evaluation.value, bytes, shares.time * timer_.ms()};
-  // Kept: the p-value that is corrected for all looks and gates is 0.025 or less.
+  // Kept if the p-value, corrected for all evaluations and gates, is at most 0.025.
   outcome.constraints = {verdict.kept() ? 0.0 : std::max(1e-9, hardest_gate.p_value - 0.025)};
   const Interval unknown{std::nan(""), std::nan("")};
   outcome.user_attributes[kMetricsAttribute] = Json(model.metrics);
@@ -466,7 +468,7 @@ void ShrinkTrials::look(const ShrinkStep& step, std::int64_t number) {
 
 void ShrinkTrials::finish_waiting() {
   storage_->read_trials(study_.id, trials_);
-  // Copies of interrupted trials count on top: with them counted here, points would be drawn that nobody chose.
+  // Retries of interrupted trials are extra. If they counted here, the search would sample points of its own.
   const auto own = std::ranges::count_if(trials_, [](const auto& trial) {
     return !trial->system_attributes.contains("failed_trial");
   });
@@ -479,7 +481,7 @@ void ShrinkTrials::finish_waiting() {
                               .retries = kMostInterruptions};
   SearchCallbacks callbacks;
   callbacks.on_warning = [&](const std::string& sentence) { tell_warnings(context_, {sentence}); };
-  // All values are given: the sampler is never asked.
+  // All values are fixed, so the sampler is never called.
   const auto sampler = random_sampler({.seed = subject_.seed});
   run_search(
       *storage_, *sampler, *no_pruner(), [&](TrialRun& trial) { return run(trial); }, options,
@@ -492,7 +494,7 @@ std::vector<JudgedPoint> ShrinkTrials::judged() {
   std::vector<JudgedPoint> points;
   for (const auto& trial : trials_) {
     const auto& attributes = trial->user_attributes;
-    // One that was interrupted is run again under another number.
+    // An interrupted trial runs again under another number.
     if (!is_finished(trial->state) || trial->system_attributes.contains(kRunAgain)) continue;
     const std::optional<ShrinkPoint> point =
         point_of(parameters_, hone::assignment_of(trial->parameters));

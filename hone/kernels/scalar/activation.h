@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-/// Formulas of element-wise operations, each written once: GPUs take them of floats, the operations' records of
-/// `Formula` (hone/ir/formula.h), from which references and generated code follow. So functions and comparisons are those of
-/// the type.
+/// Formulas of element-wise operations, each written once as a template. GPUs instantiate them with floats, the records
+/// of operations with `Formula` (hone/ir/formula.h), from which references and generated code follow. So functions and
+/// comparisons are those of the type.
 namespace hone::scalar {
 
 template <typename T>
@@ -23,7 +23,7 @@ T relu_gradient(T y, T dy) {
   return select(y > 0, dy, T(0));
 }
 
-// ---- tanh, by its result
+// ---- tanh, from its result
 
 template <typename T>
 T tanh_gradient(T y, T dy) {
@@ -73,7 +73,7 @@ T mask(T x, Condition kept) {
   return select(kept, x, T(0));
 }
 
-/// What goes where values go that are at least `least` in magnitude.
+/// Returns dy where |x| >= least, else 0.
 template <typename T>
 T threshold_gradient(T x, T dy, T least) {
   using std::fabs;

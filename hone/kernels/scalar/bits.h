@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstdint>
 
-/// Numbers as bits. What stands in hone/kernels/scalar is compiled twice: for the host, and by NVRTC for GPUs
-/// (hone/cuda/source), which so give the same bits. Hence plain functions of plain values, and of the standard library
-/// only what is exact, or harmless where it says so.
+/// Numbers as bits. The files in hone/kernels/scalar are compiled for the host and by NVRTC for GPUs
+/// (hone/cuda/source), so that both give the same bits. They contain only plain functions of plain values, and call
+/// only functions of the standard library that are exact, or harmless where a comment says so.
 namespace hone::scalar {
 
 #ifdef __CUDACC_RTC__
@@ -30,18 +30,18 @@ constexpr std::uint32_t kSignBit = 0x80000000;
 inline float not_a_number() { return float_of(0x7fc00000); }
 inline float infinity() { return float_of(kInfinityBits); }
 
-/// Bits of |x|: NaN is above infinity, and infinity above numbers.
+/// Returns the bits of |x|, which order NaN above infinity and infinity above finite numbers.
 inline std::uint32_t magnitude_bits(float x) { return bits_of(x) & ~kSignBit; }
 inline bool is_finite(float x) { return magnitude_bits(x) < kInfinityBits; }
 inline bool is_nan(float x) { return magnitude_bits(x) > kInfinityBits; }
 inline bool is_negative(float x) { return (bits_of(x) & kSignBit) != 0; }
 
-/// `magnitude`, which has no sign, with that of x.
+/// Returns `magnitude`, whose sign bit is 0, with the sign of x.
 inline float with_sign_of(float magnitude, float x) {
   return float_of(bits_of(magnitude) | (bits_of(x) & kSignBit));
 }
 
-/// NaN passes, as it does in std::clamp.
+/// Returns NaN for NaN, like std::clamp.
 template <typename T>
 inline T clamped(T x, T lowest, T highest) {
   return x < lowest ? lowest : highest < x ? highest : x;
@@ -55,19 +55,19 @@ inline T larger(T a, T b) {
   return a < b ? b : a;
 }
 
-/// 2^exponent, -1022 <= exponent <= 1023. Products with it are exact where they are not too small for a double.
+/// Returns 2^exponent, -1022 <= exponent <= 1023. Products with it are exact unless they are too small for a double.
 inline double power(int exponent) {
   return double_of(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-/// 2^exponent as a float; infinity and zero where it is none.
+/// Returns 2^exponent as a float; infinity if too large, zero if too small.
 inline float float_power(int exponent) {
   if (exponent > 127) return infinity();
   if (exponent >= -126) return float_of(static_cast<std::uint32_t>(exponent + 127) << 23);
   return exponent >= -149 ? float_of(1u << (exponent + 149)) : 0.0f;
 }
 
-/// floor(log2 x) of what a positive float is as a double, subnormal ones included; -1023 for zero.
+/// Returns floor(log2 x) of a positive float, also subnormal, converted to double; -1023 for zero.
 inline int binade(double x) { return static_cast<int>(bits_of(x) >> 52) - 1023; }
 
 }  // namespace hone::scalar

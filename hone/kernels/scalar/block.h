@@ -3,11 +3,11 @@
 #include "hone/kernels/scalar/logarithm.h"
 #include "hone/kernels/scalar/minifloat.h"
 
-/// Rounding of blocks whose scale, a power of two, follows from their largest magnitude.
+/// Rounding of blocks whose scale, a power of two, depends on their largest magnitude.
 namespace hone::scalar {
 
-/// Where the blocks of a tensor lie, as `BlockLayout` has it: matrices of rows and columns in blocks of so many rows
-/// and columns, the axis of the blocks, of `extent` elements `distance` apart, being the last.
+/// The positions of the blocks of a tensor, like `BlockLayout`: matrices of rows and columns, split into blocks of
+/// block_rows x block_columns. The axis of the blocks, with `extent` elements `distance` apart, is moved to the end.
 struct BlockPlaces {
   std::int64_t matrices = 1, rows = 1, columns = 1;
   std::int64_t block_rows = 1, block_columns = 1;
@@ -16,7 +16,7 @@ struct BlockPlaces {
   std::int64_t across() const { return (columns + block_columns - 1) / block_columns; }
   std::int64_t down() const { return (rows + block_rows - 1) / block_rows; }
   std::int64_t blocks() const { return matrices * down() * across(); }
-  /// Where element `index` of the tensor with that axis last lies in the tensor.
+  /// Returns the offset in the tensor of element `index` of the tensor with that axis last.
   std::int64_t offset(std::int64_t index) const {
     if (distance == 1) return index;
     const std::int64_t line = index / extent;
@@ -25,18 +25,18 @@ struct BlockPlaces {
   }
 };
 
-/// As `kernels::BlockScale`.
+/// Like `kernels::BlockScale`.
 struct BlockScale {
   int offset = 0;
   int lowest = -126;
   int highest = 127;
   std::uint32_t next_from = 1u << 23;
 
-  /// For the bits of the largest magnitude, which is finite; the lowest for 0.
+  /// Returns k for the bits of the largest magnitude, which is finite; `lowest` for 0.
   int exponent(std::uint32_t largest) const {
     if (largest == 0) return lowest;
     int field = static_cast<int>(largest >> 23);
-    if (field == 0) {  // subnormal: as if its leading one stood where that of a normal number does
+    if (field == 0) {  // subnormal: shift its leading one to that of a normal number
       const int above = 22 - binade(static_cast<double>(largest));
       field = -above;
       largest <<= above + 1;
@@ -46,7 +46,7 @@ struct BlockScale {
   }
 };
 
-/// What the values of one block are rounded to. A block with a NaN or an infinity is NaN.
+/// The rounding of the values of one block. A block with NaN or an infinity is NaN.
 template <typename Elements>
 struct BlockRounding {
   Elements elements;
@@ -74,7 +74,7 @@ struct MinifloatBlocks {
   }
 };
 
-/// Powers of two relative to the scale, 2^-octaves … 2^0 as far as they are normal floats, and zero.
+/// Powers of two relative to the scale: 2^-octaves to 2^0 if they are normal floats, and zero.
 struct PowerBlocks {
   BlockScale scale;
   int octaves = 0;
@@ -86,9 +86,9 @@ struct PowerBlocks {
   }
 };
 
-/// Whole numbers of `bits` bits with a leading bit worth the scale: mxint.
+/// The format mxint: integers of `bits` bits whose leading bit has the value of the scale.
 inline MinifloatBlocks mxint_blocks(int bits, bool ceil) {
-  // Between 1 and 2 the steps of a float with bits - 2 mantissa bits are those, and below 1 it keeps them.
+  // A float with bits - 2 mantissa bits has these steps between 1 and 2; min_exponent = 0 keeps them below 1.
   return {{0, -127, 127, ceil ? (1u << 23) - (1u << (25 - bits)) + 1 : 1u << 23},
           {bits - 2, 0, 2 - power(2 - bits)},
           true};
@@ -98,34 +98,34 @@ inline MinifloatBlocks mxint_blocks(int bits, bool ceil) {
 struct MxfpElement {
   int exponent_bits = 0;
   int mantissa_bits = 0;
-  double highest = 0;  ///< of OCP
+  double highest = 0;  ///< in the OCP specification
 
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   int bits() const { return 1 + exponent_bits + mantissa_bits; }
   int highest_exponent() const { return binade(highest); }
-  /// Where no code stands for NaN or infinity.
+  /// Returns the highest exponent if no code is NaN or infinity.
   int highest_exponent_of_all() const { return 1 << (exponent_bits - 1); }
 };
 
 inline MinifloatBlocks mxfp_blocks(const MxfpElement& element, bool ceil) {
   const int top = element.highest_exponent();
   const std::uint32_t above = (bits_of(static_cast<float>(element.highest)) & 0x7fffffu) + 1;
-  // From 127 - top on the largest element times the scale is no float any more.
+  // Above 127 - top, the largest element times the scale overflows float.
   return {{-top, -127, 127 - top, ceil ? above : 1u << 23},
           {element.mantissa_bits, 1 - element.bias(), element.highest},
           false};
 }
 
-/// m bits of magnitude under an exponent within lowest … highest: block_fp, whose exponent grows where the largest
-/// magnitude would round to 2^m, and mxint_hardware.
+/// The formats block_fp, whose exponent grows if the largest magnitude would round to 2^m, and mxint_hardware:
+/// magnitudes of m bits with an exponent from `lowest` to `highest`.
 inline MinifloatBlocks magnitude_blocks(int m, int lowest, int highest, bool grows, bool one_zero) {
-  // Between 1/2 and 1 the steps of a float with m - 1 mantissa bits are those, and below 1/2 it keeps them.
+  // A float with m - 1 mantissa bits has these steps between 1/2 and 1; min_exponent = -1 keeps them below 1/2.
   return {{1, lowest, highest, grows ? (1u << 23) - (1u << (23 - m)) : 1u << 23},
           {m - 1, -1, 1 - power(-m)},
           one_zero};
 }
 
-/// Small floats whose topmost binade is that of the scale: block_minifloat.
+/// The format block_minifloat: small floats whose highest binade is that of the scale.
 inline MinifloatBlocks minifloat_blocks(int exponent_width, int mantissa, int lowest_top,
                                         int highest_top) {
   return {{0, lowest_top, highest_top},
@@ -133,9 +133,9 @@ inline MinifloatBlocks minifloat_blocks(int exponent_width, int mantissa, int lo
           false};
 }
 
-/// Powers of which the largest is the first not below the largest magnitude: block_log.
+/// The format block_log: powers of two, the largest of which is the first not below the largest magnitude.
 inline PowerBlocks power_blocks(int exponent_width, int lowest_top, int highest_top) {
-  // Anything above a power of two makes the next one the largest.
+  // A magnitude above a power of two makes the next power the largest.
   return {{0, lowest_top, highest_top, 1}, (1 << exponent_width) - 2};
 }
 

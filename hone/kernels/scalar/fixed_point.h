@@ -2,12 +2,12 @@
 
 #include "hone/kernels/scalar/bits.h"
 
-/// The format integer: whole multiples of 2^-fraction.
+/// The format integer: integer multiples of 2^-fraction.
 namespace hone::scalar {
 
 struct FixedPoint {
   int fraction = 0;
-  int least_fraction = -64;  ///< what a calibrated fraction is kept within
+  int least_fraction = -64;  ///< bounds of a calibrated fraction
   int most_fraction = 64;
   bool rounds_down = false;
   double lowest = 0;
@@ -19,7 +19,7 @@ struct FixedPoint {
         clamped(calibrated, static_cast<float>(least_fraction), static_cast<float>(most_fraction)));
     return same;
   }
-  /// The whole number that stands for x; NaN for NaN.
+  /// Returns the integer code of x; NaN for NaN.
   double whole(float x) const {
     const double scaled = static_cast<double>(x) * power(fraction);
     return clamped(rounds_down ? std::floor(scaled) : std::nearbyint(scaled), lowest, highest);

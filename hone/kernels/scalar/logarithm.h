@@ -5,14 +5,13 @@
 /// Rounding to powers of two.
 namespace hone::scalar {
 
-/// As `kernels::PowerGrid`: zero, and 2^min_exponent to 2^max_exponent; -126 <= min_exponent <= max_exponent <= 127.
+/// Like `kernels::PowerGrid`: zero, and 2^min_exponent to 2^max_exponent; -126 <= min_exponent <= max_exponent <= 127.
 struct Powers {
   int min_exponent = -126;
   int max_exponent = 127;
 
-  /// Decided on bits: the fraction of sqrt(2) lies between 0x3504f3 and 0x3504f4. Adding what is missing from there to
-  /// the next binade carries into the exponent. Subnormal floats take part from sqrt(1/2) 2^-126 on, the others come
-  /// out as zero.
+  /// Computed from bits: the fraction of sqrt(2) is between 0x3504f3 and 0x3504f4. Adding its distance to the next
+  /// binade carries into the exponent. Subnormal floats below sqrt(1/2) 2^-126 become zero.
   float operator()(float x) const {
     if (is_nan(x)) return x;
     constexpr std::uint32_t kAboveRoot = 0x3504f4;
@@ -27,7 +26,7 @@ struct Powers {
   }
 };
 
-/// The format log: exponent fields from 1 on, 0 is zero.
+/// The format log: exponent fields from 1 on; field 0 is zero.
 struct LogFields {
   std::int64_t highest_field = 0;
   std::int64_t bias = 0;

@@ -2,7 +2,7 @@
 
 #include "hone/kernels/scalar/bits.h"
 
-/// Rounding of single values as the Python project MASE does it, see hone/formats/mase_rounding.h.
+/// Rounding of single values as in the Python project MASE, see hone/formats/mase_rounding.h.
 namespace hone::scalar {
 
 constexpr float kMasePassing = 1e-8f;  // magnitudes up to here are not quantized
@@ -10,14 +10,14 @@ constexpr float kMaseNudge = 1e-9f;    // added before the logarithm
 
 constexpr std::uint32_t kMaseRootOfTwo = 0x3504f3;  // fraction of the last float below sqrt(2)
 
-/// log2 of a float, rounded to float. That hides the last places of the double, in which libraries differ: no logarithm
-/// of a float comes nearer than 2^-33 of itself to where floor, ceil or the nearest whole number of the rounded one
-/// change.
+/// Returns log2 of a float, rounded to float. This hides the last places of the double, in which libraries differ: no
+/// logarithm of a float is within a relative 2^-33 of a value where floor, ceil or the nearest integer of the rounded
+/// one changes.
 inline float mase_log2(float x) { return static_cast<float>(std::log2(static_cast<double>(x))); }
 
-/// The floor of log2 of a positive normal float whose logarithm, rounded to float, is none of the integers nearby and
-/// not halfway between them: that can happen within 44 units in the last place of a power of two and of sqrt(2) times
-/// one. NaN for other floats.
+/// Returns floor(log2 x) of a positive normal float whose logarithm, rounded to float, is neither an integer nor
+/// halfway between integers. That can happen within 44 units in the last place of a power of two and of sqrt(2) times
+/// one. Returns NaN for other floats.
 inline float mase_plain_floor_log2(float x) {
   const std::uint32_t bits = bits_of(x);
   const std::uint32_t field = bits >> 23, fraction = bits & 0x7fffffu;
@@ -28,7 +28,7 @@ inline float mase_plain_floor_log2(float x) {
   return plain ? static_cast<float>(field) - 127 : not_a_number();
 }
 
-// floor, ceil and nearest integer of mase_log2(x) without the logarithm for most x.
+// Return floor, ceil and nearest integer of mase_log2(x), without the logarithm for most x.
 inline float mase_floor_log2(float x) {
   const float plain = mase_plain_floor_log2(x);
   return is_nan(plain) ? std::floor(mase_log2(x)) : plain;
@@ -43,14 +43,14 @@ inline float mase_round_log2(float x) {
   return (bits_of(x) & 0x7fffffu) > kMaseRootOfTwo ? plain + 1 : plain;
 }
 
-/// std::nearbyint, inline: a float from 2^23 on has no bits behind the point.
+/// std::nearbyint, inline: floats from 2^23 on have no fraction bits.
 inline float mase_round_to_even(float x) {
   const float magnitude = std::fabs(x);
   constexpr float kNoFraction = 8388608.0f;  // 2^23
   return magnitude < kNoFraction ? with_sign_of((magnitude + kNoFraction) - kNoFraction, x) : x;
 }
 
-/// Infinity and zero where the power is no float; NaN for NaN.
+/// Returns 2^exponent; infinity if too large, zero if too small, NaN for NaN.
 inline float mase_power(float exponent) {
   if (is_nan(exponent)) return exponent;
   return float_power(static_cast<int>(clamped(exponent, -1000.0f, 1000.0f)));
@@ -58,7 +58,7 @@ inline float mase_power(float exponent) {
 
 inline float mase_sign(float x) { return static_cast<float>((x > 0) - (x < 0)); }
 
-/// The result and the passing values are blended by multiplication with 0 and 1, which makes infinities NaN.
+/// Selects x or y by multiplication with 0 and 1, which turns infinities into NaN.
 inline float mase_blended(float x, float y) {
   return std::fabs(x) <= kMasePassing ? 0.0f * y + x : y + 0.0f * x;
 }
@@ -132,7 +132,7 @@ struct MaseLog {
   }
 };
 
-/// The format log: the offset, a tenth of the smallest power, is made in double.
+/// The format log: the offset, a tenth of the smallest power, is computed in double.
 inline MaseLog mase_log_of(int exponent_width, std::int64_t exponent_bias) {
   const int smallest = static_cast<int>(clamped<std::int64_t>(-exponent_bias, -1000, 1000));
   return {exponent_width, exponent_bias, static_cast<float>(0.1 * power(smallest))};

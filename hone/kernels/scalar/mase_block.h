@@ -3,7 +3,7 @@
 #include "hone/kernels/scalar/block.h"
 #include "hone/kernels/scalar/mase.h"
 
-/// Rounding of blocks as MASE does it: `mode=mase` of the block formats.
+/// Rounding of blocks as in MASE: `mode=mase` of the block formats.
 namespace hone::scalar {
 
 struct MaseBlockFp {
@@ -20,7 +20,7 @@ struct MaseBlockFp {
   }
 };
 
-/// A rounding of single values, or NaN where what the block shares is none.
+/// A rounding of single values, or NaN if the shared value of the block is NaN.
 template <typename Round>
 struct MaseBiased {
   Round round;
@@ -64,7 +64,7 @@ struct MaseBlockMinifloat {
   }
 };
 
-/// Whole multiples of a power of two, rounded down.
+/// Integer multiples of a power of two, rounded down.
 struct MaseFloored {
   float power = 0;
   float limit = 0;
@@ -87,7 +87,7 @@ struct MaseMxintHardware {
   MaseFloored of(std::uint32_t largest) const { return with_exponent(shared(float_of(largest))); }
 };
 
-/// Whole multiples of a power of two within -limit … limit - 1, all of them below 1 relative to the scale.
+/// Integer multiples of a power of two from -limit to limit - 1, all of them below 1 relative to the scale.
 struct MaseMxintElements {
   double limit = 0;
   int k = 0;
@@ -114,7 +114,7 @@ struct MaseMxint {
   }
 };
 
-/// The magnitude that a code of small floats with these fields stands for.
+/// Returns the magnitude of a code of small floats with these fields.
 inline double small_float_magnitude(int mantissa_bits, int min_exponent, std::uint32_t code) {
   const std::uint32_t leading = 1u << mantissa_bits;
   const std::uint32_t fraction = code & (leading - 1), field = code >> mantissa_bits;
@@ -127,11 +127,11 @@ struct MaseMxfpElements {
   MxfpElement element;
   int k = 0;
 
-  /// The code of a magnitude relative to the scale: the mantissa is cut down to 15 bits and then rounded, and where it
-  /// reaches the next binade the carry is or-ed into the exponent instead of added.
+  /// Returns the code of a magnitude relative to the scale. The mantissa is truncated to 15 bits, then rounded. If it
+  /// reaches the next binade, the carry is or-ed into the exponent instead of added.
   std::uint32_t code(double size) const {
     const int bias = element.bias(), frac = element.mantissa_bits;
-    // Subnormal floats count as zero, before and after scaling.
+    // Subnormal floats are treated as zero, before and after scaling.
     if (!(size >= power(-bias) && size * power(k) >= power(-126))) return 0;
     const int exponent = binade(size);
     const std::uint32_t cut = static_cast<std::uint32_t>(size * power(15 - exponent)) & 0x7fffu;

@@ -5,7 +5,8 @@
 /// Rounding to small floating-point formats.
 namespace hone::scalar {
 
-/// As `kernels::Minifloat`, with the largest magnitude in double, for that of a block times its scale may be no float.
+/// Like `kernels::Minifloat`, with the largest magnitude in double, since that of a block times its scale may overflow
+/// float.
 struct Minifloat {
   int mantissa_bits = 0;
   int min_exponent = 0;
@@ -28,9 +29,9 @@ struct Minifloat {
 inline Minifloat bfloat16_values() { return {7, -126, 255 * power(120), true}; }
 inline Minifloat float16_values() { return {10, -14, 65504, true}; }
 
-/// The formats minifloat_ieee (`implicit_one`) and minifloat_denorm. Bits behind the leading one of normal numbers, and
-/// the exponent of the smallest of them and of the largest. Without an implicit one the leading one is the first
-/// mantissa bit.
+/// The formats minifloat_ieee (`implicit_one`) and minifloat_denorm. Without an implicit one, the leading one is the
+/// first mantissa bit. `fraction_bits` follow the leading one of normal numbers; `lowest_exponent` and
+/// `highest_exponent` are those of the smallest and the largest of them.
 struct MinifloatFields {
   bool implicit_one = true;
   int exponent_width = 0;

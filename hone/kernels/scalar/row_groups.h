@@ -3,14 +3,14 @@
 #include "hone/kernels/scalar/half.h"
 #include "hone/kernels/scalar/scaled_integer.h"
 
-/// Formats whose groups of neighbours along a row share a float16 scale: nf4, and int in groups.
+/// Formats whose groups of neighbours in a row share a float16 scale: nf4, and int in groups.
 namespace hone::scalar {
 
-/// What a group is rounded by.
+/// The statistics that determine the rounding of a group.
 struct GroupEnds {
   ValueRange range = {};  ///< of the finite values and 0
   float extreme =
-      0;  ///< the finite value of the largest magnitude, the first of several; 0 if no value is finite
+      0;  ///< the first finite value of the largest magnitude; 0 if no value is finite
 };
 
 /// The values of nf4: 16 quantiles of the normal distribution (Dettmers et al., "QLoRA", 2023).
@@ -48,7 +48,7 @@ struct NormalFloatGroup {
   std::uint32_t shared = 0;  ///< the float16 scale
   float scale = 1, inverse = 1;
 
-  /// 0 for NaN.
+  /// Returns the code of x; 0 for NaN.
   std::uint32_t code(float x) const {
     std::uint32_t code = 0;
     for (const float middle : kNormalFloatMiddles.at) code += x * inverse > middle ? 1 : 0;
@@ -65,7 +65,7 @@ struct NormalFloatGroups {
   }
 };
 
-/// A group of int: its grid, and the shared code with the scale in the lowest 16 bits and the zero point above.
+/// A group of int: its grid, and the shared code, with the scale in the lowest 16 bits and the zero point above.
 struct IntegerGroup {
   std::uint32_t shared = 0;
   ScaledGrid grid = {};
@@ -88,8 +88,8 @@ struct IntegerGroups {
   }
   IntegerGroup of(const GroupEnds& ends) const {
     if (!affine) return of_shared(half_scale(ends.extreme / -half()));
-    // Each term is finite where the difference of the ends might not be. Rounded down, for a larger scale could leave the code of an
-    // end out, and what is quantized again would change.
+    // Each term is finite even if the difference of the ends is not. Rounded down, because a larger scale could leave
+    // the code of an end unused, and quantizing again would then change values.
     const std::uint32_t scale =
         half_scale_below(ends.range.highest / levels - ends.range.lowest / levels);
     const float zero =

@@ -2,21 +2,21 @@
 
 #include "hone/kernels/scalar/bits.h"
 
-/// Whole multiples of a scale: the format int, and what is learned like it.
+/// Integer multiples of a scale: the format int, and formats with a learned scale.
 namespace hone::scalar {
 
-/// As `kernels::ScaledGrid`.
+/// Like `kernels::ScaledGrid`.
 struct ScaledGrid {
   float scale = 1.0f;
   float lowest = 0.0f;
   float highest = 0.0f;
 
-  /// The whole number that stands for x; NaN for NaN.
+  /// Returns the integer code of x; NaN for NaN.
   float whole(float x) const { return clamped(std::nearbyint(x * (1 / scale)), lowest, highest); }
   float operator()(float x) const { return whole(x) * scale; }
 };
 
-/// Between the smallest normal float and what keeps multiples up to `bound` finite.
+/// Clamps a scale between the smallest normal float and the largest for which multiples up to `bound` are finite.
 inline float usable_scale(float scale, float bound) {
   constexpr std::uint32_t kSmallestNormal = 0x00800000, kLargest = 0x7f7fffff;
   const float most = float_of(kLargest) / bound;
@@ -24,7 +24,7 @@ inline float usable_scale(float scale, float bound) {
   return clamped(scale, float_of(kSmallestNormal), float_of(bits_of(most) - 1));
 }
 
-/// -bound … bound times the magnitude of a learned scale.
+/// Returns the multiples from -bound to bound of the magnitude of a learned scale.
 inline ScaledGrid learned_grid(float scale, float bound) {
   return {usable_scale(std::fabs(scale), bound), -bound, bound};
 }
@@ -48,7 +48,7 @@ struct IntegerGrids {
   }
   ScaledGrid of(const ValueRange& range) const {
     if (!affine) return of(larger(-range.lowest, range.highest) / bound, 0);
-    // each term is finite where the difference of the ends might not be
+    // Each term is finite even if the difference of the ends is not.
     const float scale = usable_scale(range.highest / levels - range.lowest / levels, 1);
     return of(scale, -range.lowest / scale);
   }
@@ -60,7 +60,7 @@ inline IntegerGrids integer_grids(int bits, bool affine) {
 
 /// The old scale_integer on one row.
 struct OldScaledRow {
-  float scale = 0;  ///< 2^(bits-1) / max|x|; NaN or 0 where the row holds what is no number
+  float scale = 0;  ///< 2^(bits-1) / max|x|; NaN or 0 if the row has NaN or infinities
   float lowest = 0;
   float highest = 0;
 
@@ -71,7 +71,7 @@ struct OldScaledRow {
 struct OldScaledRows {
   int bits = 8;
 
-  /// For the largest magnitude of the row; NaN when there is one in it.
+  /// Returns the rounding for the largest magnitude of a row; NaN if the row contains NaN.
   OldScaledRow of(float largest) const {
     const float half = float_power(bits - 1);
     return {1 / (largest + 1e-9f) * half, -half, half - 1};

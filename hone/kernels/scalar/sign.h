@@ -2,17 +2,17 @@
 
 #include "hone/kernels/scalar/bits.h"
 
-/// Values that are signs times constants.
+/// Rounding to signs times constants.
 namespace hone::scalar {
 
-/// Two values. `fixed`: low where x < 0, NaN stays; `at_zero`: high where x >= 0; `above_zero`: high where x > 0.
+/// Rounding to two values. `fixed`: low if x < 0, NaN stays; `at_zero`: high if x >= 0; `above_zero`: high if x > 0.
 struct TwoValues {
   enum class Rule { fixed, at_zero, above_zero };
   float low = -1;
   float high = 1;
   Rule rule = Rule::fixed;
 
-  /// Whether x is nearer to the lower one.
+  /// Returns whether x becomes `low`.
   bool is_low(float x) const {
     return rule == Rule::fixed ? x < 0 : rule == Rule::at_zero ? !(x >= 0) : !(x > 0);
   }
@@ -20,13 +20,13 @@ struct TwoValues {
     if (rule == Rule::fixed && is_nan(x)) return x;
     return is_low(x) ? low : high;
   }
-  /// -alpha and alpha, or 0 and alpha.
+  /// Returns the values -alpha and alpha, or 0 and alpha.
   TwoValues scaled(float alpha) const {
     return {rule == Rule::above_zero ? alpha * 0 : -alpha, alpha, rule};
   }
 };
 
-/// The format binary_residual_sign. In the old one, sign is 0 at 0 and NaN.
+/// The format binary_residual_sign. With `old`, the sign of 0 and NaN is 0.
 struct ResidualSigns {
   static constexpr int kMostLevels = 4;
   int levels = 0;
@@ -48,7 +48,7 @@ struct ResidualSigns {
     }
     return sum;
   }
-  /// What the old gradient is multiplied with.
+  /// Returns the factor of the gradient with `old`.
   float old_slope(float x) const {
     float rest = 1, residual = x;
     for (int l = 0; l < kMostLevels; ++l) {
@@ -58,7 +58,7 @@ struct ResidualSigns {
     }
     return 1 - rest;
   }
-  /// Gradients pass where |x| is not above it.
+  /// Returns the largest |x| for which gradients pass.
   float gradient_bound() const {
     float bound = 0;
     for (int l = 0; l < kMostLevels; ++l) bound += l < levels ? std::fabs(means[l]) : 0.0f;
@@ -66,7 +66,7 @@ struct ResidualSigns {
   }
 };
 
-/// Means that follow from their number.
+/// Returns the old format, whose means depend only on their number.
 inline ResidualSigns old_residual_signs(int levels) {
   ResidualSigns signs{levels, true, {}};
   for (int l = 0; l < levels; ++l)
@@ -75,9 +75,9 @@ inline ResidualSigns old_residual_signs(int levels) {
 }
 
 constexpr double kTernaryThreshold =
-    0.75;  // of the mean magnitude: near the best one for Gaussians
+    0.75;  // of the mean magnitude: nearly optimal for Gaussians
 
-/// y = alpha sign(x) where |x| > threshold. NaN stays NaN but in the old one.
+/// y = alpha sign(x) where |x| > threshold. NaN stays NaN unless `old`.
 struct Ternary {
   float threshold = 0;
   float alpha = 0;
@@ -90,7 +90,7 @@ struct Ternary {
   }
 };
 
-/// The largest float not above `value`, which is not negative: |x| is above both or none.
+/// Returns the largest float not above `value`, which is not negative. A float |x| is above both or neither.
 inline float float_below(double value) {
   const float rounded = static_cast<float>(value);
   return rounded > value ? float_of(bits_of(rounded) - 1) : rounded;

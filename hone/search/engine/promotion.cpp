@@ -8,7 +8,6 @@
 namespace hone {
 namespace {
 
-// The trials of a rung, the best one first.
 std::vector<const Trial*> ranked_rung(const StudyView& points, std::int64_t rung) {
   std::vector<std::pair<double, const Trial*>> losses;
   for (const Trial* trial : points.trials)

@@ -12,8 +12,8 @@
 namespace hone {
 namespace {
 
-constexpr int kFreshDraws = 4;                           // before a small space is gone through
-constexpr int kDraws = 100;                              // of a large one that objects to them
+constexpr int kFreshDraws = 4;                           // before a small space is enumerated
+constexpr int kDraws = 100;                              // attempts, if the space objects
 constexpr std::int64_t kRedraw = std::int64_t{1} << 40;  // above any trial's number
 
 void check_options(const SearchOptions& options) {
@@ -37,21 +37,21 @@ void check_options(const SearchOptions& options) {
              options.directions.size());
 }
 
-// Whether a is at least as good as b for every objective.
+// Returns whether a is at least as good as b for every objective.
 bool as_good(const Trial& a, const Trial& b, const std::vector<Direction>& directions) {
   for (std::size_t i = 0; i < directions.size(); ++i)
     if (loss_of(a.values[i], directions[i]) > loss_of(b.values[i], directions[i])) return false;
   return true;
 }
 
-// Copies of lost trials with numbers below that one.
+// Returns the number of copies of lost trials with lower numbers.
 std::int64_t count_copies(const TrialTable& table, std::int64_t number) {
   return std::count_if(table.begin(), table.end(), [&](const auto& trial) {
     return trial->number < number && trial->system_attributes.contains("failed_trial");
   });
 }
 
-// A copy draws nothing, so it takes no number from the draws after it: they are those of a study without interruptions.
+// Copies draw nothing, so they are not counted: later draws are those of a study without interruptions.
 std::int64_t number_of_draw(const TrialTable& table, const Trial& trial) {
   return trial.number - count_copies(table, trial.number);
 }
@@ -98,7 +98,7 @@ StudyView Proposer::sampler_view(const KnownTrials& known, std::int64_t number) 
   return pruner_.visible_to(view, number);
 }
 
-// A draw is a function of the number: another one is that of a trial that will never be.
+// A draw is a function of the number, so a redraw uses a number that no trial will ever have.
 Trial Proposer::drawn(const StudyView& view, const Trial& trial, std::int64_t number, int draw,
                       std::string& objection) {
   Trial attempt = trial;
@@ -125,7 +125,7 @@ bool Proposer::suggest_new(const StudyView& view, Trial& trial, std::int64_t num
     }
     Trial attempt = drawn(view, trial, number, draw, objection);
     const bool good = objection.empty() && !(check && tried.contains(key_of(attempt.parameters)));
-    // In a large space that draws come back to the same few points of, one of them is tried again rather than none.
+    // If draws in a large space keep returning the same few points, one of them is tried again.
     if (!good && !(objection.empty() && draw + 1 == kDraws)) continue;
     trial = std::move(attempt);
     return true;

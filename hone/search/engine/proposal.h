@@ -2,10 +2,10 @@
 
 #include "hone/search/engine/trial_table.h"
 
-/// What the next trial of a study is, as a function of the trials that it may know of.
+/// Proposes the next trial of a study, as a function of the trials that it may know.
 namespace hone {
 
-/// A new trial, or why there is none.
+/// A new trial, or the reason why there is none.
 struct Proposal {
   std::optional<Trial> trial = {};
   std::optional<EndReason> end = {};
@@ -13,26 +13,27 @@ struct Proposal {
 
 class Proposer {
  public:
-  /// Throws `UserError` for options that mean nothing.
+  /// Throws `UserError` for invalid options.
   Proposer(const Study& study, Sampler& sampler, const Pruner& pruner,
            const SearchOptions& options);
 
-  /// Whether trials of that number and above are beyond the budget.
+  /// Returns whether trials with this number and above exceed the budget.
   bool beyond_budget(const TrialTable& table, std::int64_t number) const;
-  /// The trial that gets the next number: one that goes on, a repetition, or a point of the space that is new. Throws `UserError` for a
-  /// space that objects to whatever is drawn.
+  /// Returns the trial that gets the next number: a continued trial, a repeat, or a new point of the space. Throws
+  /// `UserError` if the space objects to all points drawn.
   Proposal propose(const TrialTable& table);
-  /// Gives a trial that was claimed its parameters. Throws `UserError`: values that are fixed are none of the space.
+  /// Sets the parameters of a claimed trial. Throws `UserError` if its fixed values are invalid.
   void complete(const TrialTable& table, Trial& claimed);
-  /// Whether nothing is drawn for it, as all of its values are fixed.
+  /// Returns whether all values of a trial are fixed, so that nothing is drawn.
   bool is_fixed(const Trial& claimed) const;
 
  private:
   StudyView sampler_view(const KnownTrials& known, std::int64_t number);
-  // The trial with values of draw `draw` of that number, and what the space has against them.
+  // Returns the trial with the values of draw `draw` for that number; sets `objection` to the space's objection, if
+  // any.
   Trial drawn(const StudyView& view, const Trial& trial, std::int64_t number, int draw,
               std::string& objection);
-  // False: there is no other point than those that were tried.
+  // Returns false if all points were tried.
   bool suggest_new(const StudyView& view, Trial& trial, std::int64_t number);
 
   const Study& study_;
@@ -43,8 +44,8 @@ class Proposer {
   PenalizedFailures failures_;
 };
 
-/// How many complete trials there were since the last that was better than all before, of several objectives: that none before dominates
-/// or equals. `points`: those of `points_of`.
+/// Returns the number of complete trials since the last that improved on all before; with several objectives, since
+/// the last that no earlier trial dominated or equalled. `points`: those of `points_of`.
 std::int64_t trials_without_gain(const StudyView& points);
 
 }  // namespace hone

@@ -21,8 +21,9 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-// When a process began, in ticks since the machine did, so that another one of the same number is told from it; "" where it is not in
-// sight. It is the 22nd word, the 20th behind the name, which stands in parentheses and may have any characters.
+// Returns the start time of a process, in ticks since boot, which distinguishes it from other processes with the same
+// PID; "" if the process is not visible. It is the 22nd word, the 20th after the name, which is in parentheses and
+// may contain any characters.
 std::string start_of(long long process) {
   const std::string line = first_line(fmt::format("/proc/{}/stat", process));
   const std::size_t name = line.rfind(") ");
@@ -37,14 +38,14 @@ std::string host_name() {
   return name;
 }
 
-// What numbers of processes are unique in: a machine since it was started, and in it a container.
+// Returns the scope in which PIDs are unique: the boot of the machine, and the PID namespace of a container.
 std::string process_space() {
   char space[64] = "";
   [[maybe_unused]] const ssize_t size = ::readlink("/proc/self/ns/pid", space, sizeof space - 1);
   return first_line("/proc/sys/kernel/random/boot_id") + " " + space;
 }
 
-// "process 7235 on vm"; of what other programs have written there, that.
+// Returns "process 7235 on vm"; for the value of another program, that value.
 std::string worker_text(const Json& worker) {
   if (!worker.is_object()) return to_line(worker);
   const Json host = worker.value("host", Json()), process = worker.value("pid", Json());
@@ -99,7 +100,7 @@ std::int64_t times_lost(const TrialTable& table, const Trial& trial) {
         number.is_number_integer() ? trial_numbered(table, number.get<std::int64_t>()) : nullptr;
     if (earlier == nullptr) continue;
     const auto again = earlier->system_attributes.find(kRunAgain);
-    // Copies that Optuna made are of trials without our attribute, which it took for dead.
+    // Copies made by Optuna are of trials without our attribute, whose workers were considered dead.
     if (again == earlier->system_attributes.end() || again->second != kInterrupted) ++count;
   }
   return count;

@@ -2,34 +2,36 @@
 
 #include "hone/search/engine/trial_table.h"
 
-/// Trials whose worker no longer lives, or was interrupted: they fail, and a waiting copy of each is run again, made once however many
-/// workers see that it is owed. Copies are called what Optuna's retries are: `failed_trial` (a number) and `retry_history` (a list of
-/// them) among their system attributes.
+/// Recovery of trials whose worker died or was interrupted: they fail, and a waiting copy of each is run again. The
+/// copy is created once, however many workers notice. Copies have the system attributes of Optuna's retries:
+/// `failed_trial` (a number) and `retry_history` (a list of numbers).
 namespace hone {
 
-/// The system attribute of a failed trial of which a copy is owed: kLost, or kInterrupted.
+/// The system attribute of a failed trial that needs a copy: kLost, or kInterrupted.
 inline constexpr const char* kRunAgain = "run_again";
 inline constexpr const char* kLost = "lost";
 inline constexpr const char* kInterrupted = "interrupted";
 
-/// Who runs a trial, kept as its user attribute `worker`: host, boot and process, so that another process of the same machine sees
-/// whether it still lives.
+/// Returns the identity of this process, stored in a trial's user attribute `worker`: host, boot and process, so that
+/// other processes of the same machine can check whether it is alive.
 Json this_worker();
-/// Whether a worker is a process of this machine, in sight of this process, that has ended. False: it lives, or it is elsewhere.
+/// Returns whether a worker is a process of this machine and PID namespace that has ended. False if it is alive, or
+/// elsewhere.
 bool is_dead(const Json& worker);
 
-/// How a lost trial ends; `retried` says whether a copy is owed.
+/// Returns the end of a lost trial; `retried` says whether it gets a copy.
 TrialEnd end_of_lost(const Trial& trial, bool retried);
-/// How an interrupted one ends.
 TrialEnd end_of_interrupted();
 
-/// How often a trial, and those that it is a copy of, were lost.
+/// Returns how often a trial and the trials that it is a copy of were lost.
 std::int64_t times_lost(const TrialTable& table, const Trial& trial);
 
-/// The waiting copy, with the next number, that is owed of the first trial that has none yet. None: nothing is owed.
+/// Returns a waiting copy, with the next number, of the first trial that needs one and has none. None: no copy is
+/// needed.
 std::optional<Trial> owed_copy(const TrialTable& table);
 
-/// A trial to be run with the values of another one, which are fixed; going on with the reports and rungs of that one where `reports`.
+/// Returns a trial with the values of another one, as fixed values; with `reports`, also its reports and rungs, to
+/// continue it.
 Trial copy_of(const Trial& trial, bool reports);
 
 }  // namespace hone

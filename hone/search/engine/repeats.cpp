@@ -18,7 +18,7 @@ std::vector<RepeatedTrial> ranked_by_mean(const StudyView& all) {
   for (const Trial* trial : all.trials) {
     const auto origin = number_in(trial->user_attributes, "repeat_of");
     const auto found = origin ? by_number.find(*origin) : by_number.end();
-    // Of one that was lost its copy counts.
+    // The copy of a lost repeat counts instead.
     if (found == by_number.end() || trial->system_attributes.contains(kRunAgain)) continue;
     RepeatedTrial& repeated = found->second;
     ++repeated.begun;

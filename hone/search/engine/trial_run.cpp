@@ -47,7 +47,7 @@ const StudyView& StudyRun::others() {
   if (options_.asynchronous) store([&] { storage_.read_trials(study_.id, table_); });
   known_.emplace(study_, table_, trial_.number, options_);
   others_ = finished_of(points_of(known_->all()));
-  // The place of the trial that this one goes on with is its own.
+  // This trial takes the place of the trial that it continues.
   if (const auto origin = number_in(trial_.user_attributes, "continues"))
     std::erase_if(others_.trials, [&](const Trial* other) {
       return other->number == *origin || number_in(other->user_attributes, "continues") == *origin;
@@ -71,7 +71,7 @@ void StudyRun::store(FunctionRef<void()> access) {
 
 TrialEnd StudyRun::end_of(const Objective& objective) {
   const auto failure = [&](const char* what) {
-    // What the storage threw passed through the objective, which is not at fault.
+    // An error of the storage passed through the objective, which is not at fault.
     if (storage_failure_) std::rethrow_exception(storage_failure_);
     return failed(what);
   };

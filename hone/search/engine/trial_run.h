@@ -5,8 +5,8 @@
 
 namespace hone {
 
-/// A trial of a study while its objective runs. What it is told is written to the storage at once; the pruner sees the trials that the
-/// trial may know of, in an asynchronous search those of the moment.
+/// A trial of a study while its objective runs. Reports and attributes are stored at once. The pruner sees the trials
+/// known to this trial; in an asynchronous search, all current ones.
 class StudyRun : public TrialRun {
  public:
   StudyRun(StudyStorage& storage, const Study& study, const Pruner& pruner,
@@ -17,12 +17,12 @@ class StudyRun : public TrialRun {
   bool report(std::int64_t step, double value) override;
   void set_user_attribute(const std::string& key, const Json& value) override;
 
-  /// Runs the objective; what it throws is a failure. Throws `Interrupted`, and what the storage threw.
+  /// Runs the objective; its exceptions are failures of the trial. Throws `Interrupted`, and errors of the storage.
   TrialEnd end_of(const Objective& objective);
 
  private:
   void store(FunctionRef<void()> access);
-  // The trials that the pruner sees.
+  // Returns the trials that the pruner sees.
   const StudyView& others();
   TrialEnd end_of(const TrialOutcome& outcome) const;
 
@@ -33,7 +33,7 @@ class StudyRun : public TrialRun {
   TrialTable& table_;
   Trial trial_;
   Assignment values_;
-  std::optional<KnownTrials> known_;  // as soon as there is a report
+  std::optional<KnownTrials> known_;  // set on the first report
   StudyView others_;
   std::exception_ptr storage_failure_;
 };

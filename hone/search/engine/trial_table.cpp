@@ -13,7 +13,7 @@ bool is_strange(const Trial& trial, const std::string& stranger_start) {
   return !trial.user_attributes.contains("worker") && trial.start < stranger_start;
 }
 
-// A trial as it was when it began: what it has found since is not there.
+// Returns a trial in the state in which it began, without later results.
 std::unique_ptr<Trial> as_begun(const Trial& trial, const TrialTable& table) {
   auto begun = std::make_unique<Trial>();
   begun->id = trial.id;
@@ -86,7 +86,7 @@ StudyView points_of(const StudyView& all) {
   std::erase_if(view.trials, [&](const Trial* trial) {
     return continued.contains(trial->number) || trial->user_attributes.contains("repeat_of");
   });
-  // Of one that was lost while it went on, and its copy, the last one stands for both.
+  // If a continuing trial was lost, the last of it and its copies represents them.
   std::set<std::int64_t> origins;
   std::vector<const Trial*> kept;
   for (auto at = view.trials.rbegin(); at != view.trials.rend(); ++at) {

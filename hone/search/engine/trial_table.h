@@ -5,38 +5,37 @@
 
 #include "hone/search/search.h"
 
-/// The trials of a study as they stand in its storage, and what of them one trial may know, so that it makes no difference which worker was
-/// faster.
+/// The trials of a study in its storage, and the subset that a trial may know, so that results do not depend on which
+/// worker is faster.
 namespace hone {
 
-/// By number; what is finished keeps its place in memory.
+/// Ordered by number; finished trials keep their address in memory.
 using TrialTable = std::vector<std::shared_ptr<const Trial>>;
 
-/// The number that the next trial gets.
 std::int64_t next_number(const TrialTable& table);
-/// Null: there is none of that number.
+/// Returns null if there is no trial with this number.
 const Trial* trial_numbered(const TrialTable& table, std::int64_t number);
 
-/// The number in an attribute. None: it has none.
+/// Returns the number in an attribute; none if it has none.
 std::optional<std::int64_t> number_in(const std::map<std::string, Json>& attributes,
                                       const std::string& key);
 
-/// What a trial waits for.
+/// Rule for which trials another one waits for.
 struct WaitRule {
   std::int64_t concurrency = 1;
-  /// Whether its values depend on those of the trials that run beside it, so that these must have theirs.
+  /// Whether its values depend on those of concurrent trials, so that these must have theirs first.
   bool draws = true;
-  /// When the oldest trial that is waited for began, of those that another program runs: earlier ones may have been left by a
-  /// program that died.
+  /// Running trials of other programs that started before this time are not waited for: their program may have died.
   std::string stranger_start = {};
 };
 
-/// Whether a trial of that number may begin: those that are `concurrency` or more numbers before it are finished, those between have their
-/// parameters. What waits is not waited for: who claims gets the lowest number.
+/// Returns whether a trial with this number may begin: trials whose numbers are lower by at least `concurrency` must
+/// be finished, those in between must have parameters. Waiting trials are ignored, because the lowest number is
+/// claimed first.
 bool may_begin(const TrialTable& table, std::int64_t number, const WaitRule& rule);
 
-/// What a trial of a number knows of: trials that finished at least `concurrency` numbers before it, and others as they were when
-/// they began. Valid as long as the table.
+/// The trials that a trial with a given number knows: those that finished and whose numbers are lower by at least
+/// `concurrency`, and the others in the state in which they began. Valid as long as the table.
 class KnownTrials {
  public:
   KnownTrials(const Study& study, const TrialTable& table, std::int64_t number,
@@ -48,15 +47,15 @@ class KnownTrials {
   std::vector<std::unique_ptr<Trial>> begun_;
 };
 
-/// Without trials that another one goes on with, and without those that repeat another one.
+/// Returns the trials without those that another one continues, and without repeats.
 StudyView points_of(const StudyView& all);
-/// Those of them that are finished: what pruners see.
+/// Returns the finished trials, which pruners see.
 StudyView finished_of(const StudyView& view);
 
-/// Failed trials as samplers see them: pruned ones that violate a constraint by 1. They keep their place in memory.
+/// Shows failed trials to samplers as pruned ones that violate a constraint by 1. These keep their address in memory.
 class PenalizedFailures {
  public:
-  /// Replaces them in `view`; those without parameters, and those that are run again, are left out.
+  /// Replaces failed trials in `view`; removes those without parameters, and those that are run again.
   void show(StudyView& view);
 
  private:

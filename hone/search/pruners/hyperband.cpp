@@ -30,7 +30,7 @@ class HyperbandPruner : public Pruner {
   }
 
  private:
-  // How many of a round of trials each bracket has. Empty: the most steps are not known yet.
+  // Returns the number of trials per bracket in a round. Empty: the maximum number of steps is not known yet.
   std::vector<std::int64_t> bracket_shares(const StudyView& study) const {
     std::int64_t most = options_.max_resource;
     if (most == 0) {
@@ -38,7 +38,8 @@ class HyperbandPruner : public Pruner {
       if (!last) return {};
       most = *last + 1;
     }
-    // In the doubles that Optuna computes in, so that its workers see the same brackets: 1 to 243 by 3 has one less than by hand.
+    // Computed in double as in Optuna, so that its workers see the same brackets: 1 to 243 by 3 has one fewer than
+    // exact arithmetic.
     const double factor = static_cast<double>(options_.reduction_factor);
     const double ratio = static_cast<double>(most) / static_cast<double>(options_.min_resource);
     const auto brackets =

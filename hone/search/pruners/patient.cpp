@@ -23,7 +23,7 @@ class PatientPruner : public Pruner {
       double& best = place++ < count - patience_ - 1 ? before : since;
       best = better_of(best, value, direction);
     }
-    // False where either has no number.
+    // False if either is NaN.
     const bool stands = direction == Direction::minimize ? before + min_delta_ < since
                                                          : before - min_delta_ > since;
     if (!stands) return {};

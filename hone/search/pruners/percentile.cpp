@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
-// As numpy has it: between the two order statistics next to it, from the nearer one.
+// As in numpy: interpolates between the two adjacent order statistics, starting from the nearer one.
 double percentile_of(std::vector<double> values, double percentile) {
   std::erase_if(values, [](double value) { return std::isnan(value); });
   if (values.empty()) return kNothing;
@@ -48,7 +48,7 @@ class PercentilePruner : public Pruner {
     const bool down = direction == Direction::minimize;
     const double limit =
         percentile_of(others, down ? options_.percentile : 100 - options_.percentile);
-    // False where there is no limit (NaN).
+    // False if there is no limit (NaN).
     return {.prune = down ? best > limit : best < limit};
   }
 

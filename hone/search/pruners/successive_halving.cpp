@@ -42,7 +42,7 @@ class SuccessiveHalvingPruner : public Pruner {
                     static_cast<double>(options_.min_early_stopping_rate + rung));
   }
 
-  // Whether a value is among the best of its rung; of less than `reduction_factor` the best one alone is.
+  // Returns whether a value is among the best of its rung; with fewer than `reduction_factor` values only the best is.
   bool goes_on(const StudyView& study, std::int64_t rung, double value) const {
     std::int64_t count = 1, better = 0;
     const Direction direction = study.directions[0];

@@ -14,7 +14,8 @@
 namespace hone {
 namespace {
 
-// How many combinations of values there are, whether they are points or not. Parameters by `order`, the last one changing fastest.
+// Numbers all combinations of values, whether they are valid points or not. Parameters are in `order`, the last one
+// changing fastest.
 class Combinations {
  public:
   Combinations(const SearchSpace& space, bool by_name) : space_(&space) {
@@ -35,11 +36,11 @@ class Combinations {
     }
   }
 
-  /// Whether there are at most 2^126.
+  /// Returns whether there are at most 2^126 combinations.
   bool countable() const { return countable_; }
   WideCount count() const { return count_; }
 
-  /// A value for each parameter, in the space's order, also for those that are not active then.
+  /// Returns a value per parameter, in the space's order, including inactive parameters.
   std::vector<TrialParameter> values_at(WideCount index) const {
     std::vector<TrialParameter> values;
     for (const SpaceParameter& parameter : space_->parameters)
@@ -53,7 +54,7 @@ class Combinations {
     return values;
   }
 
-  /// The other way round.
+  /// Returns the index of a combination, the inverse of `values_at`.
   WideCount index_of(const std::vector<TrialParameter>& values) const {
     WideCount index = 0;
     for (const std::size_t parameter : order_) {
@@ -74,7 +75,7 @@ class Combinations {
   WideCount count_ = 1;
 };
 
-// What a trial with these values has: without those of parameters that are not active then.
+// Returns the point of a combination, without the values of inactive parameters.
 std::vector<TrialParameter> point_of(const SearchSpace& space,
                                      const std::vector<TrialParameter>& values) {
   std::vector<TrialParameter> point;
@@ -100,7 +101,7 @@ bool is_at(const Trial& trial, const std::vector<TrialParameter>& point) {
          });
 }
 
-// As Optuna notes of a trial what its grid was.
+// Returns the grid, in the form that Optuna stores in trials.
 Json search_space_of(const SearchSpace& space) {
   Json result = Json::object();
   for (const SpaceParameter& parameter : space.parameters)
@@ -134,14 +135,14 @@ class GridSampler : public Sampler {
   GridSamplerOptions options_;
   SamplerRandom random_;
   std::vector<std::uint32_t> order_;  ///< Optuna's
-  // Of spaces where not every combination is a point: those that are, in the drawn order; of large ones as far as they were looked for.
+  // For spaces with invalid combinations: the valid points in random order; for large spaces, those found so far.
   std::vector<WideCount> points_;
   bool has_all_points_ = false;
   WideCount looked_at_ = 0;
   std::unordered_set<std::string> met_;  ///< keys of the points of a large space
 };
 
-// The combination of point `number` in the drawn order. None: there are fewer points.
+// Returns the combination of point `number` in random order; none if there are fewer points.
 std::optional<WideCount> GridSampler::combination_of(const Combinations& combinations,
                                                      const SearchSpace& space, std::size_t number) {
   if (space.independent())
@@ -156,7 +157,7 @@ std::optional<WideCount> GridSampler::combination_of(const Combinations& combina
 void GridSampler::list_small_space(const Combinations& combinations, const SearchSpace& space) {
   constexpr std::uint64_t kSmall = 20'000;
   if (!count_points(space, kSmall)) return;
-  // Each as the combination in which parameters that are not active have their first values.
+  // Represents each point by the combination in which inactive parameters have their first values.
   std::vector<WideCount> all;
   const auto keep = [&](const std::vector<TrialParameter>& point) {
     std::vector<TrialParameter> values = combinations.values_at(0);
@@ -175,12 +176,12 @@ void GridSampler::list_small_space(const Combinations& combinations, const Searc
   has_all_points_ = true;
 }
 
-// Combinations in the drawn order, of which each that is a new point counts: one that differs from an earlier one in parameters alone that
-// are not active is the same.
+// Scans combinations in random order for new points. Combinations that differ only in inactive parameters are the
+// same point.
 void GridSampler::look_further(const Combinations& combinations, const SearchSpace& space,
                                std::size_t number) {
   constexpr std::int64_t kMostInVain =
-      100'000;  // in a row; then what is left is not worth looking for
+      100'000;  // consecutive failures after which the search stops
   const Permutation order(combinations.count(), options_.seed);
   for (std::int64_t in_vain = 0;
        points_.size() <= number && in_vain < kMostInVain && looked_at_ < combinations.count();
@@ -193,8 +194,8 @@ void GridSampler::look_further(const Combinations& combinations, const SearchSpa
   }
 }
 
-// Trial t takes point t of the order, so that trials that know nothing of each other take different ones; where somebody was there before,
-// the first that is left.
+// Trial t takes point t of the order, so that concurrent trials take different ones; if that point was taken, the
+// first one left.
 JointDraw GridSampler::draw_jointly(const StudyView& study, const Trial& trial,
                                     const SearchSpace& space) {
   if (options_.compatible) return draw_as_optuna(study, trial, space);
@@ -220,7 +221,7 @@ JointDraw GridSampler::draw_jointly(const StudyView& study, const Trial& trial,
     std::size_t number = 0;
     do values = values_of(number++);
     while (values && taken.contains(key_of(point_of(space, *values))));
-    if (!values) values = values_of(0);  // all were visited: one is tried again
+    if (!values) values = values_of(0);  // all were visited: tries one again
     user_check(values.has_value(), "a grid without a point: the space objects to all");
   }
   JointDraw result;
@@ -228,7 +229,7 @@ JointDraw GridSampler::draw_jointly(const StudyView& study, const Trial& trial,
   return result;
 }
 
-// Each trial draws a point: that two trials meet is less likely than a fault of memory.
+// Each trial draws a point: a collision is less likely than a memory error.
 JointDraw GridSampler::draw_of_uncountable(const Trial& trial, const SearchSpace& space) const {
   RandomSequence random(options_.seed, static_cast<std::uint64_t>(trial.number));
   const std::optional<Assignment> point = draw_point(space, random);

@@ -18,7 +18,7 @@ bool weakly_dominates(const Losses& a, const Losses& b) {
   return true;
 }
 
-// The indices of different points, sorted by their losses; of equal points the first.
+// Returns the indices of distinct points, sorted by their losses; the first among equals.
 std::vector<std::size_t> sorted_and_different(const LossVectors& points) {
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -30,7 +30,7 @@ std::vector<std::size_t> sorted_and_different(const LossVectors& points) {
   return order;
 }
 
-// Sorted, different and not dominated.
+// Returns the distinct undominated points, sorted.
 LossVectors front_of(const LossVectors& points) {
   LossVectors front;
   for (const std::size_t i : sorted_and_different(points)) {
@@ -57,7 +57,7 @@ double volume_of_front(const LossVectors& front, const Losses& reference) {
     }
     return volume;
   }
-  // Each point adds its box without what later ones dominate of it (While, Bradstreet, Barone 2012).
+  // Each point contributes its box minus the part that later points dominate (While, Bradstreet, Barone 2012).
   double volume = 0;
   for (std::size_t i = 0; i < front.size(); ++i) {
     LossVectors limited;
@@ -72,14 +72,14 @@ double volume_of_front(const LossVectors& front, const Losses& reference) {
   return volume;
 }
 
-// Of equal ones the first.
+// Returns the index of the largest number, the first among equals.
 std::size_t largest(const std::vector<double>& numbers) {
   return static_cast<std::size_t>(std::max_element(numbers.begin(), numbers.end()) -
                                   numbers.begin());
 }
 
-// Which of `left` adds most to `taken`. A point adds the less the more are taken, so what it added earlier, `bounds`, bounds what it
-// adds now: few are computed anew.
+// Returns which of `left` adds most to `taken`. Contributions only shrink as more points are taken, so earlier ones,
+// in `bounds`, are upper bounds, and few need to be recomputed.
 std::size_t next_of_subset(const LossVectors& points, const std::vector<std::size_t>& left,
                            LossVectors taken, const Losses& reference,
                            std::vector<double>& bounds) {
@@ -125,7 +125,7 @@ std::vector<std::int64_t> non_domination_ranks(const LossVectors& points, std::s
     left = std::move(behind);
   }
   for (const std::size_t i : left) ranks[i] = rank;
-  for (std::size_t i = 0; i < points.size(); ++i)  // those that are equal to an earlier one
+  for (std::size_t i = 0; i < points.size(); ++i)  // duplicates of earlier points
     ranks[i] = ranks[*std::lower_bound(
         different.begin(), different.end(), points[i],
         [&](std::size_t index, const Losses& point) { return points[index] < point; })];

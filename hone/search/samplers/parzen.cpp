@@ -14,7 +14,8 @@ namespace {
 
 using Kernels = ParzenEstimator::Kernels;
 
-// As numpy's introsort on processors without wide vectors: quicksort of the median of three down to 16 elements, then insertion.
+// Sorts as numpy's introsort does on CPUs without wide vectors: quicksort with the median of three down to 16
+// elements, then insertion sort.
 void sort_as_numpy(std::span<std::uint32_t> items, std::span<const double> keys) {
   const auto less = [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; };
   std::size_t low = 0, high = items.size();
@@ -42,7 +43,7 @@ void sort_as_numpy(std::span<std::uint32_t> items, std::span<const double> keys)
                    items.begin() + static_cast<std::ptrdiff_t>(high), less);
 }
 
-// The larger of the gaps to both neighbours, the bounds included; of the outermost the gap inwards.
+// Returns the larger of the gaps to both neighbours, including the bounds; for the outermost the inner gap.
 std::vector<double> widths_by_gaps(const Observations& observed, const NumericScale& scale,
                                    bool prior_in_gaps) {
   std::vector<double> places = observed.places;
@@ -52,7 +53,7 @@ std::vector<double> widths_by_gaps(const Observations& observed, const NumericSc
     places.push_back((scale.low + scale.high) / 2);
     if (observed.as_numpy) {
       order = order_of(places, true);
-    } else {  // behind those that are equal, for it is the last
+    } else {  // after equal ones, because the prior is the last
       const auto behind =
           std::upper_bound(order.begin(), order.end(), places.back(),
                            [&](double place, std::uint32_t i) { return place < places[i]; });
@@ -79,7 +80,7 @@ Kernels choice_kernels(const Observations& observed) {
   const std::size_t choices = observed.distribution.choices.size();
   const std::size_t count = observed.places.size();
   Kernels kernels{.distribution = observed.distribution, .discrete = true};
-  // A shape for each choice, and the prior's.
+  // One shape per choice, and one for the prior.
   const double share = 1 / (static_cast<double>(count) + 1);
   const double whole = 1 + share * static_cast<double>(choices);
   kernels.masses.assign((choices + 1) * choices, 1 / static_cast<double>(choices));
@@ -92,7 +93,7 @@ Kernels choice_kernels(const Observations& observed) {
   return kernels;
 }
 
-// Neighbours in the order of centres that are equal, and the prior.
+// Assigns a shape to equal neighbours in the order of centres, including the prior.
 void number_shapes(Kernels& kernels, std::span<const std::uint32_t> by_place) {
   kernels.shape_of.resize(kernels.centres.size());
   for (const std::uint32_t kernel : by_place) {
@@ -117,7 +118,7 @@ void set_divisors(Kernels& kernels, bool density_by_width) {
     }
     const double a = (kernels.scale.low - kernels.centres[i]) / width;
     const double b = (kernels.scale.high - kernels.centres[i]) / width;
-    // Beyond 8.5 widths lies less than a double's rounding of 1.
+    // The mass beyond 8.5 widths is below the rounding error of 1.
     const double mass = a < -8.5 && b > 8.5 ? 0 : log_normal_mass(a, b);
     kernels.log_divisors[i] =
         kernels.discrete ? mass : mass + kHalfLogTwoPi + (density_by_width ? log_width : 0);
@@ -165,7 +166,7 @@ double draw_choice(const Kernels& kernels, std::size_t kernel, double u) {
   return static_cast<double>(choice);
 }
 
-// ln of each shape's mass of one value.
+// Returns ln of each shape's mass at one value.
 std::vector<double> log_masses(const Kernels& kernels, double value, const TpeRules& rules) {
   std::vector<double> result;
   if (kernels.distribution.kind == DistributionKind::categorical) {
@@ -189,7 +190,7 @@ std::vector<double> log_masses(const Kernels& kernels, double value, const TpeRu
   return result;
 }
 
-// The mixture of one parameter whose kernels have few shapes is one of shapes.
+// Sums the weights of the kernels of each shape, for a mixture of a single parameter.
 std::vector<double> weights_of_shapes(const Kernels& kernels, std::span<const double> weights) {
   std::vector<double> sums;
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -199,7 +200,7 @@ std::vector<double> weights_of_shapes(const Kernels& kernels, std::span<const do
   return sums;
 }
 
-// Adds to `logs`, of one point, what a parameter's kernels of continuous numbers say of `place`.
+// Adds to `logs` the log densities of a parameter's continuous kernels at `place`.
 void add_densities(const Kernels& kernels, std::span<const double> inverse_widths, double place,
                    std::span<double> logs) {
   const double* const centres = kernels.centres.data();
@@ -266,7 +267,7 @@ std::vector<std::vector<double>> ParzenEstimator::sample(std::size_t count,
     for (std::size_t i = 0; i < count; ++i)
       points[parameter][i] = draw_one(kernels, chosen[i], numbers());
   };
-  // One after the other, or all choices before all numbers.
+  // In order, or all choices before all numbers.
   for (const bool of_choices : {true, false})
     for (std::size_t p = 0; p < kernels_.size(); ++p) {
       const bool is_choice = kernels_[p].distribution.kind == DistributionKind::categorical;

@@ -5,22 +5,22 @@
 
 namespace hone {
 
-/// Whole numbers of up to 127 bits: how many points a grid may have.
+/// Integers of up to 127 bits: the number of points of a grid.
 __extension__ typedef unsigned __int128 WideCount;
 
-/// A drawn order of 0 … count − 1 without a list of it: a Feistel network of four rounds over the next power of four, walked until it
-/// lands below the count (Black, Rogaway 2002).
+/// A random permutation of 0 … count − 1 without a list: a Feistel network of four rounds over the next power of
+/// four, iterated until the result is below the count (Black, Rogaway 2002).
 class Permutation {
  public:
   /// `count` from 1 to 2^126.
   Permutation(WideCount count, std::uint64_t seed);
 
-  /// What stands at `index` < count.
+  /// Returns the element at `index` < count.
   WideCount at(WideCount index) const;
 
  private:
   WideCount count_;
-  int half_bits_ = 1;  ///< of an index as the network sees it
+  int half_bits_ = 1;  ///< half the bits of an index in the network
   std::uint64_t seed_;
 };
 

@@ -7,21 +7,21 @@
 
 #include "hone/search/numpy_random.h"
 
-/// Where samplers have their random numbers from.
 namespace hone {
 
-/// Gives one number uniform in [0, 1) after the other.
+/// Returns the next uniform number in [0, 1).
 using UniformNumbers = std::function<double()>;
 
 class SamplerRandom {
  public:
-  /// `compatible`: one stream of numpy's RandomState(seed). Throws `UserError` for a seed of more than 32 bits then.
+  /// `compatible`: uses one stream of numpy's RandomState(seed). Throws `UserError` then for a seed of more than 32
+  /// bits.
   SamplerRandom(std::uint64_t seed, bool compatible);
 
-  /// The numbers for one decision of a trial. Those by counters depend on what is named here and the seed alone; the compatible
-  /// ones go on where the last call ended.
+  /// Returns the numbers for one decision of a trial. Counter-based numbers depend only on these arguments and the
+  /// seed; compatible ones continue the stream.
   UniformNumbers numbers_for(std::int64_t trial, std::string_view purpose, std::string_view name);
-  /// Null unless compatible.
+  /// Returns null unless compatible.
   NumpyRandom* numpy() { return numpy_ ? &*numpy_ : nullptr; }
 
  private:

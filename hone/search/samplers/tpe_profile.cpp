@@ -15,7 +15,7 @@ struct ProfileRow {
   TpeRules rules;
 };
 
-// What a row does not name is as in TpeRules.
+// Rules missing from a row have the defaults of TpeRules.
 const ProfileRow kProfiles[] = {
     {TpeProfile::optuna_5,
      "optuna-5",

@@ -15,7 +15,8 @@ namespace {
 
 using NamedDistribution = std::pair<std::string, Distribution>;
 
-// The internal values of a column under a distribution that may be another than that of a row: choices are found again by what they are.
+// The internal values of a column under a distribution that may differ from that of a row: choices are matched by
+// value.
 class ColumnValues {
  public:
   ColumnValues(const TrialHistory::Column* column, const Distribution& wanted)
@@ -29,7 +30,7 @@ class ColumnValues {
     }
   }
 
-  // NaN: the trial has none.
+  // Returns NaN if the trial has none.
   double at(std::uint32_t row) const {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     if (column_ == nullptr || row >= column_->values.size()) return kNone;
@@ -59,7 +60,7 @@ class ColumnValues {
   std::vector<Use> use_;
 };
 
-// The members of an estimator, as positions among them, by the value of a column.
+// Returns the members of an estimator, as positions among them, ordered by the value of a column.
 std::vector<std::uint32_t> members_by_value(const TrialHistory::Column& column,
                                             const std::vector<std::int32_t>& position) {
   std::vector<std::uint32_t> order;
@@ -68,7 +69,7 @@ std::vector<std::uint32_t> members_by_value(const TrialHistory::Column& column,
   return order;
 }
 
-// Of good trials with several objectives; those that are infeasible or pruned weigh next to nothing.
+// Returns the weights of good trials with several objectives; infeasible and pruned ones have almost no weight.
 std::vector<double> weights_by_front(const TrialHistory& history,
                                      const std::vector<std::uint32_t>& members) {
   const auto is_comparable = [&](std::uint32_t row) {
@@ -85,7 +86,8 @@ std::vector<double> weights_by_front(const TrialHistory& history,
   return weights;
 }
 
-// The coarsest parts of which every finished trial has all or nothing: Optuna's, in its order.
+// Returns the coarsest partition in which every finished trial has all or none of the parameters of a part, in
+// Optuna's order.
 std::vector<std::vector<NamedDistribution>> groups_of(const TrialHistory& history) {
   std::vector<std::vector<NamedDistribution>> groups;
   std::set<std::uint32_t> seen;
@@ -143,13 +145,13 @@ class TpeSampler : public Sampler {
   TpeSamplerOptions options_;
   const TpeRules& rules_;
   SamplerRandom random_, startup_random_;
-  // Of the view that `draw_jointly` was asked with; draws alone are of the same.
+  // From the view of the last `draw_jointly`; independent draws use the same view.
   TrialHistory history_;
   TpeSplit split_;
   std::size_t objectives_ = 1;
 };
 
-// Parameters that every finished trial has, with one distribution.
+// Returns the parameters that every finished trial has with the same distribution.
 std::vector<NamedDistribution> TpeSampler::intersection() const {
   std::vector<NamedDistribution> result;
   if (history_.finished().empty()) return result;
@@ -165,7 +167,6 @@ std::vector<NamedDistribution> TpeSampler::intersection() const {
   return result;
 }
 
-// Parts of the space that are drawn together.
 std::vector<std::vector<NamedDistribution>> TpeSampler::joint_spaces(
     const SearchSpace& space) const {
   std::vector<std::vector<NamedDistribution>> spaces = {intersection()};
@@ -223,7 +224,7 @@ std::vector<double> TpeSampler::best_candidate(const Trial& trial,
   return values;
 }
 
-// Of those rows that have all parameters of the space.
+// Builds the estimator from the rows that have all parameters of the space.
 ParzenEstimator TpeSampler::estimator(const std::vector<std::uint32_t>& rows,
                                       const std::vector<NamedDistribution>& space, bool joint,
                                       bool good) const {

@@ -13,7 +13,7 @@ namespace {
 using Rows = std::vector<std::uint32_t>;
 using Row = TrialHistory::Row;
 
-// Moves the `count` rows that come first by `less` to the front. Rows come in by number, so ties can be told apart by that.
+// Moves the `count` lowest rows by `less` to the front. Rows start in order of number, which breaks ties.
 template <typename Less>
 void bring_forward(Rows& rows, std::size_t count, const TrialHistory& history, Less less) {
   const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(std::min(count, rows.size()));
@@ -31,7 +31,7 @@ bool less_by_report(const Row& a, const Row& b) {
   return key(a) < key(b);
 }
 
-// The best by their ranks and what they dominate.
+// Moves the best by rank and hypervolume to the front.
 void bring_front_forward(Rows& rows, std::size_t count, const TrialHistory& history) {
   if (count == 0 || count >= rows.size()) return;
   LossVectors losses;

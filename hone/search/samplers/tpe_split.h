@@ -8,17 +8,17 @@
 
 namespace hone {
 
-/// Good trials and the others, as rows of a history, both by number.
+/// Good and other trials, as rows of a history, both by number.
 struct TpeSplit {
   std::vector<std::uint32_t> below, above;
 };
 
-/// How many of so many finished trials are good: a tenth, rounded up.
+/// Returns how many of `finished` trials are good: a tenth, rounded up.
 std::size_t good_count(std::size_t finished, std::size_t objectives, const TpeRules& rules);
 
-/// The best `good` of the finished trials: complete and feasible ones by their loss, with several objectives by their ranks and the
-/// hypervolume that they dominate; then pruned ones by how far they came and what they reported there; then infeasible ones by how
-/// much they violate. Of equal ones the first. Those that run are among the others.
+/// Selects the best `good` finished trials: complete and feasible ones by their loss, with several objectives by rank
+/// and dominated hypervolume; then pruned ones by last step and last report; then infeasible ones by violation. The
+/// first among equals. Running trials are among the others.
 TpeSplit split_trials(const TrialHistory& history, std::size_t good);
 
 }  // namespace hone

@@ -10,15 +10,16 @@
 namespace hone {
 namespace {
 
-// A feasible complete trial without a value for each objective is somebody else's mistake; infeasible ones need none.
+// Skips feasible complete trials with the wrong number of values, which another program wrote; infeasible ones need
+// none.
 bool may_teach(const Trial& trial, std::size_t objectives) {
   if (trial.state == TrialState::pruned) return true;
   return trial.state == TrialState::complete &&
          (trial.values.size() == objectives || trial.violation() > 0);
 }
 
-// What Optuna's workers drew together for a trial that runs, external values by name: published before the parameters are asked for, in
-// pieces of one JSON text.
+// Returns the joint draw that an Optuna worker published for a running trial before its parameters, as external
+// values by name; it is stored in pieces of one JSON text.
 Json published_draws(const Trial& trial) {
   std::string text;
   for (std::size_t i = 0;; ++i) {
@@ -31,11 +32,11 @@ Json published_draws(const Trial& trial) {
     const Json draws = parse_python_json(text, "tpe:relative_params");
     return draws.is_object() ? draws : Json::object();
   } catch (const UserError&) {
-    return Json::object();  // its writer is not done yet
+    return Json::object();  // not completely written yet
   }
 }
 
-// None: the value is not one of the distribution's.
+// Returns none if the value is not in the distribution.
 std::optional<double> internal_if_any(const Distribution& distribution, const Json& external) {
   try {
     return distribution.internal(external);
@@ -142,7 +143,7 @@ void TrialHistory::observe(const StudyView& study, bool running) {
   std::vector<std::uint32_t> seen;
   seen.reserve(study.trials.size());
   for (const Trial* trial : study.trials) {
-    // Most often the view is the last one with something at its end.
+    // Usually the view is the last one with trials appended.
     if (seen.size() < finished_.size() && rows_[finished_[seen.size()]].trial == trial) {
       seen.push_back(finished_[seen.size()]);
     } else if (const auto known = row_of_.find(trial); known != row_of_.end()) {
@@ -154,7 +155,7 @@ void TrialHistory::observe(const StudyView& study, bool running) {
     }
     const Row& row = rows_[seen.back()];
     if (row.number == trial->number && row.state == trial->state) continue;
-    forget();  // other trials lie where those were that this one remembers
+    forget();  // addresses were reused by other trials
     return observe(study, running);
   }
   finished_ = std::move(seen);

@@ -21,7 +21,7 @@ double draw_uniformly(const Distribution& distribution, const UniformNumbers& nu
   const NumericScale scale = scale_of(distribution);
   const double place = scale.low + scale.width() * numbers();
   if (distribution.kind == DistributionKind::integer && !distribution.logarithmic) {
-    const double step = *distribution.step;  // halves go up here, to even steps elsewhere
+    const double step = *distribution.step;  // halves round up here, to even steps elsewhere
     const double value =
         distribution.low + std::floor((place - distribution.low) / step + 0.5) * step;
     return std::clamp(value, distribution.low, distribution.high);

@@ -11,7 +11,7 @@ void export_for_optuna_3_1(const fs::path& storage, const fs::path& copy) {
              storage.string());
   check_output_file(copy, /*overwrite=*/false);
   prepare_tables(*open_sqlite(storage, /*may_create=*/false), /*may_create=*/false);
-  // Whole or not at all, as write_file has it.
+  // Writes atomically, as write_file does.
   const ScratchFolder scratch(copy);
   const fs::path whole = scratch.path() / "copy.db";
   copy_sqlite(storage, whole);

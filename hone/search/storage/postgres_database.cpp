@@ -22,16 +22,16 @@ constexpr std::chrono::seconds kPatience(60);
 constexpr std::chrono::milliseconds kPause(200);
 constexpr int kMostConflicts = 20;
 
-// The server is gone, or about to go. Never leaves `transact`.
+// The server is gone or shutting down. Never escapes from `transact`.
 class ConnectionLost : public Error {
   using Error::Error;
 };
-// Two transactions stood in each other's way; this one is rolled back.
+// Two transactions conflicted; this one is rolled back.
 class Conflict : public Error {
   using Error::Error;
 };
 
-// libpq's messages end in a line's end, and may have several lines.
+// libpq's messages end in a newline, and may have several lines.
 std::string line_of(const char* message) {
   std::string line(trim(message == nullptr ? "" : message));
   for (char& c : line)
@@ -63,7 +63,7 @@ class PostgresRow final : public SqlRow {
   int row_;
 };
 
-// Every number as the shortest text that reads back the same; the server knows the types of columns.
+// Formats numbers as the shortest text that reads back the same; the server knows the types of columns.
 std::optional<std::string> text_of(const SqlValue& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
@@ -88,7 +88,7 @@ class PostgresDatabase final : public Database {
     dialect_.lock_row = " FOR UPDATE";
     dialect_.lock_free_row = " FOR UPDATE SKIP LOCKED";
     dialect_.lock_tables = "SELECT pg_advisory_xact_lock(1752132453)";  // "hone"
-    // Heartbeats stand in the time zone of the session, as Optuna has it.
+    // Heartbeats are in the time zone of the session, as in Optuna.
     dialect_.heartbeat_age = "EXTRACT(EPOCH FROM LOCALTIMESTAMP - heartbeat)";
     dialect_.upgrade_address = name_;
     prepare_session();
@@ -101,7 +101,7 @@ class PostgresDatabase final : public Database {
                 const std::function<bool()>& is_written = {}) override {
     HONE_ASSERT(connection_ != nullptr, "{} is closed", name_);
     for (int conflicts = 0;;) {
-      std::string number;  // of the transaction, once its COMMIT is sent
+      std::string number;  // of the transaction, set before its COMMIT is sent
       try {
         const std::string started = begin(access);
         body();
@@ -152,10 +152,10 @@ class PostgresDatabase final : public Database {
   void close() override { connection_.reset(); }
 
  private:
-  // May be one that has failed.
+  // Returns a connection, which may have failed.
   Connection connect() const {
-    // What the address says goes before what stands in front of it. A host that has vanished without a word is given up after
-    // the time for which a server is waited for.
+    // Later keywords win, so options in the address override the defaults before it. tcp_user_timeout gives up a
+    // silent host after the time that we wait for a server.
     const char* const names[] = {"connect_timeout",           "tcp_user_timeout", "keepalives_idle",
                                  "fallback_application_name", "dbname",           nullptr};
     const char* const values[] = {"10", "60000", "30", "hone", address_.c_str(), nullptr};
@@ -185,7 +185,7 @@ class PostgresDatabase final : public Database {
         result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const std::string message =
         line_of(primary == nullptr ? PQerrorMessage(connection_.get()) : primary);
-    // 57P: somebody ends the server, or it is starting.
+    // 57P: the server is shutting down or starting.
     if (PQstatus(connection_.get()) != CONNECTION_OK || state.starts_with("57P") ||
         state.starts_with("08"))
       throw ConnectionLost(message);
@@ -197,7 +197,7 @@ class PostgresDatabase final : public Database {
     fail("{}: {}", name_, message);
   }
 
-  // Begins a transaction: its number, if it may write.
+  // Begins a transaction and returns its number if it may write.
   std::string begin(SqlAccess access) {
     if (access == SqlAccess::read) {
       command("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
@@ -208,7 +208,7 @@ class PostgresDatabase final : public Database {
   }
 
   void roll_back() {
-    // Where that fails the connection is gone, and with it the transaction.
+    // If this fails, the connection is gone, and the transaction with it.
     const Result ignored(PQexec(connection_.get(), "ROLLBACK"), &PQclear);
   }
 
@@ -220,7 +220,7 @@ class PostgresDatabase final : public Database {
       if (PQstatus(connection_.get()) == CONNECTION_OK) try {
           return prepare_session();
         } catch (const ConnectionLost&) {
-          // It goes on to go.
+          // The server is still shutting down.
         }
       user_check(Clock::now() < until,
                  "{}: the server has been away for {} seconds ({}; now: {}); go on when it answers",
@@ -229,8 +229,8 @@ class PostgresDatabase final : public Database {
     }
   }
 
-  // Whether a transaction may be written whose COMMIT was sent and not answered; once it no longer runs. The server's word alone does
-  // not do for a yes: after a crash it gives numbers again of which the disk knew nothing.
+  // Returns whether a transaction whose COMMIT was sent but not confirmed may be written, once it no longer runs.
+  // "committed" is not conclusive: after a crash the server reuses numbers that never reached the disk.
   bool may_have_happened(const std::string& number) {
     const Clock::time_point until = Clock::now() + kPatience;
     while (Clock::now() < until) {
@@ -245,7 +245,7 @@ class PostgresDatabase final : public Database {
       }
       if (outcome != "in progress") return outcome == "committed";
       stop_if_interrupted();
-      std::this_thread::sleep_for(kPause);  // its process has not seen yet that we are gone
+      std::this_thread::sleep_for(kPause);  // its backend has not noticed yet that we are gone
     }
     fail(
         "{}: the connection was lost while a step was written, and the server does not tell "
@@ -259,14 +259,14 @@ class PostgresDatabase final : public Database {
   SqlDialect dialect_;
 };
 
-// The address without the driver that SQLAlchemy takes.
+// Removes the driver name of SQLAlchemy from an address.
 std::string without_driver(const std::string& where) {
   const std::size_t end = where.find("://");
   const std::size_t plus = where.find('+');
   return plus < end ? where.substr(0, plus) + where.substr(end) : where;
 }
 
-// Messages hold nothing of the address: where it cannot be read nobody knows what of it is a password.
+// Messages never contain the address: if it cannot be parsed, any part may be a password.
 void check_address(const std::string& address) {
   const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options(
       PQconninfoParse(address.c_str(), nullptr), &PQconninfoFree);

@@ -13,7 +13,7 @@ namespace {
 
 using TrialPointer = std::shared_ptr<const Trial>;
 
-// A study whose direction was never set: as Optuna, which minimizes then.
+// If a study's direction was never set, Optuna minimizes.
 Direction direction_of(std::string_view name) {
   return name == "MAXIMIZE" ? Direction::maximize : Direction::minimize;
 }
@@ -29,7 +29,7 @@ std::string list_of(const std::vector<std::int64_t>& ids) {
   return fmt::format("({})", fmt::join(ids, ","));
 }
 
-// Where a trial of a list by number, and so by id, stands, or would.
+// Returns the position of a trial, or its insertion point, in a list ordered by number and thus by id.
 std::vector<TrialPointer>::iterator place_of(std::vector<TrialPointer>& trials, std::int64_t id) {
   return std::lower_bound(trials.begin(), trials.end(), id,
                           [](const TrialPointer& trial, std::int64_t i) { return trial->id < i; });
@@ -238,7 +238,7 @@ class SqlStorage final : public StudyStorage {
   }
 
  private:
-  // Of any number where it has none. Nothing: the next number is another one.
+  // Inserts a trial with the next number. Returns nothing if it requests another number.
   std::optional<Trial> insert_trial(std::int64_t study, Trial trial) {
     const std::int64_t wanted = trial.number;
     complete_times(trial);
@@ -248,7 +248,7 @@ class SqlStorage final : public StudyStorage {
         [&] {
           require_study(study);
           trial.number = 0;
-          // Trials are numbered as they are made, so the last one has the highest number.
+          // Numbers are assigned on insertion, so the last trial has the highest number.
           run("SELECT number FROM trials WHERE study_id = $1 ORDER BY trial_id DESC LIMIT 1",
               {study}, [&](const SqlRow& row) { trial.number = row.integer(0) + 1; });
           made = wanted < 0 || trial.number == wanted;
@@ -262,7 +262,7 @@ class SqlStorage final : public StudyStorage {
     if (trial.state != TrialState::waiting && trial.start.empty()) trial.start = utc_now();
     if (is_finished(trial.state) && trial.end.empty()) trial.end = utc_now();
   }
-  // With its number; it gets its id.
+  // Inserts a trial with its number, and sets its id.
   void write_new_trial(std::int64_t study, Trial& trial) {
     run("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) "
         "VALUES ($1, $2, $3, $4, $5) RETURNING trial_id",
@@ -283,7 +283,6 @@ class SqlStorage final : public StudyStorage {
     const std::lock_guard lock(mutex_);
     database_->transact(access, body, is_written);
   }
-  // Whether a query finds a row.
   bool finds(const std::string& sql, const std::vector<SqlValue>& values) {
     bool found = false;
     run(sql, values, [&](const SqlRow&) { found = true; });
@@ -298,8 +297,8 @@ class SqlStorage final : public StudyStorage {
     return time;
   }
 
-  // Whether a trial that was being made is there, and not one that somebody else has made in its place: those that do not wait tell by their
-  // time, which is one in a million of a second, others by what they are to run with.
+  // Returns whether an inserted trial is present, and not another program's trial in its place. Trials that do not
+  // wait are identified by their start time in microseconds, others by their system attributes.
   bool is_there(std::int64_t study, const Trial& trial) {
     const std::vector<Trial> found = read_stored_trials(
         *database_, fmt::format("t.trial_id = {} AND t.study_id = {}", trial.id, study), known_);
@@ -310,7 +309,7 @@ class SqlStorage final : public StudyStorage {
                          trial.system_attributes.end());
   }
 
-  // From here on nobody else adds a trial to it until the transaction ends.
+  // Locks the study until the transaction ends, so that nobody else adds a trial.
   void require_study(std::int64_t study) {
     bool there = false;
     run("SELECT study_id FROM studies WHERE study_id = $1" + database_->dialect().lock_row, {study},
@@ -338,8 +337,8 @@ class SqlStorage final : public StudyStorage {
                     database_->name(), number, to_string(state)));
   }
 
-  // Looks before it locks: mostly nothing waits. Trials never come to wait again and new ones have higher ids, so what was seen
-  // once needs no second look.
+  // Checks before locking, since usually nothing waits. Trials never become waiting again and new ones have higher
+  // ids, so trials checked once are skipped later.
   bool waits(std::int64_t study) {
     bool found = false;
     const auto find = [&](const std::string& which, const std::vector<SqlValue>& values) {
@@ -358,8 +357,8 @@ class SqlStorage final : public StudyStorage {
     return found;
   }
 
-  // Of trials that were not finished those that are to be read again: all but the ones that still wait. Of a long queue the
-  // first go first, so what no longer waits between the first and the last that did is little.
+  // Returns the unfinished trials to read again: all except those that still wait. A queue is claimed in order, so
+  // few trials between the first and the last waiting one have stopped waiting.
   std::vector<std::int64_t> may_have_changed(std::int64_t study,
                                              std::vector<TrialPointer>& trials) {
     std::vector<std::int64_t> changed;
@@ -424,7 +423,7 @@ class SqlStorage final : public StudyStorage {
   std::mutex mutex_;
   std::unique_ptr<Database> database_;
   KnownDistributions known_;
-  std::map<std::int64_t, std::int64_t> none_waits_to_;  // by study: no trial up to this id waits
+  std::map<std::int64_t, std::int64_t> none_waits_to_;  // up to this id, by study
 };
 
 }  // namespace

@@ -7,7 +7,8 @@
 
 namespace hone {
 
-/// Studies in a database that has their tables (`prepare_tables`). Threads may share it: they take turns.
+/// Returns a storage in a database that has the tables of studies (`prepare_tables`). Thread-safe: calls are
+/// serialized.
 std::unique_ptr<StudyStorage> sql_storage(std::unique_ptr<Database> database);
 
 }  // namespace hone

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// As long as the longest transaction of a slow disk may take, and what Optuna waits at most.
+// Enough for the longest transaction on a slow disk; Optuna waits as long.
 constexpr int kBusySeconds = 30;
 
 [[noreturn]] void fail_sqlite(const std::string& name, int code, const std::string& message) {
@@ -92,7 +92,7 @@ class SqliteDatabase final : public Database {
   SqliteDatabase(fs::path path, bool may_create) : path_(std::move(path)), name_(path_.string()) {
     dialect_.heartbeat_age = "(julianday('now') - julianday(heartbeat)) * 86400";
     dialect_.upgrade_address = "sqlite:///" + name_;
-    if (may_create)  // and what SQLite keeps beside it, also for other processes that open it
+    if (may_create)  // including SQLite's auxiliary files, also for other processes that open it
       for (const char* ending : {"", "-journal", "-wal", "-shm"})
         claim_file(fs::path(path_) += ending);
     connect(may_create ? SQLITE_OPEN_CREATE : 0);
@@ -101,7 +101,7 @@ class SqliteDatabase final : public Database {
     try {
       close();
     } catch (const Error&) {
-      // Whoever wants to know calls close().
+      // Call close() to get errors.
     }
     disconnect();
   }
@@ -109,7 +109,7 @@ class SqliteDatabase final : public Database {
   const std::string& name() const override { return name_; }
   const SqlDialect& dialect() const override { return dialect_; }
 
-  // A file answers always.
+  // `is_written` is not needed: a commit to a file never remains unconfirmed.
   void transact(SqlAccess access, const std::function<void()>& body,
                 const std::function<bool()>& /*is_written*/ = {}) override {
     HONE_ASSERT(database_ != nullptr, "{} is closed", name_);
@@ -119,7 +119,7 @@ class SqliteDatabase final : public Database {
       body();
       run("COMMIT");
     } catch (...) {
-      // Some failures have rolled it back themselves.
+      // Some failures have already rolled back.
       if (sqlite3_get_autocommit(database_) == 0)
         sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
       throw;
@@ -147,7 +147,7 @@ class SqliteDatabase final : public Database {
   }
   void run(const std::string& sql) { run(sql, {}, {}); }
 
-  // By the file itself: to a transaction that may write, an empty file has a page already.
+  // Checks the size of the file, because within a write transaction an empty file already has a page.
   bool is_empty() override {
     bool has_tables = false;
     run("SELECT 1 FROM sqlite_master LIMIT 1", {}, [&](const SqlRow&) { has_tables = true; });
@@ -167,7 +167,7 @@ class SqliteDatabase final : public Database {
       check(sqlite3_open_v2(path_.c_str(), &database_,
                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | more_flags, nullptr));
       sqlite3_busy_timeout(database_, kBusySeconds * 1000);
-      run("PRAGMA foreign_keys=ON");  // the first to read the file: it fails where that is no database
+      run("PRAGMA foreign_keys=ON");  // the first read of the file: fails if it is no database
       run("PRAGMA synchronous=NORMAL");
     } catch (...) {
       disconnect();
@@ -187,7 +187,7 @@ class SqliteDatabase final : public Database {
   sqlite3_stmt* prepared(const std::string& sql) {
     const auto found = statements_.find(sql);
     if (found != statements_.end()) return found->second;
-    // Statements that name trials one by one are all different.
+    // Statements that list trial ids are all different.
     constexpr std::size_t kMostStatements = 100;
     if (statements_.size() >= kMostStatements) {
       for (const auto& [text, statement] : statements_) sqlite3_finalize(statement);
@@ -199,14 +199,14 @@ class SqliteDatabase final : public Database {
     return statement;
   }
 
-  // A new file gets its tables first: whoever opens it meanwhile sees an empty file or all tables.
+  // A new file gets its tables first, so that others see either an empty file or all tables.
   void prepare_writing() {
     if (sqlite3_db_readonly(database_, "main") == 1) fail_sqlite(name_, SQLITE_READONLY, "");
     bool is_new = false;
     transact(SqlAccess::read, [&] { is_new = is_empty(); });
     if (is_new) return;
     writes_ = true;
-    // Where somebody reads on and on it stays as it is: slower, and as safe.
+    // If another program reads permanently, the mode stays as it is: slower, and equally safe.
     if (!is_on_network_file_system(path_)) set_journal_mode("WAL", 2000);
   }
 
@@ -220,12 +220,12 @@ class SqliteDatabase final : public Database {
     return code == SQLITE_OK;
   }
 
-  // All that was written goes into the file itself, which is then whole though somebody reads beside us and the log stays. Only a plain
-  // file is opened by every program (some browsers' read no log). It becomes one when nobody else has it open. Two that close at once see
-  // each other, so each closes first, and looks again a little later.
+  // Moves all data from the log into the file, which is then complete even if a reader keeps the log open. A plain
+  // file, which every program can open (SQLite in some browsers supports no log), requires that nobody else has it
+  // open. Two programs that close at once block each other, so each closes first and retries a little later.
   void leave_log() {
     writes_ = false;
-    // Busy: somebody reads and does not end, and all stays in the log, which others read, too.
+    // Busy: a permanent reader keeps all data in the log, which other programs read, too.
     sqlite3_wal_checkpoint_v2(database_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
     for (int attempt = 0; attempt < 5; ++attempt) {
       if (set_journal_mode("DELETE", 0)) return;
@@ -250,7 +250,7 @@ class SqliteDatabase final : public Database {
 std::unique_ptr<Database> open_sqlite(const fs::path& path, bool may_create) {
   user_check(!path.empty(), "a storage is the path of a file or the address of a server, got none");
   user_check(!is_folder(path), "{}: expected a file, this is a folder", path.string());
-  // Absolute, as SQLite takes some names for other things than files.
+  // Absolute, because SQLite gives some names a special meaning.
   return std::make_unique<SqliteDatabase>(fs::absolute(path).lexically_normal(), may_create);
 }
 

@@ -7,12 +7,13 @@
 
 namespace hone {
 
-/// An SQLite file. Whoever writes works in its write-ahead log, where readers and writers do not wait for each other, unless the file lies where
-/// other machines see it: they do not share the memory that such a log needs. The last to close leaves one plain file. What is only read is not
-/// changed. Throws `UserError`: no such folder, no right, no SQLite file; `may_create` makes an empty file where there is none.
+/// Opens an SQLite file. Writers use its write-ahead log, in which readers and writers do not block each other,
+/// unless the file is on a network file system, where machines cannot share the memory that the log needs. The last
+/// to close leaves a single plain file. Reading does not change the file. Throws `UserError` if the folder does not
+/// exist, for missing permissions, and if it is no SQLite file; `may_create` creates an empty file if there is none.
 std::unique_ptr<Database> open_sqlite(const fs::path& path, bool may_create);
 
-/// Copies an SQLite file as it stands, with what its log holds, to `copy`, which must not be there.
+/// Copies the current state of an SQLite file, including its log, to `copy`, which must not exist.
 void copy_sqlite(const fs::path& path, const fs::path& copy);
 
 }  // namespace hone

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// Of file systems that other machines may write to, as statfs(2) and the kernel's magic.h number them.
+// Magic numbers of network file systems, from statfs(2) and the kernel's magic.h.
 constexpr std::uint32_t kNetworkFileSystems[] = {
     0x6969,      // NFS
     0x517b,      // SMB

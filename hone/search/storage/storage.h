@@ -9,9 +9,9 @@
 #include "hone/base/error.h"
 #include "hone/search/trial.h"
 
-/// Where studies live: tables as Optuna 3.2 to 5.0 writes them (schema 12, alembic v3.2.0.a), in an SQLite file or a PostgreSQL database, so
-/// that its programs read and write them beside ours. Times are UTC. Every call is one transaction: it happens whole or not at
-/// all, and several processes may call at once; so may the threads of one on one storage, which take turns.
+/// Storage of studies: tables of Optuna 3.2 to 5.0 (schema 12, alembic v3.2.0.a), in an SQLite file or a PostgreSQL
+/// database, so that Optuna's programs can read and write them, too. Times are UTC. Every call is one atomic
+/// transaction. Several processes may call at once, and so may threads on one storage, which take turns.
 namespace hone {
 
 enum class AttributeOwner : std::uint8_t { user, system };
@@ -24,29 +24,28 @@ struct Study {
   std::map<std::string, Json> system_attributes = {};
 };
 
-/// What a new study has from the moment that others see it.
+/// Contents of a new study, visible together with it.
 struct StudyStart {
   std::map<std::string, Json> user_attributes = {};
   std::map<std::string, Json> system_attributes = {};
-  std::vector<Trial> trials = {};  ///< numbered in this order; else as `create_trial` adds them
+  std::vector<Trial> trials = {};  ///< numbered in this order; otherwise added as by `create_trial`
 };
 
-/// What is written to a trial that runs.
+/// Additions to a running trial.
 struct TrialChange {
-  std::vector<TrialParameter> parameters = {};  ///< one that is there already stays as it is
-  std::map<std::int64_t, double> reports = {};  ///< a step that has one keeps it
+  std::vector<TrialParameter> parameters = {};  ///< existing ones are not changed
+  std::map<std::int64_t, double> reports = {};  ///< existing ones are not changed
   std::map<std::string, Json> user_attributes = {};
   std::map<std::string, Json> system_attributes = {};
 };
 
-/// How a trial ends.
 struct TrialEnd {
   TrialState state = TrialState::complete;
   std::vector<double> values = {};
   TrialChange change = {};  ///< written in the same transaction
 };
 
-/// A trial whose worker no longer lives, or has not been heard of.
+/// A trial whose worker died or stopped sending heartbeats.
 struct LostTrial {
   std::int64_t id = -1;
   std::int64_t number = -1;
@@ -56,68 +55,71 @@ class StudyStorage {
  public:
   virtual ~StudyStorage() = default;
 
-  /// Returns the new study. Throws `UserError` when a study of that name is there.
+  /// Returns the new study. Throws `UserError` if a study with this name exists.
   virtual Study create_study(const std::string& name, const std::vector<Direction>& directions,
                              const StudyStart& start = {}) = 0;
   virtual std::optional<Study> find_study(const std::string& name) = 0;
-  /// All, by id.
+  /// Returns all studies, by id.
   virtual std::vector<Study> studies() = 0;
   virtual void delete_study(std::int64_t study) = 0;
   virtual void set_study_attribute(std::int64_t study, AttributeOwner owner, const std::string& key,
                                    const Json& value) = 0;
 
-  /// Adds a trial as `trial` has it (state, parameters, values, reports, attributes) with the next number, and times of now where it
-  /// has none and its state wants some. Returns it with id, number and times.
+  /// Adds a copy of `trial` (state, parameters, values, reports, attributes) with the next number; missing times that
+  /// its state requires are set to now. Returns it with id, number and times.
   virtual Trial create_trial(std::int64_t study, Trial trial) = 0;
-  /// The same where that number is the one that `trial` names; where it is another one, nothing is added or returned: what was
-  /// decided for a trial of that number, by the trials before it, holds for no other.
+  /// Does the same if the next number is that of `trial`; otherwise adds and returns nothing, because decisions for a
+  /// trial with that number depend on the trials before it.
   virtual std::optional<Trial> create_numbered_trial(std::int64_t study, Trial trial) = 0;
-  /// Makes the waiting trial of the lowest number a running one and returns it: to one caller alone. None waits: nothing. The attributes
-  /// are written with it: who runs it is known from the first moment, so that a worker that dies in the next one is missed.
+  /// Makes the waiting trial with the lowest number a running one and returns it, to one caller only; nothing if none
+  /// waits. The attributes are written with it, so that the trial has a known worker from the start, even one that
+  /// dies at once.
   virtual std::optional<Trial> claim_waiting(
       std::int64_t study, const std::map<std::string, Json>& user_attributes = {}) = 0;
-  /// Writes to a running trial. Throws `FinishedTrialError` when it no longer runs.
+  /// Writes to a running trial. Throws `FinishedTrialError` if it no longer runs.
   virtual void write(std::int64_t trial, const TrialChange& change) = 0;
-  /// Ends a running trial. Throws `FinishedTrialError` when it no longer runs: somebody took its worker for dead.
+  /// Ends a running trial. Throws `FinishedTrialError` if it no longer runs: another process considered its worker
+  /// dead.
   virtual void finish(std::int64_t trial, const TrialEnd& end) = 0;
 
-  /// Says that the worker of a running trial lives.
+  /// Records a heartbeat of the worker of a running trial.
   virtual void beat(std::int64_t trial) = 0;
-  /// The running trials of the study whose last sign of life is older than `grace_seconds` by the storage's own clock. Those
-  /// that have never given one are not among them.
+  /// Returns the running trials of the study whose last heartbeat is older than `grace_seconds` by the storage's own
+  /// clock; trials without heartbeats are not included.
   virtual std::vector<LostTrial> silent_trials(std::int64_t study, double grace_seconds) = 0;
 
-  /// Brings `trials` (all of the study as they stood at the last call, by number; at first empty) up to now: what was finished is not
-  /// read again, and finished ones keep their place in memory. One that still waits is not looked at again either.
+  /// Updates `trials` (all trials of the study at the last call, by number; initially empty). Finished trials are not
+  /// read again, and keep their address in memory. Trials that still wait are not read again either.
   virtual void read_trials(std::int64_t study,
                            std::vector<std::shared_ptr<const Trial>>& trials) = 0;
 
-  /// Ends the use of the storage. All that was written is in the file itself then, unless somebody else reads in it without end; it is left
-  /// as one that any program reads (no WAL beside it) if nobody else has it open. The destructor does the same and throws nothing.
+  /// Closes the storage. All data is then in the file itself, unless another program reads permanently. If nobody
+  /// else has it open, it is a file that any program can read (without WAL). The destructor does the same and throws
+  /// nothing.
   virtual void close() = 0;
 };
 
-/// A write to a trial that is finished.
+/// Thrown by a write to a finished trial.
 class FinishedTrialError : public UserError {
   using UserError::UserError;
 };
 
-/// The storage that `where` names: the path of an SQLite file, `sqlite:///PATH`, or `postgresql://…` as libpq reads it, without a
-/// password: that is for a service file, PGPASSFILE or PGPASSWORD. A file is made where there is none, unless `must_exist`. Throws
-/// `UserError`: a file that is no study (it is not written), of another version of the tables (naming it), a password in the address, a
-/// server that is not there.
+/// Opens the storage at `where`: the path of an SQLite file, `sqlite:///PATH`, or `postgresql://…` in libpq's syntax,
+/// without a password, which belongs in a service file, PGPASSFILE or PGPASSWORD. Creates a missing file, unless
+/// `must_exist`. Throws `UserError` for a file that is no study (it is not changed), another version of the tables
+/// (naming it), a password in the address, and an unreachable server.
 std::unique_ptr<StudyStorage> open_storage(const std::string& where, bool must_exist = false);
 
-/// Throws `UserError` where what was written last to a storage that is closed stands beside its file alone, because another program reads in
-/// it without end: a copy of the file would lack it. A server has no such file.
+/// Throws `UserError` if the latest data of a closed storage is only in the log next to its file, because another
+/// program reads permanently: a copy of the file would lack it. Servers have no such file.
 void check_is_whole(const std::string& where);
 
-/// Whether a file lies on a file system that other machines see, where locks of SQLite are not to be relied on.
+/// Returns whether a file is on a network file system, where SQLite's locks are unreliable.
 bool is_on_network_file_system(const fs::path& file);
 
-/// Now, as a storage writes times: "2026-11-25 03:00:59.123456".
+/// Returns the current time in the format of storages: "2026-11-25 03:00:59.123456".
 std::string utc_now();
-/// So many seconds before now.
+/// Returns the time `seconds` before now.
 std::string utc_before(double seconds);
 
 }  // namespace hone

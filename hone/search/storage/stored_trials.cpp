@@ -17,12 +17,12 @@ struct Kind {
   const char* name;
   double value;
 };
-// Numbers that no column holds; those of a trial's values have no NaN.
+// Numbers that columns cannot hold; the type for a trial's values has no NaN.
 const Kind kKinds[] = {{"INF_POS", std::numeric_limits<double>::infinity()},
                        {"INF_NEG", -std::numeric_limits<double>::infinity()},
                        {"NAN", std::numeric_limits<double>::quiet_NaN()}};
 
-// The two columns of a number.
+// Returns the two columns of a number.
 std::pair<SqlValue, SqlValue> columns_of(double number) {
   for (const Kind& kind : kKinds)
     if (number == kind.value || (std::isnan(number) && std::isnan(kind.value)))
@@ -39,7 +39,7 @@ double number_of(const SqlRow& row, int value, int type) {
   return row.real(value);
 }
 
-// With all six decimals, of which PostgreSQL leaves out zeros at the end.
+// Restores all six decimals, because PostgreSQL omits trailing zeros.
 std::string time_of(std::string_view text) {
   if (text.empty()) return {};
   std::string time(text);
@@ -49,7 +49,7 @@ std::string time_of(std::string_view text) {
   return time;
 }
 
-// INSERT of any number of rows, some hundred to a statement: one way to a server and back for all of them.
+// Inserts any number of rows, several hundred per statement, to save round trips to a server.
 void insert_rows(Database& database, const std::string& table, const std::string& columns,
                  const std::string& conflict, std::span<const std::vector<SqlValue>> rows) {
   constexpr std::size_t kMostRows = 500;
@@ -71,7 +71,7 @@ void insert_rows(Database& database, const std::string& table, const std::string
   }
 }
 
-// Runs `body`; what it throws says where. The words are made for an error alone: there are many rows.
+// Runs `body`, and adds context to its errors. The context is built only for an error, since there are many rows.
 template <typename Body, typename Where>
 auto telling_where(const Body& body, const Where& where) {
   try {
@@ -122,7 +122,7 @@ std::vector<Trial> read_stored_trials(Database& database, const std::string& con
                                       KnownDistributions& known) {
   std::vector<Trial> trials;
   std::size_t at = 0;
-  // Rows come in order of the trials. A row may be of none: where somebody deletes without a transaction.
+  // Rows are in order of the trials. A row may belong to none, if another program deletes without a transaction.
   const auto trial_of = [&](std::int64_t id) -> Trial* {
     while (at < trials.size() && trials[at].id < id) ++at;
     return at < trials.size() && trials[at].id == id ? &trials[at] : nullptr;
@@ -183,7 +183,7 @@ void check_stored_name(std::string_view what, const std::string& name) {
   const std::size_t characters = character_count(name);
   user_check(characters <= kMostCharacters, "{} '{}': expected at most {} characters, got {}", what,
              shown_name(name, 40), kMostCharacters, characters);
-  // JSON's text is well-formed, so what changes on the way there was not.
+  // JSON's text is well-formed, so a name that does not survive the conversion was not.
   user_check(name.find('\0') == std::string::npos &&
                  parse_json(to_line(Json(name)), "name").get<std::string>() == name,
              "{} '{}': expected text in UTF-8", what, shown_name(name, 40));

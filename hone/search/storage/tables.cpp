@@ -10,7 +10,7 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kSchemaVersion = 12;
-// What Optuna's tools print of who made a file; they know this one.
+// Optuna's tools print this as the writer of a file; they know this version.
 constexpr const char* kLibraryVersion = "4.9.0";
 
 struct TableText {
@@ -29,7 +29,7 @@ TableText attributes_of(const char* table, const std::string& owner, const std::
        "FOREIGN KEY(" + owner_key + ") REFERENCES " + owners + " (" + owner_key + ")"}};
 }
 
-// Types are PostgreSQL's.
+// Uses PostgreSQL's types.
 std::vector<TableText> table_texts() {
   const std::string of_study = "FOREIGN KEY(study_id) REFERENCES studies (study_id)";
   const std::string of_trial = "FOREIGN KEY(trial_id) REFERENCES trials (trial_id)";
@@ -82,7 +82,7 @@ const char* const kEnumerations[] = {
     "CREATE TYPE trialvaluetype AS ENUM ('FINITE', 'INF_POS', 'INF_NEG')",
 };
 
-// The types of PostgreSQL, and what Optuna has for them in SQLite: of an enumeration the longest of its names.
+// The types of PostgreSQL and Optuna's equivalents in SQLite; an enumeration has the length of its longest name.
 constexpr std::pair<std::string_view, std::string_view> kSqliteTypes[] = {
     {" SERIAL", " INTEGER"},
     {" FLOAT(53)", " FLOAT"},
@@ -111,7 +111,7 @@ void make_tables(Database& database) {
                {std::string(kTablesVersion)});
 }
 
-// "v3.2.0.a" as numbers that are in order; zeros where it is none.
+// Returns "v3.2.0.a" as numbers that can be compared; zeros if it is no version.
 std::array<int, 4> version_numbers(std::string_view text) {
   std::array<int, 4> numbers = {};
   if (!text.starts_with('v')) return {};
@@ -185,7 +185,7 @@ void prepare_tables(Database& database, bool may_create) {
   user_check(may_create, "{}: no study is here; it is empty", database.name());
   database.transact(SqlAccess::write, [&] {
     if (!database.dialect().lock_tables.empty()) database.run(database.dialect().lock_tables);
-    // Somebody else may have been faster.
+    // Another program may have created them in the meantime.
     if (database.is_empty())
       make_tables(database);
     else

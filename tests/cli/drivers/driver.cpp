@@ -13,18 +13,18 @@
 #include <dlfcn.h>
 #include "hone/cuda/driver.h"
 
-// NVIDIA's driver as machines have it that something is wrong with, and one GPU, whose memory is the host's: copies are made, and
-// kernels are run that tests/cuda/emulated made libraries of, no others. HONE_TEST_GPU says what is wrong:
+// A stand-in for NVIDIA's driver with one GPU, whose memory is the host's. It executes copies, and the kernels that
+// tests/cuda/emulated compiled to libraries, but no others. HONE_TEST_GPU simulates faults:
 //
-//     no_gpu                a driver without a GPU
-//     old_driver, old_gpu   of CUDA 11.4; of compute capability 7.0
-//     no_pools               it cannot allocate in stream order
-//     full                   no memory is left
-//     gpus=2                there are so many
-//     error=214              once it is open, whatever is put on its queue fails so
-//     error=719,after=5      once so many kernels were started
+//     no_gpu                 a driver without a GPU
+//     old_driver, old_gpu    of CUDA 11.4; of compute capability 7.0
+//     no_pools               no allocation in stream order
+//     full                   no memory left
+//     gpus=2                 this number of GPUs
+//     error=214              once it is open, all work on its queue fails with this error
+//     error=719,after=5      the same after this number of kernel launches
 //
-// All that hone/cuda/driver.cpp looks for is here.
+// It defines all functions that hone/cuda/driver.cpp loads.
 namespace {
 
 using hone::cuda::Address;
@@ -45,7 +45,7 @@ std::optional<int> number_behind(std::string_view name) {
 
 int launches = 0;
 
-// What is put on the queue is done at once, or kept where a run is captured.
+// Work on the queue is executed at once, or recorded while a run is captured.
 using Work = std::function<void()>;
 using Run = std::vector<Work>;
 Run* captured = nullptr;
@@ -55,7 +55,7 @@ void put_on_queue(Work work) {
   work();
 }
 
-// What anything on the queue ends with.
+// Returns the result of any work on the queue.
 Result queue() {
   const std::optional<int> error = number_behind("error=");
   return error && launches >= number_behind("after=").value_or(0) ? *error : 0;
@@ -70,7 +70,7 @@ Result give(Handle* handle) {
   return 0;
 }
 
-// As the driver calls them.
+// The driver's names and messages of errors.
 struct Words {
   Result result;
   const char *name, *text;
@@ -95,7 +95,7 @@ Result say(Result result, const char** said, const char* Words::*member) {
 
 extern "C" {
 
-// For what else puts work on it.
+// For the emulated toolkit, which puts products on the queue.
 void emulated_put_on_queue(Work work) { put_on_queue(std::move(work)); }
 
 Result cuGetErrorName(Result result, const char** name) { return say(result, name, &Words::name); }
@@ -133,7 +133,7 @@ Result cuDeviceGetAttribute(int* value, Fact fact, DeviceNumber) {
     case Fact::memory_pools:
       *value = state() == "no_pools" ? 0 : 1;
       return 0;
-    case Fact::multiprocessors:  // so few that small results are cut into tiles of every size
+    case Fact::multiprocessors:  // few, so that small results use tiles of every size
       *value = 2;
       return 0;
     case Fact::shared_bytes_per_block_at_most:
@@ -232,7 +232,7 @@ Result cuModuleLoadData(hone::cuda::ModuleHandle* module, const void* code) {
   }
   return queue();
 }
-// What starts the kernel, or the handle of those that nothing is done for.
+// Returns the function that launches the kernel, or the handle of kernels that do nothing.
 Result cuModuleGetFunction(hone::cuda::FunctionHandle* function, hone::cuda::ModuleHandle module,
                            const char* name) {
   hone::cuda::ModuleHandle nothing = nullptr;
@@ -245,7 +245,7 @@ Result cuModuleGetFunction(hone::cuda::FunctionHandle* function, hone::cuda::Mod
   return queue();
 }
 Result cuFuncSetAttribute(hone::cuda::FunctionHandle, int, int) { return 0; }
-// Takes no more blocks and threads than a GPU does.
+// Accepts no more blocks and threads than a GPU.
 Result cuLaunchKernel(hone::cuda::FunctionHandle function, unsigned grid_x, unsigned grid_y,
                       unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                       unsigned shared_bytes, hone::cuda::StreamHandle, void** arguments, void**) {

@@ -5,8 +5,8 @@
 
 #include "hone/cuda/heuristic.h"
 
-// NVRTC and cuBLASLt of the GPU that computes nothing (driver.cpp): sources become empty machine code, all but
-// those that say #error, and products are not made. Built as both libraries.
+// NVRTC and cuBLASLt of the GPU that computes nothing (driver.cpp): sources compile to empty machine code, except those
+// that contain #error, and products do nothing. Built as both libraries.
 namespace {
 
 using Handle = void*;

@@ -1,4 +1,4 @@
 #include "hone/runtime/plugin.h"
 
-// A plugin that forgot its rows.
+// A plugin that adds nothing.
 HONE_PLUGIN(library) { library.formats.clear(); }

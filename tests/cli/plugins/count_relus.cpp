@@ -1,6 +1,6 @@
 #include "hone/runtime/plugin.h"
 
-// A pass of one's own.
+// An additional pass.
 HONE_PLUGIN(library) {
   hone::PassDef def{};
   def.name = "count_relus";

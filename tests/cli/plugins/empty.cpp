@@ -1,2 +1,2 @@
-// A shared library that knows nothing of hone.
+// A shared library that is no plugin.
 extern "C" int answer() { return 42; }

@@ -1,6 +1,6 @@
 #include "hone/runtime/plugin.h"
 
-// A format that would pass for one of the program's.
+// A format with the name of a built-in one.
 HONE_PLUGIN(library) {
   hone::FormatDef def{};
   def.name = "integer";

@@ -1,6 +1,6 @@
 #include "hone/runtime/plugin.h"
 
-// A plugin that calls what neither it nor the program has.
+// A plugin that calls an undefined function.
 void nowhere(hone::Library& library);
 
 HONE_PLUGIN(library) { nowhere(library); }

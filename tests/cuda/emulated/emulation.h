@@ -1,7 +1,7 @@
 #pragma once
-// What the sources of the GPUs' kernels ask of CUDA, for the host's compiler: threads of a block are fibers that take turns at
-// barriers and where a warp meets, so races are not seen, but every address and every number is. toolkit.cpp puts this in front of
-// each source.
+// The parts of CUDA that the kernels' sources use, for the host's compiler. The threads of a block are fibers, which
+// switch at barriers and at operations of a warp. So tests check all addresses and results, but do not find races.
+// toolkit.cpp includes this before each source.
 #include <ucontext.h>
 #include <algorithm>
 #include <cmath>
@@ -79,7 +79,7 @@ inline void give_way() {
   threadIdx = place;
 }
 
-// Threads that ended are waited for by nobody.
+// A barrier that does not wait for threads that have ended.
 struct Barrier {
   int expected = 0, waiting = 0, round = 0;
 
@@ -160,7 +160,7 @@ inline void run(const EmulatedExtent& grid, const EmulatedExtent& block,
       }
 }
 
-// A start of a kernel with copies of its arguments, as the driver takes them.
+// Returns a launch of a kernel with copies of its arguments, which the driver copies, too.
 template <typename... Arguments>
 std::function<void()> start_of(void (*function)(Arguments...), void** arguments) {
   return [&]<std::size_t... kIndices>(std::index_sequence<kIndices...>) {
@@ -174,11 +174,11 @@ std::function<void()> start_of(void (*function)(Arguments...), void** arguments)
   (std::index_sequence_for<Arguments...>());
 }
 
-// ---- what a warp does together
+// ---- operations of a warp
 
 inline void meet() { warp_barriers[warp()].wait(); }
 
-// body(values of all lanes)
+// Returns body(values of all lanes).
 template <typename T, typename Body>
 auto together(T value, Body&& body) {
   static_assert(sizeof(T) <= 8);
@@ -204,7 +204,7 @@ T lane_value(T value, int from) {
   return together(value, [&](const T(&values)[32]) { return values[from]; });
 }
 
-// ---- halves
+// ---- 16-bit values
 
 inline float of_half(std::uint16_t bits) { return float(bits_as<_Float16>(bits)); }
 inline std::uint16_t to_half(float x) { return bits_as<std::uint16_t>(_Float16(x)); }
@@ -231,11 +231,11 @@ inline std::uint32_t fused_bfloats(std::uint32_t a, std::uint32_t b, std::uint32
   return pair(one(0), one(16), true);
 }
 
-// To nearest, ties away from zero: cvt.rna.tf32.f32.
+// Rounds to nearest, ties away from zero, like cvt.rna.tf32.f32.
 inline std::uint32_t to_tf32(float x) { return (bits_as<std::uint32_t>(x) + 0x1000) & 0xffffe000; }
 
-// sums (16 x 8) += a (16 x depth) b (depth x 8) with the fragments of mma.sync: m16n8k16 of bfloat16 ('b') or float16 ('f'), m16n8k8 of
-// TF32 ('t').
+// sums (16 x 8) += a (16 x depth) b (depth x 8) with the fragments of mma.sync: m16n8k16 of bfloat16 ('b') or float16
+// ('f'), m16n8k8 of TF32 ('t').
 inline void multiply(float (&sums)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                      std::uint32_t b1, char type) {
   struct Fragments {
@@ -265,7 +265,8 @@ inline void multiply(float (&sums)[4], const std::uint32_t (&a)[4], std::uint32_
   meet();
 }
 
-// d (16 x 8) = a (16 x 32) b (32 x 8) + c of bytes, fragments as mma.sync.m16n8k32 has them; a2, a3 and b1 are zeros for k16.
+// d (16 x 8) = a (16 x 32) b (32 x 8) + c of bytes, with the fragments of mma.sync.m16n8k32; a2, a3 and b1 are zeros
+// for k16.
 inline void multiply_bytes(std::int32_t (&d)[4], std::uint32_t a0, std::uint32_t a1,
                            std::uint32_t a2, std::uint32_t a3, std::uint32_t b0, std::uint32_t b1,
                            const std::int32_t (&c)[4]) {
@@ -296,7 +297,7 @@ inline void multiply_bytes(std::int32_t (&d)[4], std::uint32_t a0, std::uint32_t
   std::copy(sums, sums + 4, d);
 }
 
-// ---- shared memory by its address
+// ---- shared memory by address
 
 inline std::uint32_t shared_place(const void* at) {
   return std::uint32_t(std::int32_t(static_cast<const unsigned char*>(at) - dynamic_memory));
@@ -333,7 +334,7 @@ inline void load_matrices(std::uint32_t (&x)[4], std::uint32_t address, bool tur
 
 }  // namespace emulated
 
-// ---- CUDA's names
+// ---- functions of CUDA
 
 using std::isfinite;
 using std::isinf;

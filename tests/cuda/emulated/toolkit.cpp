@@ -17,9 +17,10 @@
 
 #include "hone/cuda/heuristic.h"
 
-// NVRTC and cuBLASLt of a GPU that the host plays: the host's compiler makes a library of each source, with emulation.h in front of
-// it and PTX in its words, whose path is the machine code that the driver (cli/drivers/driver.cpp) loads. Products are plain
-// loops. Built as both libraries. HONE_EMULATION is the folder of emulation.h, HONE_EMULATED where libraries are kept.
+// NVRTC and cuBLASLt of an emulated GPU. The host's compiler compiles each source to a library, with emulation.h before
+// it and its PTX replaced by functions of emulation.h. The path of the library is the machine code that the driver
+// (cli/drivers/driver.cpp) loads. Products are plain loops. Built as both libraries. HONE_EMULATION is the folder of
+// emulation.h, HONE_EMULATED the folder for compiled libraries.
 namespace {
 
 std::string variable(const char* name) {
@@ -29,7 +30,7 @@ std::string variable(const char* name) {
 
 // ---- sources
 
-/// What an instruction that a source names becomes, told by a part of its text. Operands are the names of the functions around it.
+/// The replacement of an inline PTX statement that contains `part`. Operands are the names of the surrounding function.
 struct Instruction {
   std::string_view part, code;
 };
@@ -58,7 +59,7 @@ constexpr Instruction kInstructions[] = {
      "std::memcpy(&read.words[0], codes + i, 4); std::memcpy(&read.words[kCodeWords - 1], codes + "
      "i + 4, 4);"}};
 
-// What there is no code for is left, and refused by the compiler.
+// Statements without a replacement remain, and the compiler rejects them.
 std::string without_instructions(std::string text) {
   static const std::regex statement(R"(asm( volatile)?\s*\([^;]*?\)\s*;)");
   std::string result;
@@ -79,7 +80,7 @@ std::string without_instructions(std::string text) {
 }
 
 std::string for_the_host(std::string text) {
-  // The semicolons of PTX stand in strings.
+  // Removes the semicolons of PTX, which are in strings.
   static const std::regex in_string(R"(;(\\n)?")");
   text = std::regex_replace(text, in_string, "\"");
   text = without_instructions(std::move(text));
@@ -88,7 +89,7 @@ std::string for_the_host(std::string text) {
                             "$1* const $2 = reinterpret_cast<$1*>(emulated::dynamic_memory);");
 }
 
-// Functions by which the driver starts the kernels of a preprocessed source.
+// Returns functions with which the driver launches the kernels of a preprocessed source.
 std::string starts_of(const std::string& text) {
   static const std::regex kernel(R"(extern "C"\s+void\s+(\w+)\s*\()");
   std::string starts;
@@ -126,7 +127,7 @@ void write(const std::string& path, const std::string& text) {
   std::ofstream(path) << text;
 }
 
-// 0, or 6 as NVRTC has it for errors.
+// Returns 0, or 6, NVRTC's code for compilation errors.
 int compile(Program& program, int count, const char* const* options) {
   std::string all = program.source, definitions;
   for (int i = 0; i < count; ++i) {
@@ -172,7 +173,7 @@ int compile(Program& program, int count, const char* const* options) {
 
 // ---- products
 
-/// A matrix that lies along its columns.
+/// A column-major matrix.
 struct Layout {
   int type = 0;
   std::int64_t rows = 0, columns = 0, leading = 0, batch_stride = 0;
@@ -226,7 +227,7 @@ double followed(double value, int epilogue) {
   return value;
 }
 
-/// d = op(a) op(b), what follows, + c.
+/// d = epilogue(op(a) op(b)) + c.
 struct Product {
   Description description;
   Layout of_a, of_b, of_d;
@@ -257,7 +258,7 @@ void multiply(const Product& p) {
       }
 }
 
-// The driver's: done at once, or kept where a run is captured.
+// Puts work on the driver's queue: it is executed at once, or recorded while a run is captured.
 void put_on_queue(std::function<void()> work) {
   static auto* const put = reinterpret_cast<void (*)(std::function<void()>)>(
       dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "emulated_put_on_queue"));
@@ -339,7 +340,7 @@ int cublasLtMatmulPreferenceCreate(Handle* preference) { return cublasLtCreate(p
 int cublasLtMatmulPreferenceSetAttribute(Handle, int, const void*, std::size_t) { return 0; }
 int cublasLtMatmulAlgoGetHeuristic(Handle, Description*, Layout* a, Layout*, Layout*, Layout* d,
                                    Handle, int, Heuristic* found, int* count) {
-  // As the real one: bytes in whole groups of four, and more than 16 of them.
+  // Like the real one: strides and rows of bytes are multiples of four, and there are more than 16 columns.
   const bool refused =
       a->type == kI8 && (d->rows % 4 != 0 || a->leading % 4 != 0 || d->columns <= 16);
   *found = {};

@@ -87,7 +87,7 @@ TEST(AllocationBudgets, SayWhatTheyCannotBe) {
             "budget 'packed_bytes<=3e6': packed_bytes has a bound already, packed_bytes <= 4e6");
 }
 
-/// The linears of a small BERT, in two formats and none.
+/// The linears of a small BERT, with two formats and full precision as options.
 class AllocationProblems : public ::testing::Test {
  protected:
   AllocationProblems()
@@ -98,7 +98,7 @@ class AllocationProblems : public ::testing::Test {
     static const Library library = builtin_library();
     return library.ops;
   }
-  // Layer i loses (i + 1) times what an option does.
+  // The damage of each option in layer i is (i + 1) times that in layer 0.
   std::vector<std::vector<double>> damages() const {
     std::vector<std::vector<double>> all;
     for (std::size_t i = 0; i < costs_.layers.size(); ++i)
@@ -146,7 +146,7 @@ TEST_F(AllocationProblems, AreSolvedWithinOneBudgetOrBoth) {
   const Allocation best = by_bits.allocation(by_bits.best);
   EXPECT_TRUE(within(costs_, bits, best));
   EXPECT_LE(costs_.average_bits(best), 6);
-  // The next point of the front does less damage, and is beyond the budget.
+  // The next point of the front does less damage but exceeds the budget.
   EXPECT_FALSE(within(costs_, bits, by_bits.allocation(by_bits.best + 1)));
   const std::int64_t bytes = costs_.packed_bytes(best);
   const BudgetedFront by_bytes = solve({fmt::format("packed_bytes<={}", bytes)});
@@ -187,7 +187,7 @@ TEST_F(AllocationProblems, SayTheLeastThatCouldBeMet) {
       << bytes;
 }
 
-// Layer i takes (i + 1) times what an option takes, and the rest a constant.
+// The time of each option in layer i is (i + 1) times that in layer 0. The rest of the model takes a constant time.
 LatencyTable made_up_times(std::size_t layers) {
   LatencyTable table{.batch = {1, 16}, .ms = {}, .whole_ms = 2, .rest_ms = 0.25};
   for (std::size_t i = 0; i < layers; ++i) {
@@ -235,7 +235,7 @@ TEST_F(AllocationProblems, AreSolvedWithinAllThreeBudgetsWhicheverComesFirst) {
   const BudgetedFront all = solve(texts);
   const Allocation best = all.allocation(all.best);
   EXPECT_TRUE(within(costs_, parse_budgets(texts), best));
-  // Both others leave out what the first alone chooses.
+  // The choice for the first budget alone exceeds both other budgets.
   for (std::size_t i = 1; i < texts.size(); ++i)
     EXPECT_FALSE(within(costs_, parse_budgets({texts[i]}), loose.allocation(loose.best)));
   for (int turn = 0; turn < 2; ++turn) {
@@ -248,7 +248,7 @@ TEST_F(AllocationProblems, AreSolvedWithinAllThreeBudgetsWhicheverComesFirst) {
 
 TEST_F(AllocationProblems, SayWhichBudgetsCannotBeMetTogether) {
   take_latency(costs_, made_up_times(costs_.layers.size()), 0.6);
-  // Few bits take long here.
+  // Makes the format with few bits slow.
   LatencyTable slow = costs_.latency;
   for (std::vector<double>& layer : slow.ms) layer[1] = 10 * layer[0];
   take_latency(costs_, slow, 0.6);
@@ -302,10 +302,10 @@ TEST(AllocationPrediction, IsHeldAgainstWhatWasMeasuredOfTheFront) {
   for (std::size_t i = 0; i < points.size(); ++i) points[i].figure = figures[i];
   const PredictionCheck check = check_prediction(points, 0.9);
   EXPECT_EQ(check.points, 3u);
-  EXPECT_DOUBLE_EQ(check.rank_correlation, 0.5);  // of ranks 3 2 1 and 3 1 2
+  EXPECT_DOUBLE_EQ(check.rank_correlation, 0.5);  // for the ranks 3 2 1 and 3 1 2
   EXPECT_DOUBLE_EQ(check.worst_residual, 0.1);
   EXPECT_EQ(check.worst_trial, 0);
-  // Lost by rising prediction, of trials 2, 1, 0: 0.1, 0.05, 0.2, of which the first two share their mean.
+  // By rising prediction (trials 2, 1, 0) the losses are 0.1, 0.05, 0.2. The fit replaces the first two by their mean.
   const double fitted[] = {0.075, 0.075, 0.2};
   ASSERT_EQ(check.fitted.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(check.fitted[i], fitted[i], 1e-12);
@@ -335,7 +335,7 @@ TEST_F(AllocationProblems, CountPrunedWeightsByThoseThatStayAndABitForEach) {
     EXPECT_EQ(costs.average_bits(i, 3), 17);
     EXPECT_NEAR(costs.average_bits(i, 2), 0.5 * costs.average_bits(i, 0) + 1,
                 1.0 / static_cast<double>(costs.elements[i]));
-    // What files leave out is not known of a graph.
+    // The graph does not tell which zeros a file leaves out.
     EXPECT_EQ(costs.packed_bits[i][2], costs.packed_bits[i][0]);
   }
   const Allocation all(costs.layers.size(), 3);

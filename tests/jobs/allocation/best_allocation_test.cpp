@@ -19,7 +19,7 @@ AllocationRequest request_of(double bits) {
   return request;
 }
 
-// What options do alone goes with the model, not with the budget.
+// The divergences of single options depend on the model, not on the budget.
 TEST(BestAllocation, MeasuresOnceWhatOptionsDoAlone) {
   const Model model = tiny_model();
   AloneDivergences alone;
@@ -34,12 +34,12 @@ TEST(BestAllocation, MeasuresOnceWhatOptionsDoAlone) {
   EXPECT_EQ(shared.average_bits, own.average_bits);
   EXPECT_EQ(shared.predicted, own.predicted);
   EXPECT_GT(own.predicted, 0);
-  // Known to do nothing, the narrow option is predicted to.
+  // If the narrow option is known to have no effect, the prediction is 0.
   for (auto& layer : alone) layer.back().mean = layer.front().mean = 0;
   EXPECT_EQ(best(4, &alone).predicted, 0);
 }
 
-/// The tiny model's linears in two formats, as they are and pruned in blocks.
+/// The tiny model's linears in two formats, both dense and pruned in blocks.
 class PrunedOptions : public ::testing::Test {
  protected:
   PrunedOptions() {
@@ -78,7 +78,7 @@ TEST_F(PrunedOptions, ArePackedWithoutMasks) {
   }
 }
 
-// Bytes that only zeros save are no reason to refuse a budget.
+// A budget is not refused if only leaving out zeros meets it.
 TEST_F(PrunedOptions, MeetBudgetsOfBytesByWhatFilesLeaveOut) {
   LayerCosts costs = layer_costs(plain_graph(model_), request_.options);
   const auto least = static_cast<double>(costs.packed_bytes(Allocation(layers_.size(), 0)));

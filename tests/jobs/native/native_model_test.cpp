@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kValue = "bert.encoder.layer.0.output.LayerNorm";
 
-// One channel of what a normalization gives is far above the others; its residual reads it too.
+// Returns a model in which one output channel of a normalization, which the residual connection also reads, is far
+// larger than the others.
 Model with_loud_channel() {
   Model model = tiny_model();
   model.parameters.writable(std::string(kValue) + ".weight").values<float>()[3] *= 100;
@@ -45,12 +46,12 @@ TEST(NativeCopies, PayAProductForWhatANormalizationMakesLoud) {
   const std::string told = fmt::format("smooth(value={}, alpha=", kValue);
   EXPECT_TRUE(std::ranges::any_of(smoothed.facts.history.passes,
                                   [&](const std::string& pass) { return pass.starts_with(told); }));
-  // Of other layers alone nothing is smoothed that they do not read.
+  // A copy of other layers contains no smoothing.
   const Model other = smooth.make({plan.back()});
   EXPECT_EQ(other.graph.find(name), nullptr);
 }
 
-// Ranges belong to values: the copy of some layers reads the ones that all of them were calibrated with.
+// Calibrated ranges belong to values, so a copy of some layers uses the ranges found for all layers.
 TEST(NativeCopies, CalibrateOnceForEveryPlan) {
   const Model model = tiny_model();
   const QuantizationPlan plan = native_plan(
@@ -61,14 +62,14 @@ TEST(NativeCopies, CalibrateOnceForEveryPlan) {
   for (const auto& [name, formats] : plan) {
     if (name != key) continue;
     const Model one = copies.make({{name, formats}});
-    // Alone it has a quantizer of its own; together query, key and value share that of the first.
+    // The single layer has its own quantizer. In the full copy query, key and value share the quantizer of query.
     EXPECT_EQ(floats_of(one.parameters.at(key + ".input_quantizer.scale")),
               floats_of(all.parameters.at(
                   "bert.encoder.layer.1.attention.self.query.input_quantizer.scale")));
   }
 }
 
-// Scales go into the weights again, whatever stands between normalization and linears.
+// Smooth scales are folded into the weights again, whatever operations follow the normalization.
 TEST(NativeCopies, AreComputedByOtherProgramsWithoutQuantizersAndSmoothScales) {
   const Model model = with_loud_channel();
   const QuantizationPlan plan = native_plan(

@@ -22,7 +22,7 @@ JobData short_texts() {
   return data;
 }
 
-/// Whatever is timed, layers are native where they can be.
+/// Returns a job that makes every possible layer native, whatever the timings are.
 NativeQuantizeJob native_job(std::string_view format, const std::string& folder) {
   return {.model = "tiny",
           .weight = testing::format_called(format),
@@ -52,18 +52,18 @@ TEST(QuantizeNative, MakesAModelThatMultipliesCodesAndSaysWhatItComputes) {
     const Json dense = layer_called(made.fields, "bert.encoder.layer.1.output.dense");
     EXPECT_EQ(dense["format"], to_string(testing::format_called(format)));
     EXPECT_EQ(dense["input_format"], input);
-    // Tables are only read.
+    // Embedding tables have no inputs to round.
     for (const char* table :
          {"bert.embeddings.word_embeddings", "bert.embeddings.position_embeddings"}) {
       const Json layer = layer_called(made.fields, table);
       EXPECT_EQ(layer["format"], dense["format"]) << table;
       EXPECT_TRUE(layer["input_format"].is_null());
     }
-    // Too narrow for panels.
+    // The classifier is too narrow for packed panels.
     const Json head = layer_called(made.fields, "classifier");
     EXPECT_EQ(head["format"], "fp32");
     EXPECT_TRUE(head["reason"].is_string()) << head;
-    // What is reported is what the folder computes.
+    // The reported metrics are those of the saved folder.
     EvaluateJob again{.model = out, .data = short_texts()};
     const EvaluateResult evaluated = evaluate_model(again, context);
     EXPECT_EQ(evaluated.fields["eval_loss"], made.fields["after"]["eval_loss"]);
@@ -85,7 +85,7 @@ TEST(QuantizeNative, TakesOneScaleForInputsFromTrainingTexts) {
   EXPECT_GT(made.fields["calibration_examples"].get<int>(), 0);
 }
 
-// Products of 128 by 128 are said to be slow: they stay in fp32, the others do not, and the report says so.
+// Products with 128 outputs count as slow, so they stay in fp32.
 TEST(QuantizeNative, LeavesLayersInFp32ThatWouldBeSlower) {
   const TemporaryFolder folder;
   Context& context = testing::quiet_context();
@@ -105,7 +105,7 @@ TEST(QuantizeNative, LeavesLayersInFp32ThatWouldBeSlower) {
     EXPECT_GT(times["before"]["median_ms"].get<double>() * times["batch_size"].get<double>(), 0);
   const Json slow = layer_called(made.fields, "bert.encoder.layer.0.attention.self.query");
   EXPECT_TRUE(slow["reason"].is_string()) << slow;
-  // The key figures say how many layers were converted, and the notes how to repeat it.
+  // The key figures contain the number of converted layers and the option that converts all of them.
   const auto as_asked = std::ranges::count_if(
       made.fields["layers"], [](const Json& layer) { return layer["reason"].is_null(); });
   const auto figure = std::ranges::find(made.document.key_figures, "Layers", &Fact::name);
@@ -122,21 +122,20 @@ TEST(QuantizeNative, LeavesLayersInFp32ThatWouldBeSlower) {
   EXPECT_TRUE(says(made));
   EXPECT_FALSE(says(quantize_native_job(
       native_job("int(bits=8,per=row)", (folder.path() / "all").string()), context)));
-  // Layers are timed as the whole model is: in the same batch, with its padding.
+  // Layers are timed like the whole model, with the same batch and padding.
   const Json& times = made.fields["times"][0];
   const double texts = times["batch_size"], tokens = times["padded_tokens_before"];
   for (const Json& product : made.fields["products"]) {
     const double rows = product["rows"];
-    // Pooler and head read one token of each text.
+    // Pooler and classifier read one token of each text.
     EXPECT_TRUE(rows == texts || rows == texts * std::round(tokens)) << product;
   }
-  // The choice is the model's, wherever it runs.
+  // The choice of layers is stored in the model.
   const Model model = open_model(out, context, 0).model;
   for (const auto& [layer, formats] : model.quantization->plan)
     EXPECT_TRUE(!formats.input || layer.ends_with("intermediate.dense")) << layer;
 }
 
-// Without gates nobody asked for a limit.
 TEST(QuantizeNative, JudgesNoLimitThatNobodyAskedFor) {
   const TemporaryFolder folder;
   const QuantizeResult made =
@@ -150,7 +149,7 @@ TEST(QuantizeNative, JudgesNoLimitThatNobodyAskedFor) {
   EXPECT_TRUE(made.fields["comparison"]["verdict"].is_string());
 }
 
-// One channel of what an attention gives is 256 times the others, made so without changing any answer.
+// Scales one channel of the attentions' outputs by 256 without changing any prediction.
 std::string model_with_outlier(const fs::path& folder, Context& context) {
   TextModel source = open_model("tiny", context, 1);
   constexpr std::size_t kWidth = 128, kChannel = 5;
@@ -201,7 +200,7 @@ TEST(QuantizeNative, WinsBackWhatAnOutlierTakesBySmoothScales) {
   }
 }
 
-// Biases of layers that round their weights alone: not of the head, which stays in fp32.
+// Corrects biases only of layers with rounded weights. The classifier stays in fp32.
 TEST(QuantizeNative, CorrectsBiasesUnlessToldNotTo) {
   const TemporaryFolder folder;
   Context& context = testing::quiet_context();
@@ -239,10 +238,11 @@ TEST(QuantizeNative, SaysWhichLayersOfAPrunedModelSkipZeros) {
   EXPECT_EQ(skipping["skipping_layers"], 12);
   for (const Json& one : skipping["skipping"]) EXPECT_EQ(one["pattern"], "1x4");
   EXPECT_GT(skipping["saved_bytes"].get<std::int64_t>(), 0);
-  // The head is too narrow for a native product, and is not pruned; the pooler has one row for each example and reads floats.
+  // The classifier is too narrow for a native product and is not pruned. The pooler has one row per example and reads
+  // floats.
   ASSERT_EQ(skipping["dense"].size(), 2);
   for (const Json& one : skipping["dense"]) EXPECT_EQ(one["layers"], 1);
-  // The model that was pruned is what to compare with.
+  // The suggested command compares with the pruned model.
   EXPECT_TRUE(std::ranges::any_of(made.document.next, [&](const NextCommand& one) {
     return one.command.starts_with(fmt::format("hone bench {} ", given));
   }));
@@ -252,7 +252,7 @@ TEST(QuantizeNative, SaysWhichLayersOfAPrunedModelSkipZeros) {
   EXPECT_EQ(dense.fields["baseline_zeros"]["zeros"], 0);
 }
 
-// Zeros in blocks of 4x1 are of use to products in fp32 alone.
+// Only fp32 products skip zeros in blocks of 4x1.
 TEST(QuantizeNative, NamesTheBlocksToPruneInWhereNothingSkipsZeros) {
   const TemporaryFolder folder;
   Context& context = testing::quiet_context();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr NativeMethods kPlain = {.smooth_scales = false, .bias_correction = false};
 
-// Half of the texts are of either class to it, so that little noise changes many answers.
+// Returns a model that predicts either class for half of the texts, so that little noise changes many predictions.
 Model undecided_model() {
   Model model = tiny_model();
   const Measurement said = measure(model, choice_splits().validation, 8, quiet_context(), "");
@@ -59,7 +59,7 @@ TEST(Widening, TakesTheCostliestLayersFirst) {
   EXPECT_EQ(widened(plan, costs, 3), (QuantizationPlan{{"a", wide}, {"b", wide}}));
   EXPECT_EQ(widened(plan, costs, 4), (QuantizationPlan{{"b", wide}}));
   EXPECT_EQ(widened(plan, costs, 5), QuantizationPlan{});
-  // What loses less in fewer bits is as good as nothing gained by the first step: both are taken one after the other.
+  // If a layer loses less in its narrower format, its two steps are consecutive.
   const std::vector<LayerCost> odd = {{"a", narrow, 20}, {"a", wide, 15}, {"b", narrow, 18}};
   EXPECT_EQ(widened({{"a", narrow}, {"b", wide}}, odd, 2), (QuantizationPlan{{"a", wide}}));
 }
@@ -79,7 +79,7 @@ std::vector<Gate> may_lose(double points) {
   return gates_for({.max_drop_points = points}, tiny_model().facts.scheme());
 }
 
-// The rule of every other gate says when it is enough; the step before was not.
+// The chosen step passes the gates, and the one before it does not.
 TEST(Widening, GoesOnUntilTheModelIsShownToBeKept) {
   const Narrow narrow;
   const Widening chosen = choose_widening(narrow.model, narrow.copies, narrow.plan, narrow.costs,

@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-/// Three stages: two of the group "a", which train, and one that evaluates.
+/// Two training stages in the group "a" and an evaluation.
 Pipeline three_stages() {
   return {.where = "chain.toml",
           .text = "",
@@ -30,7 +30,7 @@ TEST(PipelineEstimate, AddsTimeAndDiskOfTheStagesThatAreLeft) {
 TEST(PipelineEstimate, TakesTheTimeOfTheGroupAndScalesEstimatesByIt) {
   const std::vector<StageOutcome> first = {{.seconds = 50}};
   const std::vector<bool> left = {true, true, true};
-  // 50 s for the second stage, as the first took, and 50 s for the third, whose estimate is halved.
+  // 50 s for the second stage, like the first, and 50 s for the third, whose estimate is halved.
   EXPECT_EQ(pipeline_time_left_text(three_stages(), 1, first, left, hundred_seconds),
             "; about 1:40 left");
   EXPECT_EQ(pipeline_time_left_text(three_stages(), 1, first, left, nullptr),

@@ -17,7 +17,7 @@ std::size_t count_of(const std::string& text, std::string_view what) {
   return count;
 }
 
-/// A pipeline whose stages have printed and logged what they are given here; its first figure is drawn.
+/// A pipeline with given results and logs of its stages, whose first figure is drawn.
 class DrawnStages : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -29,7 +29,7 @@ class DrawnStages : public ::testing::Test {
     fs::create_directories(folder_.path() / kFigures);
   }
 
-  // The caption; `results` by the names of stages.
+  // Returns the caption. `results` are keyed by the names of stages.
   std::string caption(const std::string& text, const std::map<std::string, Json>& results = {}) {
     const Pipeline pipeline = parse_pipeline(text, "chain.toml", {}, {});
     std::vector<StageOutcome> outcomes;
@@ -51,7 +51,7 @@ class DrawnStages : public ::testing::Test {
     fs::create_directories(folder_.path() / stage);
     write_file(folder_.path() / stage / "training_log.jsonl", lines);
   }
-  // The circles in the script of the figure.
+  // Returns the number of circles in the script of the figure.
   std::size_t circles(const std::string& at = "") const {
     std::size_t count = 0;
     for (const std::string& line : split(read_file(folder_.path() / kFigures / "one.gp"), '\n'))
@@ -94,7 +94,7 @@ TEST_F(DrawnStages, MarkTheBestMeasuredValue) {
   EXPECT_EQ(circles("at first 8,87.5 "), 1U);
 }
 
-// Such as latencies, which are measured.
+// The x values can be results, too, such as latencies.
 TEST_F(DrawnStages, TakeTheirPlacesFromTheirResults) {
   std::string text(kWidths);
   text.replace(text.find("x = \"width\""), 11, "x = \"times.0.ms\"");

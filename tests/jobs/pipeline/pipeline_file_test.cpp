@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// What the commands of these pipelines are to them.
+// The roles of the commands in these pipelines.
 const StageKinds kKinds = {{"compare", {.compares = true}},
                            {"choose", {.chooses_from = "MODELS"}},
                            {"search", {.searches = true}}};
@@ -29,7 +29,7 @@ const PipelineStage& stage_of(const Pipeline& pipeline, const std::string& name)
   throw InternalError("no stage " + name);
 }
 
-// "a=1 b={full}/native": what the options of a stage say.
+// Returns the options of a stage as text: "a=1 b={full}/native".
 std::string options_of(const Pipeline& pipeline, const std::string& name) {
   std::string text;
   for (const StageOption& option : stage_of(pipeline, name).options) {
@@ -454,7 +454,7 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
                     [&] {
                       parse(train + "[settings]\nsteps = 1", {{"steps", "many"}});
                     });
-  // What is wrong with a setting that was given is not in the file.
+  // The error names the given setting, not a line in the file.
   expect_user_error("setting xs, line 1: each: x: expected a list of values", [&] {
     parse(train + "each = { x = \"{xs}\" }\n[settings]\nxs = [1]", {{"xs", "[]"}});
   });

@@ -5,7 +5,7 @@
 #include "hone/jobs/pipeline/pipeline_values.h"
 #include "tests/support/expect.h"
 
-// What a pipeline's report says of what its stages have found, without running any.
+// Tests of the statements in a pipeline's report, for given results of stages.
 namespace hone {
 namespace {
 
@@ -97,7 +97,7 @@ struct Widths {
 
 TEST(PipelineStatements, NamesTheStageThatAPickStandsFor) {
   const Widths widths;
-  // Four bits are shown to be worse, so that eight are the fewest.
+  // Four bits are shown to be worse, so eight are the fewest.
   EXPECT_EQ(
       statement_texts(widths.pipeline.answer, widths.claims(), widths.findings()),
       (std::vector<std::string>{"8 bits reach 84.4% (95% CI 82.4 to 86.4) after 3 epochs, {here}",
@@ -130,8 +130,8 @@ TEST(PipelinePicks, AreSignificantWithTheCorrectionThatClaimsHave) {
   const auto ahead = [&] {
     return count_of(widths.pipeline.picks[2], widths.findings()).fulfilling;
   };
-  widths.prints("against/4", Widths::compared(0.001, 0.02, 0.03));  // 0.06 of two, 0.09 of three
-  EXPECT_EQ(ahead(), 1);                                            // there is one comparison only
+  widths.prints("against/4", Widths::compared(0.001, 0.02, 0.03));  // 0.06 for two, 0.09 for three
+  EXPECT_EQ(ahead(), 1);                                            // only one comparison so far
   widths.prints("against/8", Widths::compared(-0.01, 0.02, 0.6));
   EXPECT_EQ(ahead(), 0);
   widths.prints("against/16", Widths::compared(0.01, 0.03, 0.001));
@@ -144,7 +144,7 @@ TEST(PipelinePicks, AreSignificantWithTheCorrectionThatClaimsHave) {
 TEST(PipelineClaims, CorrectForTheNumberOfComparisons) {
   Widths widths;
   EXPECT_EQ(widths.claims()[0].conclusion, ClaimConclusion::inconclusive);
-  widths.prints("against/4", Widths::compared(0.001, 0.02, 0.03));  // 0.09 of three
+  widths.prints("against/4", Widths::compared(0.001, 0.02, 0.03));  // corrected 0.09 for three
   widths.prints("against/8", Widths::compared(-0.01, 0.02, 0.6));
   widths.prints("against/16", Widths::compared(-0.02, 0.02, 0.9));
   EXPECT_EQ(widths.claims()[0].conclusion, ClaimConclusion::inconclusive);
@@ -172,7 +172,7 @@ TEST(PipelineClaims, HoldForAValueWithAllOfItsInterval) {
   EXPECT_EQ(widths.claims()[1].conclusion, ClaimConclusion::contradicted);
 }
 
-// Two searches, with and without a price of 0.01 for a bit, and the formats of the layers that they chose.
+// Two searches, without a price and with a price of 0.01 per bit, and the formats of layers that they chose.
 constexpr const char* kPrices = R"toml(
 [settings]
 price = 0.01
@@ -276,7 +276,7 @@ TEST(PipelineClaims, CompareTheValuesOfTwoStages) {
   EXPECT_EQ(prices.claims()[1].sentence,
             "the priced search found the better accuracy: reproduced, 87.5% (95% CI 85.5 to 89.5) "
             "against 75.0% (95% CI 73.0 to 77.0)");
-  // The interval of a difference has the widths of both: 12.5 points ± 4.
+  // The interval of a difference adds the widths of both: 12.5 points ± 4.
   EXPECT_EQ(conclusion(2), ClaimConclusion::reproduced);
   const Estimate gain = computed(*prices.pipeline.claims[2].y, {.stage = 1}, prices.findings());
   EXPECT_NEAR(gain.low, 0.085, 1e-12);

@@ -7,7 +7,7 @@
 #include "hone/jobs/search/study_tables.h"
 #include "tests/support/expect.h"
 
-// The studies of a pipeline's searches, together in one storage, and what figures and tables ask of them.
+// Tests of the studies of a pipeline's searches in one storage, and of the figures and tables that read them.
 namespace hone {
 namespace {
 
@@ -20,7 +20,7 @@ Trial trial_of(double value, TrialState state = TrialState::complete) {
   return trial;
 }
 
-// A study as `hone search` leaves it in the folder of a stage.
+// Writes a study as `hone search` does in the folder of a stage.
 void search_in(const fs::path& folder, const std::vector<Trial>& trials) {
   fs::create_directories(folder);
   const auto storage = open_storage((folder / "study.db").string());
@@ -85,7 +85,7 @@ y = "parameters.bits"
   const fs::path path = folder.path();
   const PipelineFindings found = {pipeline, outcomes, studies, path};
   const PickCount count = count_of(pipeline.picks[0], found);
-  // The failed one is one of four, and fulfils no condition: it has no metrics.
+  // The failed trial counts as one of four. It has no metrics, so it fulfils no condition.
   EXPECT_EQ(count.all, 4);
   EXPECT_EQ(count.fulfilling, 2);
   EXPECT_EQ(estimate_in(*place_of({.pick = 0}, found), "number", found).value, 2);
@@ -93,7 +93,7 @@ y = "parameters.bits"
             "trial,bits\r\n1,6\r\n2,6\r\n3,6\r\n4,6\r\n");
 }
 
-// Texts name the parameters of a trial, whatever the layers are called.
+// Values can be addressed with patterns in place of layer names.
 TEST(PipelineStudies, HaveTheConfigurationsOfTheirTrials) {
   const TemporaryFolder folder;
   const Pipeline pipeline = parse_pipeline(

@@ -5,11 +5,11 @@
 #include "hone/base/error.h"
 #include "tests/support/expect.h"
 
-// What tables and figures of a pipeline make of what its stages have found, without running any.
+// Tests of a pipeline's tables and figures, for given results of stages.
 namespace hone {
 namespace {
 
-/// A pipeline whose stages have printed what they are given here.
+/// A pipeline with given results of its stages.
 struct PrintedStages {
   Pipeline pipeline;
   std::vector<StageOutcome> outcomes = {};
@@ -76,7 +76,7 @@ TEST(PipelineTables, HoldNumbersWithIntervalsAndExamples) {
             "16,0.75,0.73,0.77,2000,46.25,0.001,0.0004,0.0025,2\r\n");
 }
 
-// Accuracies that all rows have in common are no less results for that.
+// Equal accuracies in all rows stay in the table.
 TEST(PipelineTables, ShowEachResultInItsRow) {
   PrintedStages found(kWidthTable);
   found.prints("ptq/16", width_result(0.75, 46.25)).prints("ptq/8", width_result(0.75, 4.5));
@@ -165,7 +165,7 @@ TEST(PipelineTables, CallFormatsAndDimensionsInWordsAndComputeFormulas) {
                                       {"b", {{"weight", "int(bits=8)"}}},
                                       {"c", {{"weight", "int(bits=4)"}}}}));
   EXPECT_EQ(display_column(found.table(), 1), (std::vector<std::string>{"1", "4"}));
-  // Of one format only its parameters tell the layers apart.
+  // If all layers have the same format, only its parameters are shown.
   EXPECT_EQ(display_column(found.table(), 3),
             (std::vector<std::string>{"2 int(bits=8), 1 int(bits=4)", "2 int, 1 full precision"}));
   const auto table = [&](std::size_t index) {

@@ -40,7 +40,7 @@ std::vector<Zeros> zeros_of_pruned(const Model& model) {
   return zeros;
 }
 
-// How many masks differ.
+// Returns how many masks differ.
 std::int64_t changed_masks(const Model& a, const Model& b) {
   return std::ranges::count_if(pruned_weights(a.graph), [&](const Node* weight) {
     const std::string mask = mask_of(*weight).name();
@@ -74,7 +74,7 @@ TEST(Sparsify, ReachesItsSparsityAlongACube) {
   options.cubic = true;
   const Model model = sparse(options);
   for (const Zeros& one : zeros_of_pruned(model)) EXPECT_DOUBLE_EQ(one.share(), 0.75) << one.name;
-  // Which go is decided by what training made of the weights.
+  // The removed weights depend on the training.
   const Model at_once = sparse(trained_to(0.75, 8));
   bool other = false;
   for (const Node* weight : pruned_weights(model.graph)) {
@@ -126,7 +126,7 @@ TEST(Sparsify, RefusesFormatsWithoutAZeroBeforeItTrains) {
                          "zero; take another format, or the pass unprune first"),
             std::string::npos)
       << message;
-  // So does whoever quantizes what is pruned.
+  // Quantizing a pruned model checks it, too.
   CompressOptions options;
   const Model pruned = sparse({});
   options.plan = one_format(pruned, format_called("binary"));
@@ -187,7 +187,7 @@ TEST(Sparsify, FollowsMovementToItsSparsity) {
   EXPECT_NEAR(total(zeros_of_pruned(sparse(global))).share(), 0.5, 1e-6);
 }
 
-// Masks that a model brings stay; scores and returning weights are part of checkpoints.
+// Existing masks stay. Checkpoints contain the scores and the values of removed weights.
 TEST(Sparsify, ResumesMovementToTheSameBits) {
   SparsifyOptions some;
   some.pruning.rule.sparsity = 0.2;
@@ -216,7 +216,7 @@ TEST(Sparsify, ResumesMovementToTheSameBits) {
   }
 }
 
-// Neither gradients nor momentum move what is removed; the mask of a checkpoint is that of its last step.
+// Neither gradients nor momentum change removed weights. The mask in a checkpoint is that of its last step.
 TEST(Sparsify, KeepsValuesOfWeightsThatMovementRemoved) {
   const TemporaryFolder folder;
   SparsifyOptions options = cubic_to("weights", PruneMethod::movement, 12);
@@ -278,7 +278,7 @@ TEST(Sparsify, ChoosesByWhatTheLossSays) {
   EXPECT_NEAR(total(zeros_of_pruned(first)).share(), 0.5, 1e-6);
 }
 
-// Σ |x (w - v)|² over rows w of the dense weight and v of another, by the second moments of x.
+// Returns Σ |x (w - v)|² over rows w of the dense weight and v of the other one, from the second moments of x.
 double output_error(const InputHessian& hessian, const std::vector<float>& dense,
                     const std::vector<float>& other) {
   const auto columns = static_cast<std::size_t>(hessian.columns);
@@ -344,7 +344,7 @@ TEST(Sparsify, SaysWhatDoesNotGoTogether) {
             "`activation_sparsity`: expected a share from 0 on and below 1, got 1");
 }
 
-// The best of evaluations is none of a model that is not yet as sparse as it is to be.
+// Evaluations before the full sparsity do not count for the best model.
 TEST(Sparsify, ChoosesAmongModelsOfTheFullSparsity) {
   SparsifyOptions options = trained_to(0.75, 8);
   options.cubic = true;

@@ -7,11 +7,11 @@
 
 #include "hone/jobs/search/study_tables.h"
 
-// What a search has come to on the way.
+// Tests of a search's progress towards its best trial.
 namespace hone {
 namespace {
 
-/// A study of these trials, in their order; each takes two seconds.
+/// A study of the added trials, each of which takes two seconds.
 class Search {
  public:
   void add(double value, TrialState state = TrialState::complete) {

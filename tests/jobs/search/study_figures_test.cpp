@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// A study of a parameter that takes these values, as an integer; the objective rises with it.
+// A study of an integer parameter with the given values. The objective increases with it.
 struct SlicedStudy {
   std::deque<Trial> trials;
   ShownStudy shown = {.view = {.name = "search", .directions = {Direction::maximize}},

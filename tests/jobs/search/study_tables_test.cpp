@@ -4,7 +4,7 @@
 
 #include "hone/jobs/search/study_comparison.h"
 
-// What people read of studies.
+// Tests of the tables about studies.
 namespace hone {
 namespace {
 
@@ -42,7 +42,7 @@ TEST(StudyTables, BeginWithTheBaselineWhereItIsKnown) {
   EXPECT_EQ(display_text(table.rows()[1][2]), "0.500");
 }
 
-// Trial 2 is trial 0 run again, and trial 3 is trial 2.
+// Trial 2 repeats trial 0, and trial 3 repeats trial 2.
 TEST(StudyTables, CountATrialThatWasRunAgainOnce) {
   Trial trials[] = {trial_of(0, 0), trial_of(1, 0.5), trial_of(2, 0), trial_of(3, 0.75)};
   for (const std::size_t i : {0, 2}) {
@@ -86,7 +86,7 @@ TEST(StudyTables, CallTheFormatOfALayerInWords) {
   EXPECT_EQ(value_text("training.learning_rate", 0.0003), "0.0003");
 }
 
-// Differences of accuracies are in points.
+// Differences of accuracies are in points, those of losses are not.
 TEST(StudyComparison, SaysHowNearInTheUnitOfTheObjective) {
   const Trial best = trial_of(0, 0.75);
   for (const auto& [objective, within] :

@@ -27,7 +27,7 @@ std::string recipe_error(const std::string& text) {
   return "";
 }
 
-// Layers of two linears, of which the second is square where both sizes are alike, and a classifier.
+// Returns the names of two linears per layer, the second of which is square if both sizes are equal, and a classifier.
 LinearNames linears(const Json& architecture) {
   LinearNames names;
   for (int i = 0; i < architecture.value("num_hidden_layers", 1); ++i) {
@@ -70,7 +70,7 @@ TEST(SearchRecipe, OrdersNumbersThatAreChosenFrom) {
   EXPECT_FALSE(recipe.pruning.has_value());
 }
 
-// Of allocations lists, or what is typed behind the flags of `hone allocate`.
+// Options of allocations are lists, or text as for the flags of `hone allocate`.
 TEST(SearchRecipe, TakesOptionsOfLayersAsListsAndAsFlagsHaveThem) {
   const std::string varies = "[training]\nmax_steps = [10, 20]\n[allocation]\n";
   const SearchRecipe lists = search_recipe(
@@ -141,7 +141,7 @@ TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
     EXPECT_TRUE(recipe_error(text).starts_with(message)) << text << "\n" << recipe_error(text);
 }
 
-// No option takes a truth value but flags, which take no number.
+// Only flags accept truth values, and flags accept no numbers.
 TEST(SearchRecipe, RefusesABadValueOfEveryKeyOfEverySection) {
   for (const RecipeSection& section : recipe_sections())
     for (const OptionDef& option : section.options.rows)
@@ -200,7 +200,7 @@ TEST(TrialSpace, AsksOfEveryTrialWhatItsArchitectureHas) {
       names_of(trials.space()),
       (std::vector<std::string>{"num_hidden_layers", "intermediate_size", "layer.0.query_type",
                                 "layer.0.dense_type", "layer.1.query_type", "layer.1.dense_type"}));
-  // One layer with two squares or one, two layers with four or two.
+  // With two square linears or one in one layer, and with four or two in two layers.
   EXPECT_EQ(count_points(trials.space()), 4u + 2 + 16 + 4);
   const TrialConfiguration configuration = trials.configuration_of(
       {{"num_hidden_layers", 1}, {"intermediate_size", 8}, {"layer.0.query_type", "identity"}});
@@ -241,7 +241,7 @@ TEST(TrialSpace, GivesLayersFormatsOneByOneOrTogether) {
                                          {"classifier", {{"weight", "int(bits=4)"}}}}));
 }
 
-// Of a layer that keeps all its weights there is no structure.
+// A layer that keeps all its weights has no structure parameter.
 TEST(TrialSpace, PrunesLayersInTheStructuresThatAGroupNames) {
   const TrialSpace trials(search_recipe("[[precision]]\n"
                                         "formats = ['none']\n"
@@ -264,7 +264,7 @@ TEST(TrialSpace, PrunesLayersInTheStructuresThatAGroupNames) {
                          .sparsities;
   EXPECT_EQ(first, Json({{"layer.0.dense", {{"sparsity", 0.5}, {"structure", "1x4"}}},
                          {"classifier", {{"sparsity", 0.75}, {"structure", "4x1"}}}}));
-  // Single weights are spelled as they were before there were others.
+  // Single weights keep the short notation without a structure.
   const Json single = trials
                           .configuration_of({{"layer.0.query.sparsity", 1},
                                              {"layer.0.query.structure", "weights"},
@@ -273,7 +273,7 @@ TEST(TrialSpace, PrunesLayersInTheStructuresThatAGroupNames) {
   EXPECT_EQ(single["layer.0.query"], Json(0.5));
 }
 
-// A pattern sets how many go, and of no weights there is no structure.
+// An N:M pattern determines the sparsity. Without sparsity there is no structure.
 TEST(TrialSpace, LeavesOutOfPruningWhatChangesNothing) {
   const TrialSpace space(search_recipe("[pruning]\nsparsity = [0, 0.5]\n"
                                        "structure = ['weights', '1x4', '2:4']\n"),
@@ -308,7 +308,8 @@ TEST(TrialSpace, RefusesGroupsThatNameNothing) {
       "space.toml, line 1: [[precision]]: later ones name all the linear layers of 'classifier'");
 }
 
-// What does nothing is left out, however it is spelled: no training without steps, no narrow format without linears to take it.
+// Sections without an effect are left out, however they are written: training without steps, or a narrow format without
+// linears.
 TEST(TrialSpace, LeavesOutSectionsThatDoNothing) {
   const TrialSpace space(search_recipe(R"toml([structure]
 heads = [0, 0.5]

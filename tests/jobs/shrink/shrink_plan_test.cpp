@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-/// Neurons that go, steps of training, bits: three levels each.
+/// Returns three levels each of removed neurons, training steps and bits.
 std::vector<ShrinkParameter> three_parameters() {
   SearchSpace space;
   space.parameters = {{"structure.neurons", integer_values(0, 2)},
@@ -18,7 +18,8 @@ std::vector<ShrinkParameter> three_parameters() {
   return shrink_parameters(space, {{"structure.neurons", {0, 0.25, 0.5}}});
 }
 
-/// Neurons halve time and cost damage, bits halve bytes and cost none at first.
+/// Removing half of the neurons halves the time and does damage. Fewer bits shrink the model, at first almost without
+/// damage.
 LevelEffects effects_of(double half_damage) {
   return {{{},
            {{{"linears", 0.9}}, 0.8, 0.8, half_damage / 10},
@@ -104,7 +105,7 @@ TEST(ShrinkRecipe, SaysHowManyWeightsAreRemovedAndInWhichBlocks) {
   EXPECT_EQ(recipe_text(shrink_parameters(space, shares), {1, 0, 0}), "80% of the weights removed");
 }
 
-// All that does next to no damage comes first, in one look, and nothing trains for it.
+// The first evaluation takes everything that does almost no damage, without training.
 TEST_F(ShrinkPlan, BeginsWithAllThatCostsNextToNothing) {
   const ShrinkState state = state_with(effects_of(1e-5));
   const std::optional<ShrinkStep> step = next_step(state);
@@ -117,7 +118,7 @@ TEST_F(ShrinkPlan, BeginsWithAllThatCostsNextToNothing) {
   EXPECT_NEAR(step->gain, 1 / goal_share(ShrinkGoal::both, step->shares), 1e-12);
 }
 
-// Bits change linears and tables apart, and what was done before any step counts once.
+// Fewer bits change linears and tables separately. The initial shares are counted once.
 TEST_F(ShrinkPlan, SharesOfEveryKindOfTensorMultiplyAlone) {
   LevelEffects effects = effects_of(1e-5);
   effects[0][2].bytes = {{"linears", 0.75}, {"norms", 1}};
@@ -134,7 +135,7 @@ TEST_F(ShrinkPlan, SharesOfEveryKindOfTensorMultiplyAlone) {
               1e-12);
 }
 
-// Levels that were measured beside another do what they did there, and nothing without it.
+// The effects of levels measured together with another one apply only together with it.
 TEST_F(ShrinkPlan, CountsALevelOnlyWithTheOneBesideWhichItWasMeasured) {
   ShrinkState state = state_with(effects_of(1e-5));
   state.beside = {{0, 0, 1}, {0, 0, 0}, {0, 0, 0}};
@@ -143,7 +144,7 @@ TEST_F(ShrinkPlan, CountsALevelOnlyWithTheOneBesideWhichItWasMeasured) {
   EXPECT_EQ(both->point, (ShrinkPoint{2, 0, 1}));
   EXPECT_NEAR(both->shares.bytes, 0.8 * 0.3, 1e-12);
   EXPECT_NEAR(both->shares.time, 0.5 * 0.9, 1e-12);
-  // Bits do too much damage: neurons, which would gain nothing alone, are not tried.
+  // Fewer bits do too much damage, so the neurons, which have no effect without them, are not tried.
   effects_[2][1].damage = effects_[2][2].damage = 1e3;
   state.tried.push_back({{0, 2, 1}, {}, false});
   EXPECT_FALSE(next_step(state).has_value());
@@ -152,7 +153,7 @@ TEST_F(ShrinkPlan, CountsALevelOnlyWithTheOneBesideWhichItWasMeasured) {
   EXPECT_EQ(next_step(state)->point, (ShrinkPoint{2, 0, 0}));
 }
 
-// From what is kept on, by the ratios of levels; what is as strong as what was not kept needs more work.
+// Steps continue from the best point, using the ratios of levels. Steps as strong as a failed one need more training.
 TEST_F(ShrinkPlan, GoesOnFromWhatIsKeptAndLearnsFromWhatIsNot) {
   ShrinkState state = state_with(effects_of(0.2));
   state.tried.push_back({{0, 0, 1}, {.bytes = 0.4, .time = 0.8, .time_alone = 0.8}, true});
@@ -165,7 +166,7 @@ TEST_F(ShrinkPlan, GoesOnFromWhatIsKeptAndLearnsFromWhatIsNot) {
   state.tried.push_back({{1, 0, 1}, {.bytes = 0.36, .time = 0.64, .time_alone = 0.64}, true});
   const std::optional<ShrinkStep> next = next_step(state);
   ASSERT_TRUE(next.has_value());
-  // Half of the neurons again, with training behind, that alone was lost.
+  // Half of the neurons again, but with training, because it failed without.
   EXPECT_EQ(next->point[0], 2u);
   EXPECT_EQ(next->point[2], 1u) << "what the best has too";
   EXPECT_GT(next->point[1], 0u);
@@ -189,7 +190,7 @@ TEST_F(ShrinkPlan, ChancesFallWithDamageAndRiseWithWork) {
   EXPECT_GT(chance_of(state, {1, 2, 0}), 0.05);
 }
 
-// Few texts show little, however good a point is; what was kept already needs no guess.
+// With few texts the chance is limited even for good points. Points that already passed have a high chance.
 TEST_F(ShrinkPlan, ChancesAreNoHigherThanTextsCanShow) {
   ShrinkState state = state_with(effects_of(0.0025));
   const ShrinkPoint half = {2, 0, 0}, trained = {2, 1, 0};
@@ -210,7 +211,7 @@ TEST_F(ShrinkPlan, ChancesAreNoHigherThanTextsCanShow) {
   EXPECT_NEAR(flips_of(state, {1, 2, 0}), 0.008, 1e-12);
 }
 
-// What rounding costs behind a training is not made good by it.
+// Training before quantization does not repair the damage of rounding.
 TEST_F(ShrinkPlan, TrainsFloatsOnlyWhereUnitsGo) {
   LevelEffects effects = effects_of(500);
   effects[0] = {{}};
@@ -228,7 +229,7 @@ TEST_F(ShrinkPlan, TrainsFloatsOnlyWhereUnitsGo) {
 TEST_F(ShrinkPlan, EndsWhereNothingPromisesAnythingOrTimeIsUp) {
   ShrinkState state = state_with(effects_of(1e-5));
   state.tried.push_back({{2, 0, 1}, {.bytes = 0.2, .time = 0.5, .time_alone = 0.5}, true});
-  // Four bits do damage that all work did not win back.
+  // Four bits failed even with the most training.
   state.tried.push_back({{0, 2, 2}, {.bytes = 0.2, .time = 0.9, .time_alone = 0.9}, false});
   EXPECT_FALSE(next_step(state).has_value());
   state.tried.clear();
@@ -236,7 +237,7 @@ TEST_F(ShrinkPlan, EndsWhereNothingPromisesAnythingOrTimeIsUp) {
   EXPECT_FALSE(next_step(state).has_value());
 }
 
-// What levels seem to do alone is a guess about what work wins back: such points come last, but are tried.
+// Damage measured for single levels predicts only roughly what training can repair, so such points are tried last.
 TEST_F(ShrinkPlan, GuessesAloneRuleNothingOut) {
   LevelEffects effects = effects_of(50);
   for (std::size_t level = 1; level < 3; ++level) effects[2][level].damage = 50;
@@ -245,7 +246,7 @@ TEST_F(ShrinkPlan, GuessesAloneRuleNothingOut) {
   state.tried.push_back({{0, 2, 1}, {}, false});
   std::optional<ShrinkStep> step = next_step(state);
   EXPECT_TRUE(!step || step->damage < 50);
-  // Something gentle was kept: strong ones come after it, with most work behind.
+  // A gentle point passed, so stronger ones follow, with the most training.
   effects_[2][1].damage = 1e-6;
   state.tried = {{{0, 0, 1}, {.bytes = 0.3, .time = 0.9, .time_alone = 0.9}, true}};
   step = next_step(state);
@@ -254,7 +255,7 @@ TEST_F(ShrinkPlan, GuessesAloneRuleNothingOut) {
   EXPECT_DOUBLE_EQ(step->chance, 0.05);
 }
 
-// What makes a model larger or slower is no best, kept or not.
+// A larger or slower model is never the best.
 TEST_F(ShrinkPlan, NothingIsBestThatTakesMore) {
   ShrinkState state = state_with(effects_of(1e-5));
   state.tried.push_back({{0, 0, 1}, {.bytes = 0.9, .time = 1.5, .time_alone = 1.5}, true});
@@ -270,7 +271,7 @@ TEST_F(ShrinkPlan, NothingIsBestThatTakesMore) {
   EXPECT_EQ(best_kept(ShrinkGoal::both, state.tried, than(0.5)), std::nullopt);
 }
 
-// A time that says nothing decides nothing, for any of them: shares with it and without it do not compare.
+// A noisy latency at batch size 1 is ignored for all points, because otherwise their shares would not be comparable.
 TEST(ShrinkChoice, IgnoresTheTimeAloneWhereItIsNoisy) {
   std::vector<TriedPoint> tried = {
       {.point = {1}, .shares = {.bytes = 0.13, .time = 0.56, .time_alone = 0.38}, .kept = true},

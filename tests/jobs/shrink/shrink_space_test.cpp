@@ -4,7 +4,7 @@
 
 #include "tests/support/tiny_jobs.h"
 
-// What shrinking tries: people get these values without asking for any.
+// Tests of the default search space of shrinking.
 namespace hone {
 namespace {
 
@@ -53,7 +53,7 @@ TEST(ShrinkSpace, KeepsItsOtherValues) {
     expect_line(space, line);
 }
 
-// No config of transformers has fewer heads, or other numbers of neurons in each layer.
+// transformers configs can express neither fewer heads nor different numbers of neurons per layer.
 TEST(ShrinkSpace, ForTransformersHasNoHeadsAndTheSameShareOfNeuronsOfEachLayer) {
   const std::string space = space_of(64, 128, /*loadable=*/true);
   EXPECT_EQ(space.find("heads"), std::string::npos) << space;
@@ -66,7 +66,7 @@ TEST(ShrinkSpace, ForTransformersHasNoHeadsAndTheSameShareOfNeuronsOfEachLayer) 
             std::string::npos);
 }
 
-// Of the products of codes where there are any, else of those of floats.
+// Those of native products if there are formats, otherwise those of fp32 products.
 TEST(ShrinkSpace, PrunesTheBlocksThatProductsSkip) {
   const std::string all = space_of(64, 128), floats = space_of(64, 128, false, {}, {"sparsify"});
   expect_line(all, "sparsity = [0, 0.6, 0.8]");

@@ -5,7 +5,7 @@
 namespace hone {
 namespace {
 
-// The printed interval is that of one test; with several, it decides less than it seems to.
+// The printed interval is not corrected, so with several evaluations another test decides.
 TEST(ShrinkCandidate, SaysWhatDecidesWhereItsIntervalDoesNot) {
   const std::vector<Gate> gates = {
       {.figure = kAccuracy, .metric = "accuracy", .margin = 0.02, .text = "accuracy>=-2"}};

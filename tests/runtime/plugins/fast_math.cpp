@@ -4,8 +4,8 @@
 
 namespace {
 
-// What gcc links into a library that is built with -ffast-math: on the thread that loads it, numbers too
-// small for a normal float become zero.
+// gcc links such code into libraries built with -ffast-math: subnormal results become zero on the thread that loads the
+// library.
 __attribute__((constructor)) void flush_small_numbers() { _mm_setcsr(_mm_getcsr() | 0x8040); }
 
 }  // namespace
